@@ -20,8 +20,7 @@ import vl_convert
 from mauve_metric import compare, compute_mauve, explain, featurize, human_baseline, read_texts
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, LINE
-from mauve_metric.results.charts.of_comparison import forest_chart
-from mauve_metric.results.charts.of_explanation import contributions_chart
+from mauve_metric.results.charts.of_comparison import contributions_chart, forest_chart
 from mauve_metric.results.charts.of_result import divergence_curve_chart, precision_recall_chart, score_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult

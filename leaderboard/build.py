@@ -21,7 +21,7 @@ from mauve_metric import Histograms, MauveConfig
 from mauve_metric.api.score import debiased_estimates, score_histograms
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.cross_fitting import auto_learned_buckets
-from mauve_metric.results.digits import digits
+from mauve_metric.results.plain_text import digits
 from mauve_metric.uncertainty import resampling, score_warnings
 from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.learned import debiased

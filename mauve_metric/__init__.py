@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from mauve_metric.options import MauveConfig
     from mauve_metric.quantize.histograms import Histograms
     from mauve_metric.results.baseline import HumanBaseline
-    from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.comparison import Comparison, Difference
     from mauve_metric.results.description import Description
     from mauve_metric.results.explanation import Explanation
-    from mauve_metric.results.numbers import Difference
     from mauve_metric.results.result import MauveResult
     from mauve_metric.results.robustness import Robustness
     from mauve_metric.results.stress_test import StressTest
@@ -75,7 +74,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "HumanBaseline": "results.baseline",
     "Comparison": "results.comparison",
     "Description": "results.description",
-    "Difference": "results.numbers",
+    "Difference": "results.comparison",
     "Explanation": "results.explanation",
     "Histograms": "quantize.histograms",
     "MauveCallback": "hosts.trainer.callback",

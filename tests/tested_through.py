@@ -8,7 +8,6 @@ TESTED_THROUGH = {
     "api/test_compute.py": (
         "api/each_featurizer",
         "catalogue/scores",
-        "results/numbers",
         "results/result",
         "runtime/optional_imports",
         "version",
@@ -17,11 +16,6 @@ TESTED_THROUGH = {
         "api/described_reading",
         "api/described_rows",
         "api/described_set",
-        "catalogue/buckets",
-        "catalogue/discriminator",
-        "catalogue/duplication",
-        "catalogue/estimators",
-        "catalogue/lexical",
         "catalogue/row",
         "results/description",
     ),
@@ -32,18 +26,11 @@ TESTED_THROUGH = {
         "results/measured",
         "texts/columns",
     ),
-    "api/test_robustness.py": (
-        "api/robustness_settings",
-        "results/charts/of_robustness",
-        "results/robustness",
-    ),
-    "api/test_stress_test.py": (
-        "results/charts/of_stress_test",
-        "results/stress_test",
-    ),
+    "api/test_robustness.py": ("api/robustness_settings", "results/robustness"),
+    "api/test_stress_test.py": ("results/stress_test",),
     "duplicates/test_near_duplicates.py": ("duplicates/deduplicate",),
     "duplicates/test_same_origin.py": ("lexical/word_counts",),
-    "features/likelihood/test_likelihood_measures.py": ("catalogue/language_model",),
+    "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
     "features/likelihood/test_likelihoods.py": ("features/likelihood/decoder", "features/likelihood/language_model"),
     "features/test_rows.py": (
         "features/parquet_files",
@@ -113,20 +100,13 @@ TESTED_THROUGH = {
         "perturbations/sets",
         "perturbations/words",
     ),
-    "quantize/test_drmm.py": (
-        "arrays",
-        "quantize/scaled_rows",
-    ),
+    "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": (
         "measures/support_on_device",
         "runtime/tensors",
     ),
     "results/charts/test_of_result.py": ("results/figure_files",),
-    "results/charts/test_figure.py": (
-        "results/charts/of_explanation",
-        "results/charts/of_texts",
-    ),
-    "results/wording/test_verdict.py": ("results/wording/featurizer_words",),
+    "results/charts/test_figure.py": ("results/charts/of_texts",),
     "sharding/test_sharded.py": (
         "runtime/failures",
         "sharding/feature_shards",
@@ -139,9 +119,5 @@ TESTED_THROUGH = {
         "texts/inspect_logs",
         "texts/lines",
     ),
-    "results/test_document.py": (
-        "results/result_methods",
-        "results/charts/of_intervals",
-        "results/plain",
-    ),
+    "results/test_document.py": ("results/result_methods", "results/charts/of_studies"),
 }

@@ -27,10 +27,9 @@ from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, w
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets, without_first
 from mauve_metric.quantize.quantizers import scoring_options
-from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.comparison import Comparison, Difference, OwnScore
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import Difference, LearnedScore, OwnScore
-from mauve_metric.results.result import MauveResult
+from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
 from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.runtime.errors import WrongOption

@@ -23,8 +23,7 @@ from mauve_metric.features.sides import By, open_models
 from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.description import Description
-from mauve_metric.results.numbers import Described
+from mauve_metric.results.description import Described, Description
 from mauve_metric.results.result import INTERVALS
 from mauve_metric.results.signature import versions
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown

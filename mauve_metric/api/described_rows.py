@@ -18,7 +18,7 @@ from mauve_metric.measures.discriminators import TransferTable, transfer_table
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.numbers import Described
+from mauve_metric.results.description import Described
 from mauve_metric.uncertainty.divergence_intervals import TEXTS_OF_ROUGH, chi_square, few_texts_a_bucket
 
 

@@ -15,7 +15,7 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder
 from mauve_metric.features.rows import all_rows
 from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
-from mauve_metric.results.numbers import Described
+from mauve_metric.results.description import Described
 from mauve_metric.runtime.checks import shown
 from mauve_metric.uncertainty.means import difference_interval, mean_interval
 

@@ -15,8 +15,7 @@ from mauve_metric.features.sides import OpenedSides, check_texts_alone
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.numbers import LearnedScore
-from mauve_metric.results.result import MauveResult
+from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.uncertainty.learned import Learned, learned_score

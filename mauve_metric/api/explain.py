@@ -22,8 +22,7 @@ from mauve_metric.options import MauveConfig, Options, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.quantize.quantizers import scoring_options
-from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import GapBucket, NearText, ScoredText
+from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.tensors import on_cpu

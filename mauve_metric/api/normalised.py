@@ -11,8 +11,7 @@ from mauve_metric.features.feature_set import Featurizing
 from mauve_metric.features.featurize import tokenize, windows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.results.numbers import LearnedScore
-from mauve_metric.results.result import MauveResult
+from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.texts.sources import TextSource
 from mauve_metric.uncertainty.learned import learned_score
 

@@ -21,8 +21,7 @@ from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, partition_sets
 from mauve_metric.quantize.quantizers import num_buckets_of, training_of
-from mauve_metric.results.numbers import Stripped
-from mauve_metric.results.result import MauveResult
+from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows

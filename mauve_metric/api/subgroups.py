@@ -12,7 +12,7 @@ from mauve_metric.features.sides import Subgroups
 from mauve_metric.measures.support import ROUNDING, ball_counts
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.partition import KNN_MOST_ROWS
-from mauve_metric.results.numbers import Subgroup
+from mauve_metric.results.comparison import Subgroup
 from mauve_metric.runtime.tensors import ProjectedRows, on_cpu
 from mauve_metric.uncertainty.means import difference_interval, mean_interval
 

@@ -1,4 +1,4 @@
-"""Scores of a `MauveResult`."""
+"""Scores of a `MauveResult`, and further divergences of the texts in buckets."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ from functools import partial
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.measures.frontier import jensen_shannon
 from mauve_metric.uncertainty import divergence_intervals
-
-_LIU = "Liu et al. 2021"
-_KYNKAANNIEMI = "Kynkäänniemi et al. 2019"
-_NAEEM = "Naeem et al. 2020"
 
 _row = partial(
     Measure, group="score", needs="result", in_result=True, better="higher", low=0, high=1, paper="Pillutla et al. 2021"
@@ -67,7 +63,7 @@ SCORE: dict[str, Measure] = {
     "frontier_integral": _row(
         title="frontier integral",
         better="lower",
-        paper=_LIU,
+        paper="Liu et al. 2021",
         meaning="average divergence along the frontier",
         trap="equal sets have about .03 at ten texts a bucket, not 0",
         formula="frontier-integral-and-mid-point",
@@ -77,7 +73,7 @@ SCORE: dict[str, Measure] = {
         title="frontier int., debiased",
         group="buckets",
         better="lower",
-        paper=_LIU,
+        paper="Liu et al. 2021",
         meaning="average divergence along the frontier, without the bias of sampling",
         trap="0 does not mean equal: what is left is clipped there",
         needs="both histograms",
@@ -86,7 +82,7 @@ SCORE: dict[str, Measure] = {
     "frontier_integral_star": _smoothed(
         title="frontier integral*",
         better="lower",
-        paper=_LIU,
+        paper="Liu et al. 2021",
         meaning="frontier integral of smoothed histograms",
         trap="moves with the number of buckets, empty ones too",
     ),
@@ -104,26 +100,26 @@ SCORE: dict[str, Measure] = {
     ),
     "precision": _neighbours(
         title="precision (k-NN)",
-        paper=_KYNKAANNIEMI,
+        paper="Kynkäänniemi et al. 2019",
         meaning="quality: model texts like human ones",
         trap="an outlying human text has a large ball, in which every model text counts as good",
     ),
     "recall": _neighbours(
         title="recall (k-NN)",
-        paper=_KYNKAANNIEMI,
+        paper="Kynkäänniemi et al. 2019",
         meaning="coverage: human texts like the model's",
         trap="outlying model texts have large balls: noise can lift it",
     ),
     "density": _neighbours(
         title="density (k-NN)",
         high=None,
-        paper=_NAEEM,
+        paper="Naeem et al. 2020",
         meaning="quality, counting neighbours; about 1 if equal",
         trap="no share: it exceeds 1 where model texts crowd around typical human ones",
     ),
     "coverage": _neighbours(
         title="coverage (k-NN)",
-        paper=_NAEEM,
+        paper="Naeem et al. 2020",
         meaning="coverage: human texts with a model text close by",
         trap="equal sets have about .94 at k = 4, not 1",
     ),
@@ -141,5 +137,78 @@ SCORE: dict[str, Measure] = {
         title="PRD area",
         meaning="area under the exact precision-recall curve",
         trap="mixes both sides again: it does not say which one fails",
+    ),
+}
+
+_divergence = partial(
+    Measure,
+    group="buckets",
+    paper="Pillutla et al. 2023",
+    needs="both histograms",
+    formula="other-divergences-of-the-buckets",
+    better="lower",
+    low=0,
+    high=None,
+)
+_of_size = partial(_divergence, sizes_matter=True)
+
+BUCKETS: dict[str, Measure] = {
+    "kl_forward": _of_size(
+        title="KL(human‖model)",
+        paper="Pimentel et al. 2023",
+        meaning="how unlikely human texts are for the model, in nats, debiased with ½ a text a bucket",
+        trap="buckets without a model text decide it; half a text there keeps it finite",
+        compute=divergence_intervals.kl_forward,
+    ),
+    "kl_backward": _of_size(
+        title="KL(model‖human)",
+        paper="Pimentel et al. 2023",
+        meaning="how unlikely the model's texts are among human ones, in nats, debiased with ½ a text a bucket",
+        trap="buckets without a human text decide it; half a text there keeps it finite",
+        compute=divergence_intervals.kl_backward,
+    ),
+    "kl_exponentiated": _of_size(
+        title="exp(-KL/10)",
+        better="higher",
+        high=1,
+        paper="Pimentel et al. 2023",
+        meaning="the forward KL brought to one scale with MAUVE",
+        trap="high for weak models as well: a KL of 1 nat still has .90",
+        compute=divergence_intervals.kl_exponentiated,
+    ),
+    "chi_square": _of_size(
+        title="χ² divergence",
+        meaning="Σ(p-q)²/q, debiased with a text a bucket",
+        trap="a single bucket with next to no model text can make all of it",
+        compute=divergence_intervals.chi_square,
+    ),
+    "hellinger": _divergence(
+        title="squared Hellinger",
+        high=2,
+        meaning="Σ(√p-√q)², debiased",
+        trap="without the factor ½ that some books have: it ends at 2",
+        compute=divergence_intervals.hellinger,
+    ),
+    "total_variation": _of_size(
+        title="total variation",
+        high=1,
+        meaning="share of texts that one set has too many of",
+        trap="the bias of sampling is mostly taken off: equal sets stay a little above 0",
+        compute=divergence_intervals.total_variation,
+    ),
+    "le_cam": _divergence(
+        title="Le Cam",
+        high=1,
+        meaning="½Σ(p-q)²/(p+q), debiased",
+        trap="grows with the square of small differences: near sets all look alike",
+        compute=divergence_intervals.le_cam,
+    ),
+    "jensen_shannon_debiased": _divergence(
+        title="Jensen–Shannon, debiased",
+        high=0.6931471805599453,
+        paper="Lin 1991",
+        meaning="divergence from the even mixture, in nats, without the bias of sampling",
+        trap="in nats: divide by ln 2 for bits",
+        compute=divergence_intervals.jensen_shannon,
     ),
 }

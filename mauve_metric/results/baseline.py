@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from mauve_metric.results.digits import digits, rounded_up
 from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
+from mauve_metric.results.plain_text import digits, rounded_up
 from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.wording.featurizer_words import on_features
+from mauve_metric.results.wording.verdict import on_features
 
 if TYPE_CHECKING:
     import altair as alt
@@ -122,7 +122,7 @@ class HumanBaseline(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """Plot MAUVE of equal sets by size, as in the literature and without sampling bias."""
-        from mauve_metric.results.charts.of_intervals import intervals_chart
+        from mauve_metric.results.charts.of_studies import intervals_chart
 
         values = [
             (name, f"{item.texts} texts ({item.source})", found.mean, (found.low, found.high))

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.measures.groups import Design
 from mauve_metric.results import report
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.names import printable
-from mauve_metric.results.numbers import Difference, OwnScore, Subgroup
+from mauve_metric.results.plain_text import printable
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.wording import learned_words, words
-from mauve_metric.results.wording.joint_comparison import joint_comparison
+from mauve_metric.results.result_methods import SignedResult, values_of
+from mauve_metric.results.wording import words
+from mauve_metric.results.wording.joint_verdict import joint_comparison
+from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, TOGETHER_DIFFERENCES, learned_ranking
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -60,6 +60,64 @@ DIFFERENCE_COLUMNS = (
     Column("p_value", "p", ".2g"),
     Column("real", "real"),
 )
+
+
+class OwnScore(NamedTuple):
+    """The literature's MAUVE of one model and the human set, on buckets of their own: `compute_mauve`'s `mauve`."""
+
+    mauve: float
+    num_buckets: int
+    p_value: float | None
+    signature: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Difference of two models and its significance.
+
+    Attributes:
+        a, b: names.
+        difference: debiased MAUVE of a minus that of b, in [-1, 1].
+        ci: its interval at the config's level; None where a score has no error at all (see `MauveResult`).
+        p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`); in (0, 1],
+            one too small for a float is stored as 2.2e-308, the smallest normal one; likewise.
+        real: significant at 1 - level with Holm's correction for the number of pairs that have a p-value.
+        stderr: standard error of the difference; None where there is no interval.
+    """
+
+    a: str
+    b: str
+    difference: float
+    ci: tuple[float, float] | None
+    p_value: float | None
+    real: bool
+    stderr: float | None = field(metadata={"in_dict": False})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields but for the standard error, fit for JSON."""
+        return values_of(self)
+
+
+class Subgroup(NamedTuple):
+    """Recall and coverage of one subgroup of the human texts by one model, in [0, 1], higher is better.
+
+    label, model: their names. n_p, n_q: human and model texts of the subgroup; n_q is None where the model's texts
+    have no labels. recall: share of its human texts within the support of all the model's texts; None for fewer than
+    ten, as all that follow. coverage: share of its human texts whose ball holds a text of the model. recall_ci,
+    coverage_ci: intervals. coverage_of_others: that of all other human texts. missed: whether the coverage is lower
+    than that by more than chance.
+    """
+
+    label: str
+    model: str
+    n_p: int
+    n_q: int | None
+    recall: float | None = None
+    recall_ci: tuple[float, float] | None = None
+    coverage: float | None = None
+    coverage_ci: tuple[float, float] | None = None
+    coverage_of_others: float | None = None
+    missed: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -135,7 +193,7 @@ class Comparison(SignedResult):
         models = f"{len(self.models)} model{'' if len(self.models) == 1 else 's'}"
         said = (
             words.ranking_verdict(self),
-            learned_words.learned_ranking(self),
+            learned_ranking(self),
             self.joint_verdict,
             words.comparison_headline(self).beside,
         )
@@ -146,9 +204,9 @@ class Comparison(SignedResult):
         parts += [tables["models"], Prose([*words.notes(self), level])]
         parts += [tables["differences"], Prose([*several, words.forecast_sentence(self)])]
         if self.learned_differences:
-            parts += [Heading(learned_words.LEARNED_DIFFERENCES), tables["learned_differences"]]
+            parts += [Heading(LEARNED_DIFFERENCES), tables["learned_differences"]]
         if self.together_differences:
-            parts += [Heading(learned_words.TOGETHER_DIFFERENCES), tables["together_differences"]]
+            parts += [Heading(TOGETHER_DIFFERENCES), tables["together_differences"]]
         if self.subgroups:
             parts += [Heading("Subgroups"), Prose([words.missed_sentence(self.subgroups)])]
             parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]

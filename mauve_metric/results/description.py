@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.discriminators import TransferTable
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
-from mauve_metric.results.names import printable, shown_names
-from mauve_metric.results.numbers import Described
-from mauve_metric.results.plain import plain
-from mauve_metric.results.result_methods import SignedResult
+from mauve_metric.results.plain_text import printable, shown_names
+from mauve_metric.results.result_methods import SignedResult, plain
 from mauve_metric.results.wording.words import collected_warnings, warnings_prose
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -40,6 +38,22 @@ TRANSFER_COLUMNS = (
     *ends(".3f"),
     Column("auc", "AUC", ".3f"),
 )
+
+
+class Described(NamedTuple):
+    """One measure of one model.
+
+    value: the number. difference: from the human texts' value; None where the measure is of both sets.
+    ci: the interval of the difference, where there is one, else of the value; None if no valid interval is known.
+    no_interval: the reason, where the sets are why.
+    p_value: of "both sets are draws from one distribution", None without a test.
+    """
+
+    value: float
+    difference: float | None = None
+    ci: tuple[float, float] | None = None
+    p_value: float | None = None
+    no_interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +120,7 @@ class Description(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """Each measure with its intervals: differences from the human texts, or values of measures of both sets."""
-        from mauve_metric.results.charts.of_intervals import intervals_chart
+        from mauve_metric.results.charts.of_studies import intervals_chart
 
         values = [
             (title_of(measure), name, item.value if item.difference is None else item.difference, item.ci)

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
-from mauve_metric.results.digits import ENDS, cell
-from mauve_metric.results.names import printable, spreadsheet_text
+from mauve_metric.results.plain_text import ENDS, cell, printable, spreadsheet_text
 from mauve_metric.runtime.checks import check_known
 
 

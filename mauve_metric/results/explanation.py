@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.ngram_use import NgramUse
-from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, TableRow, row_from, row_of
-from mauve_metric.results.numbers import GapBucket, ScoredText
+from mauve_metric.results.plain_text import digits, percent
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
-from mauve_metric.results.wording import learned_words, words
+from mauve_metric.results.wording import evidence, words
 from mauve_metric.results.wording.answer import opening
-from mauve_metric.results.wording.verdict import verdict
+from mauve_metric.results.wording.verdict import learned_sentence, verdict
 
 if TYPE_CHECKING:
     import altair as alt
@@ -48,6 +48,78 @@ TEXT_COLUMNS = (
     Column("text", "text"),
 )
 _ITEM = (" " * 4 + "- ", " " * 6)  # indents of a text
+
+
+class NearText(NamedTuple):
+    """A text near a bucket's centre.
+
+    row: its number in its set. distance: from the centre, in projected space. in_bucket: whether it is one of the
+    bucket's texts. text: None where only features were given.
+    """
+
+    row: int
+    distance: float
+    in_bucket: bool
+    text: str | None
+
+
+@dataclass(frozen=True)
+class GapBucket:
+    """One bucket's part in the gap.
+
+    Attributes:
+        bucket: its number. rank: 1 for the largest contribution.
+        side: "too much": the model puts a larger share of its texts here than people do (Type I); "missed": a smaller
+            one (Type II); "even".
+        contribution: in [0, 1], see `gap.contributions`. share: of the gap, in [0, 1].
+        type_one, type_two: the contribution under its side's name, 0 under the other.
+        p_count, q_count: human and model texts in it.
+        p_value: of "equal shares", corrected for the number of buckets. noise: not significant at the config's level.
+        overlap, other_rank: Jaccard index in [0, 1] of the bucket of a clustering with the next seed that has most of
+            its texts, and that bucket's rank there: how stable the finding is.
+        words: words and phrases that tell its texts apart from all others.
+        p_words, q_words: words that separate its human texts from the model texts around its centre, and its model
+            texts from the human ones there. repeated: phrases that its model texts repeat.
+        p_texts, q_texts: the texts of both sides nearest to its centre.
+        composition: with `by`, its human and its model texts of each label, for labels that it holds.
+    """
+
+    bucket: int
+    rank: int
+    side: Literal["too much", "missed", "even"]
+    contribution: float
+    share: float
+    type_one: float
+    type_two: float
+    p_count: int
+    q_count: int
+    p_value: float
+    noise: bool
+    overlap: float
+    other_rank: int
+    words: tuple[str, ...]
+    p_words: tuple[str, ...]
+    q_words: tuple[str, ...]
+    repeated: tuple[str, ...]
+    p_texts: tuple[NearText, ...]
+    q_texts: tuple[NearText, ...]
+    composition: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> list[tuple[str, NearText]]:
+        """The texts of both sides, each with the name of its side."""
+        return [*(("human", near) for near in self.p_texts), *(("model", near) for near in self.q_texts)]
+
+
+class ScoredText(NamedTuple):
+    """A text with the score of a classifier that was not fitted to it.
+
+    row: its number in its set. score: above 0 on the model's side. text: None where only features were given.
+    """
+
+    row: int
+    score: float
+    text: str | None
 
 
 @dataclass(frozen=True)
@@ -95,7 +167,7 @@ class Explanation(Result):
             Table(GAP_COLUMNS, self._gap_rows()),
             Table(buckets.columns, buckets.rows, views=FILES),
             *map(_bucket_prose, self.buckets),
-            Prose([words.STABILITY_NOTE] if self.buckets else []),
+            Prose([evidence.STABILITY_NOTE] if self.buckets else []),
             *self._classifier_prose(),
         )
         tables = {"buckets": buckets, "texts": Table(TEXT_COLUMNS, self._text_rows())}
@@ -109,10 +181,10 @@ class Explanation(Result):
         return Document(title, parts, tables, [("", result.signature)])
 
     def plot(self) -> alt.LayerChart:
-        """The buckets by their contribution as an Altair chart (see `of_explanation.contributions_chart`)."""
-        from mauve_metric.results.charts import of_explanation
+        """The buckets by their contribution as an Altair chart (see `of_comparison.contributions_chart`)."""
+        from mauve_metric.results.charts import of_comparison
 
-        return of_explanation.contributions_chart(self)
+        return of_comparison.contributions_chart(self)
 
     def _gap_rows(self) -> list[TableRow]:
         parts = (
@@ -131,24 +203,24 @@ class Explanation(Result):
     def _classifier_prose(self) -> list[Prose]:
         """The texts and the n-grams by which a classifier separates the two sets."""
         extremes = [
-            _text_line(f"{side} {learned_words.scored_label(item)}", item.text)
+            _text_line(f"{side} {evidence.scored_label(item)}", item.text)
             for side, texts in (("human", self.most_human), ("model", self.most_model))
             for item in texts
         ]
-        uses = [Line(learned_words.ngram_sentence(use), *_ITEM) for use in self.ngrams]
+        uses = [Line(evidence.ngram_sentence(use), *_ITEM) for use in self.ngrams]
         return [
-            Prose([learned_words.EXTREMES_NOTE, *extremes] if extremes else []),
-            Prose([learned_words.NGRAMS_NOTE, *uses] if uses else []),
-            Prose([learned_words.learned_sentence(self.result)] if self.result.normalised else []),
+            Prose([evidence.EXTREMES_NOTE, *extremes] if extremes else []),
+            Prose([evidence.NGRAMS_NOTE, *uses] if uses else []),
+            Prose([learned_sentence(self.result)] if self.result.normalised else []),
         ]
 
 
 def _bucket_prose(bucket: GapBucket) -> Prose:
     """The title, the facts and the texts of a bucket."""
-    found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in words.bucket_facts(bucket)]
-    found += [_text_line(f"{side} {words.near_label(near)}", near.text) for side, near in bucket.texts]
-    return Prose(found, lead=words.bucket_title(bucket), paragraphs=True)
+    found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in evidence.bucket_facts(bucket)]
+    found += [_text_line(f"{side} {evidence.near_label(near)}", near.text) for side, near in bucket.texts]
+    return Prose(found, lead=evidence.bucket_title(bucket), paragraphs=True)
 
 
 def _text_line(label: str, text: str | None) -> Line:
-    return Line(f"{label}: {words.excerpt(text or '')}".rstrip(": "), *_ITEM)
+    return Line(f"{label}: {evidence.excerpt(text or '')}".rstrip(": "), *_ITEM)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.digits import digits, p_words
+from mauve_metric.results.plain_text import digits, p_words
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import VERSIONS, signature_texts
 from mauve_metric.texts.records import read_json

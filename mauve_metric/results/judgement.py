@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
 from mauve_metric.results.measured import Reading
-from mauve_metric.results.names import printable, shown_names
-from mauve_metric.results.plain import plain, values_of
-from mauve_metric.results.result_methods import SignedResult
+from mauve_metric.results.plain_text import digits, percent, printable, shown_names
+from mauve_metric.results.result_methods import SignedResult, plain, values_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -209,7 +207,7 @@ class Judgement(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The models' scores with their intervals, a panel for each question."""
-        from mauve_metric.results.charts.of_intervals import intervals_chart
+        from mauve_metric.results.charts.of_studies import intervals_chart
 
         values = [(name, one.model, one.score, one.ci) for name, of in self.questions.items() for one in of.models]
         return intervals_chart(values, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
@@ -312,7 +310,7 @@ class BoundaryGame(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The mean points with their intervals."""
-        from mauve_metric.results.charts.of_intervals import intervals_chart
+        from mauve_metric.results.charts.of_studies import intervals_chart
 
         values = [("points", label, scores.points, scores.ci) for label, scores in self._labelled()]
         level = f"{100 * self.confidence_level:g} % intervals"

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mauve_metric.results import digits
 from mauve_metric.results.document import Document
 from mauve_metric.results.figure_files import REPORT_FILES, chart_svg, check_ending
-from mauve_metric.results.numbers import NearText, ScoredText
-from mauve_metric.results.wording import answer, learned_words, marks, words
+from mauve_metric.results.plain_text import cell, digits
+from mauve_metric.results.wording import answer, evidence, words
+from mauve_metric.results.wording import verdict as verdicts
 from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import jinja2
 
     from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.explanation import NearText, ScoredText
 
 
 TEMPLATES = ("report.html", "document.html", "tables.html", "report.css")
@@ -45,7 +46,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
 
     The page holds no script and fetches nothing; its content security policy enforces both.
     """
-    from mauve_metric.results.charts import of_comparison, of_explanation
+    from mauve_metric.results.charts import of_comparison
 
     comparison = words.with_labels(comparison)
     results = list(comparison.models.values())
@@ -62,7 +63,6 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
         other=[item for item in found if not item[1].severe],
         measures=measures,
         of_comparison=of_comparison,
-        of_explanation=of_explanation,
         signatures=_signatures(comparison)
         + [("measures", text) for _, text in (measures.signatures if measures else ())],
     )
@@ -96,10 +96,10 @@ def _template(name: str = "report.html") -> jinja2.Template:
     )
     known = {
         "words": words,
-        "learned": learned_words,
-        "marks": marks,
-        "cell": digits.cell,
-        "digits": digits.digits,
+        "verdicts": verdicts,
+        "evidence": evidence,
+        "cell": cell,
+        "digits": digits,
         "source": _source,
         "pieces": _pieces,
     }
@@ -118,11 +118,11 @@ def _source(chart: alt.TopLevelMixin) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(chart_svg(chart).encode()).decode()}"
 
 
-def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[marks.Piece]:
+def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[evidence.Piece]:
     """The displayed part of a text, in pieces."""
     if not near.text:
-        return [marks.Piece("(the text was not given)", False)]
-    return marks.marked(near.text, phrases, LONGEST_TEXT)
+        return [evidence.Piece("(the text was not given)", False)]
+    return evidence.marked(near.text, phrases, LONGEST_TEXT)
 
 
 def _signatures(comparison: Comparison) -> list[tuple[str, str]]:

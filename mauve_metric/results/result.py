@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.groups import Design
-from mauve_metric.results.digits import digits
 from mauve_metric.results.document import Column, Document, Part, Prose, Table, ends, row_of
-from mauve_metric.results.names import printable
-from mauve_metric.results.numbers import LearnedScore, Stripped
+from mauve_metric.results.plain_text import digits, printable
 from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.answer import CONTENT, KINDS, opening
 from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
-from mauve_metric.results.wording.learned_words import learned_sentence
-from mauve_metric.results.wording.verdict import finding, verdict
+from mauve_metric.results.wording.verdict import finding, learned_sentence, verdict
 from mauve_metric.results.wording.words import facts, headline, result_warnings, warnings_prose
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned import Learned
@@ -41,6 +38,27 @@ INTERVALS = {  # attributes of the scores that have one
     "auc": "auc_ci",
     "frontier_integral_debiased": "frontier_integral_ci",
 }
+
+
+class Stripped(NamedTuple):
+    """Number of texts of a set that one rule of `strip` changed."""
+
+    rule: str
+    texts: int
+
+
+class LearnedScore(NamedTuple):
+    """A score on learned buckets with the AUC of its classifier, and their intervals."""
+
+    mauve_classifier: float
+    mauve_classifier_ci: tuple[float, float]
+    auc: float
+    auc_ci: tuple[float, float]
+
+    @classmethod
+    def of(cls, found: Learned) -> LearnedScore:
+        """The numbers of a learned score."""
+        return cls(found.mauve, found.ci, found.auc, found.auc_ci)
 
 
 @dataclass(frozen=True)

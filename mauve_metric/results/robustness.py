@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mauve_metric.results.digits import digits
+from mauve_metric.results.comparison import Difference
 from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, ends, row_of
-from mauve_metric.results.names import printable, shown_names
-from mauve_metric.results.numbers import Difference
-from mauve_metric.results.plain import plain, values_of
-from mauve_metric.results.result_methods import SignedResult
+from mauve_metric.results.plain_text import digits, printable, shown_names
+from mauve_metric.results.result_methods import SignedResult, plain, values_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -282,10 +280,10 @@ class Robustness(SignedResult):
         return Document(f"{len(self.ranking)} models under {settings}", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.LayerChart:
-        """Rank against setting (see `mauve_metric.results.charts.of_robustness`)."""
-        from mauve_metric.results.charts import of_robustness
+        """Rank against setting (see `mauve_metric.results.charts.of_studies`)."""
+        from mauve_metric.results.charts import of_studies
 
-        return of_robustness.robustness_chart(self)
+        return of_studies.robustness_chart(self)
 
     def _settings_table(self, labels: Mapping[str, str]) -> Table:
         """One row a setting: k, texts, τ, and each model's score with its rank."""

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.groups import design_of
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
-from mauve_metric.results.names import printable
+from mauve_metric.results.plain_text import printable
 from mauve_metric.runtime.optional_imports import package_versions
 from mauve_metric.version import __version__
 

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.document import Column, Document, Heading, Prose, Table, TableRow, ends, row_from, row_of
-from mauve_metric.results.names import printable, shown_names
-from mauve_metric.results.plain import plain
-from mauve_metric.results.result_methods import Result
+from mauve_metric.results.plain_text import digits, percent, printable, shown_names
+from mauve_metric.results.result_methods import Result, plain
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -139,9 +137,9 @@ class StressTest(Result):
 
     def plot(self) -> alt.HConcatChart:
         """A heat map for each featurizer."""
-        from mauve_metric.results.charts import of_stress_test
+        from mauve_metric.results.charts import of_studies
 
-        return of_stress_test.stress_chart(self)
+        return of_studies.stress_chart(self)
 
     def _table(self, found: FeaturizerStress) -> Table:
         """One row an error: debiased score and interval at each strength, and the smallest strength that is seen."""

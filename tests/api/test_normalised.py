@@ -13,7 +13,7 @@ from tokenizers import Regex, normalizers
 from mauve_metric import compute_mauve, explain
 from mauve_metric.api import normalised
 from mauve_metric.api.score import NOT_READ_AGAIN
-from mauve_metric.results.wording.learned_words import learned_sentence
+from mauve_metric.results.wording.verdict import learned_sentence
 
 WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
 RUN: dict[str, Any] = {"num_runs": 1, "aligned": True}

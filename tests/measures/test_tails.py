@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.measures import tails
-from mauve_metric.results.digits import p_words
+from mauve_metric.results.plain_text import p_words
 from mauve_metric.uncertainty.buckets import noise_p_values
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 

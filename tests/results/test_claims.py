@@ -14,8 +14,7 @@ from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.results import report
 from mauve_metric.results.wording import words
-from mauve_metric.results.wording.joint_comparison import joint_comparison
-from mauve_metric.results.wording.joint_verdict import joint_verdict
+from mauve_metric.results.wording.joint_verdict import joint_comparison, joint_verdict
 from mauve_metric.results.wording.verdict import LIFTED, WITHHELD, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

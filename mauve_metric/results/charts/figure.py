@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import altair as alt
 
-from mauve_metric.results.names import shown_names
+from mauve_metric.results.plain_text import shown_names
 
 T = TypeVar("T")
 Channel = TypeVar("Channel", alt.Color, alt.Shape, alt.StrokeDash)

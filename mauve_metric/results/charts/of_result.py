@@ -13,7 +13,7 @@ import altair as alt
 import numpy as np
 
 from mauve_metric.results.charts import figure
-from mauve_metric.results.digits import digits
+from mauve_metric.results.plain_text import digits
 from mauve_metric.results.signature import format_value
 from mauve_metric.results.wording.words import interval_words
 from mauve_metric.uncertainty.jackknife import CurveBand

@@ -11,8 +11,8 @@ from scipy.ndimage import gaussian_filter
 
 from mauve_metric.arrays import Array, Floats, Labels
 from mauve_metric.results.charts.figure import COLORS, HUMAN, SHAPES, ChartRow, ChartRows, cycle, heading, legend
-from mauve_metric.results.names import figure_text, shown_names
-from mauve_metric.results.wording.words import EXCERPT, excerpt
+from mauve_metric.results.plain_text import figure_text, shown_names
+from mauve_metric.results.wording.evidence import EXCERPT, excerpt
 
 _HUMAN_SHAPE = "circle"
 _INSIDE = [0.5, 0.9]  # shares of a set within its lines

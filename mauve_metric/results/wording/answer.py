@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mauve_metric.results.digits import digits, rounded_up
-from mauve_metric.results.names import shown_names
+from mauve_metric.results.plain_text import digits, rounded_up, shown_names
 from mauve_metric.results.wording import verdict as verdicts
 from mauve_metric.results.wording import words
-from mauve_metric.results.wording.learned_words import format_sentence, strongest_format
+from mauve_metric.results.wording.verdict import format_sentence, strongest_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,17 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from mauve_metric.results.digits import digits, p_words, percent, rounded_up
 from mauve_metric.results.document import Line, Prose
-from mauve_metric.results.names import one_line, printable, shown_names
+from mauve_metric.results.plain_text import digits, p_words, printable, rounded_up, shown_names
 from mauve_metric.results.signature import signature_number
-from mauve_metric.results.wording.featurizer_words import on_named_features
-from mauve_metric.results.wording.verdict import permutations, verdict, withheld
+from mauve_metric.results.wording.verdict import on_named_features, permutations, verdict, withheld
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
-    from mauve_metric.results.comparison import Comparison
-    from mauve_metric.results.numbers import Difference, GapBucket, NearText, Subgroup
+    from mauve_metric.results.comparison import Comparison, Difference, Subgroup
     from mauve_metric.results.result import MauveResult
 
 
@@ -211,9 +208,6 @@ def listed(names: Sequence[str]) -> str:
     ('a', 'a, b and c')
     """
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-EXCERPT = 160  # characters shown of a text
 
 
 def forecast_sentence(comparison: Comparison) -> str:
@@ -434,63 +428,6 @@ def _warnings_of(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
         everyone = len(names) == len(comparison.models) > 1
         found.append(("all models" if everyone else ", ".join(names), first[key]))
     return [(who, warning._replace(message=printable(warning.message))) for who, warning in found]
-
-
-STABILITY_NOTE = (
-    "Under another seed: how much of a bucket's texts another clustering keeps together (Jaccard index), and the rank "
-    "of that bucket there."
-)
-
-
-def bucket_title(bucket: GapBucket) -> str:
-    """The title of a bucket."""
-    side = {"too much": "TOO MUCH", "missed": "MISSED", "even": "EVEN"}[bucket.side]
-    noise = ", could be noise" if bucket.noise else ""
-    return (
-        f"{bucket.rank}. {side}: {percent(bucket.share, 1)} of the gap, {bucket.p_count} human and {bucket.q_count} "
-        f"model texts{noise}"
-    )
-
-
-def bucket_facts(bucket: GapBucket) -> list[tuple[str, str]]:
-    """Facts below a bucket's title: names and values, without those that are empty."""
-    facts = [
-        ("about", ", ".join(bucket.words)),
-        ("human texts say", ", ".join(bucket.p_words)),
-        ("model texts say", ", ".join(bucket.q_words)),
-        ("model repeats", ", ".join(bucket.repeated)),
-        ("human texts by subgroup", _composition(bucket, 0)),
-        ("model texts by subgroup", _composition(bucket, 1)),
-        ("under another seed", f"overlap {bucket.overlap:.2f}, rank {bucket.other_rank}"),
-    ]
-    return [(name, printable(value)) for name, value in facts if value]
-
-
-def _composition(bucket: GapBucket, side: int) -> str:
-    """The shares of the labels among the texts of one side (0 human, 1 the model's), the largest first."""
-    counts = {label: of_both[side] for label, of_both in bucket.composition.items() if of_both[side]}
-    ordered = sorted(counts, key=lambda label: -counts[label])
-    return ", ".join(f"{label} {percent(counts[label], sum(counts.values()))}" for label in ordered)
-
-
-def excerpt(text: str, length: int = EXCERPT) -> str:
-    """The beginning of a text on one line, without control characters.
-
-    >>> excerpt("one two three", 10)
-    'one two …'
-    """
-    line = one_line(text)
-    return line if len(line) <= length else line[: length - 2].rsplit(" ", 1)[0] + " …"
-
-
-def near_label(near: NearText) -> str:
-    """The number of a text, and whether it lies in the bucket.
-
-    >>> from mauve_metric.results.numbers import NearText
-    >>> near_label(NearText(7, 0.5, False, None))
-    'text 7 (outside, nearest)'
-    """
-    return f"text {near.row}" + ("" if near.in_bucket else " (outside, nearest)")
 
 
 def warnings_prose(found: Sequence[tuple[str, ScoreWarning]]) -> Prose:

@@ -13,7 +13,7 @@ import pytest
 
 from mauve_metric import Comparison, MauveResult, compare
 from mauve_metric.results import figure_files
-from mauve_metric.results.charts import figure, of_comparison, of_explanation, of_result, of_texts
+from mauve_metric.results.charts import figure, of_comparison, of_result, of_texts
 
 LONG = [f"outputs_of_the_model_of_2024-11-{day:02d}_with_temperature_{day}_final.jsonl" for day in range(8)]
 # Machado, Oliveira and Fernandes 2009, severity 1: from linear RGB to what is seen
@@ -93,7 +93,7 @@ def charts(comparison: Comparison) -> dict[str, Any]:
         "curve": of_result.divergence_curve_chart(result),
         "precision": of_result.precision_recall_chart(result),
         "histogram": of_result.histogram_chart(result),
-        "gap": of_explanation.contributions_chart(comparison.explanations[LONG[0]]),
+        "gap": of_comparison.contributions_chart(comparison.explanations[LONG[0]]),
         "map": of_texts.map_chart(["human", LONG[0]], rows, buckets, [["t"] * 3] * 2, (0.5, 0.2)),
         "forest": of_comparison.forest_chart(comparison),
         "curves": of_comparison.curves_chart(comparison),

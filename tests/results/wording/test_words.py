@@ -9,8 +9,8 @@ import pytest
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.results import report
-from mauve_metric.results.names import one_line
-from mauve_metric.results.wording import words
+from mauve_metric.results.plain_text import one_line
+from mauve_metric.results.wording import evidence, words
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 QUICK = {"num_buckets": 8, "kmeans_num_redo": 1}
@@ -163,4 +163,4 @@ def test_severity_is_shown_with_the_codes(result: MauveResult) -> None:
 
 def test_names_and_excerpts_are_cleaned_alike() -> None:
     hostile = " a\tb\x00\u202ec\u200b\n d "
-    assert one_line(hostile) == words.excerpt(hostile) == "a b c d"
+    assert one_line(hostile) == evidence.excerpt(hostile) == "a b c d"

@@ -8,7 +8,7 @@ from pathlib import Path
 import jinja2
 
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.names import one_line
+from mauve_metric.results.plain_text import one_line
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer, words
 from mauve_metric.runtime.optional_imports import import_vl_convert

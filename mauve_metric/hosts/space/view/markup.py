@@ -15,24 +15,15 @@ from mauve_metric.hosts.space.session.shared_result import SharedResult
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
-from mauve_metric.results.digits import cell, digits, percent
 from mauve_metric.results.document import Prose, Table
-from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import GapBucket, NearText, ScoredText
+from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
+from mauve_metric.results.plain_text import cell, digits, percent
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.wording import answer, marks, words
+from mauve_metric.results.wording import answer, evidence, words
+from mauve_metric.results.wording.evidence import EXTREMES_NOTE, NGRAMS_NOTE, ngram_sentence, scored_label
 from mauve_metric.results.wording.joint_verdict import featurizers_table
-from mauve_metric.results.wording.learned_words import (
-    EXTREMES_NOTE,
-    LEARNED_DIFFERENCES,
-    NGRAMS_NOTE,
-    learned_ranking,
-    learned_sentence,
-    ngram_sentence,
-    scored_label,
-)
 from mauve_metric.results.wording.spelling import ALIGNED, PAGE
-from mauve_metric.results.wording.verdict import verdict
+from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, learned_ranking, learned_sentence, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
@@ -252,14 +243,14 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
         bucket: with all texts by their distance from the centre.
         sizes: texts of the human set and of the model's.
     """
-    phrases = marks.telling(bucket)
+    phrases = evidence.telling(bucket)
     sides = [
         _bucket_side("human", bucket.p_texts, bucket.p_count, sizes[0], phrases["human"]),
         _bucket_side("model", bucket.q_texts, bucket.q_count, sizes[1], phrases["model"]),
     ]
-    legend = marks.LEGEND if any(phrases.values()) else ""
+    legend = evidence.LEGEND if any(phrases.values()) else ""
     return render(
-        "bucket", title=words.bucket_title(bucket), facts=words.bucket_facts(bucket), legend=legend, sides=sides
+        "bucket", title=evidence.bucket_title(bucket), facts=evidence.bucket_facts(bucket), legend=legend, sides=sides
     )
 
 
@@ -276,7 +267,7 @@ def pair_panel(
     """
     sides = []
     for side, texts, telling in zip(("human", "model"), (human, model), phrases, strict=True):
-        shown = [marks.marked(item.text or "", telling, _PAIR_CHARACTERS) for item in texts]
+        shown = [evidence.marked(item.text or "", telling, _PAIR_CHARACTERS) for item in texts]
         sides.append((side, max(shown, key=lambda pieces: sum(piece.marked for piece in pieces), default=[])))
     marked = any(piece.marked for _, pieces in sides for piece in pieces)
     return render("pair", sides=sides, model=name, marked=marked, more=Markup(_learned_panel(explanation)))
@@ -303,5 +294,5 @@ def _bucket_side(
     """The values of a side for the template: the texts in the bucket, or the nearest outside if there is none."""
     inside = [text.text or "" for text in near if text.in_bucket][:_BUCKET_TEXTS]
     outside = [] if count else [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
-    texts = [marks.marked(text, phrases, _TEXT_CHARACTERS) for text in (*inside, *outside)]
+    texts = [evidence.marked(text, phrases, _TEXT_CHARACTERS) for text in (*inside, *outside)]
     return {"side": side, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": texts}

@@ -15,10 +15,10 @@ from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, notices
 from mauve_metric.hosts.space.view.figures import plot_value
-from mauve_metric.results.charts import of_comparison, of_explanation, of_result
+from mauve_metric.results.charts import of_comparison, of_result
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.numbers import NearText, ScoredText
+from mauve_metric.results.explanation import NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording.words import collected_warnings, result_warnings
 from mauve_metric.runtime.tensors import on_cpu
@@ -99,7 +99,7 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
         raise ValueError("there is no such bucket any more: compare again")
     return {
         "pair": pair_html(shown),
-        "contributions": plot_value(of_explanation.contributions_chart(explanation, link=BUCKET_LINK)),
+        "contributions": plot_value(of_comparison.contributions_chart(explanation, link=BUCKET_LINK)),
         "bucket": gr.update(choices=buckets, value=bucket),
         "bucket_texts": bucket_html(shown, bucket),
         "histogram": plot_value(of_result.histogram_chart(result, place=scored.best_first.index(name))),

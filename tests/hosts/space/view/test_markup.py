@@ -12,7 +12,7 @@ import pytest
 from mauve_metric import Explanation, MauveResult, compare, explain
 from mauve_metric.features.ngram_use import NgramUse
 from mauve_metric.hosts.space.view import markup
-from mauve_metric.results.numbers import ScoredText
+from mauve_metric.results.explanation import ScoredText
 from mauve_metric.results.wording.answer import answer, bars
 from mauve_metric.results.wording.verdict import verdict
 from mauve_metric.results.wording.words import headline

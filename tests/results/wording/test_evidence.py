@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mauve_metric.lexical.phrases import phrase_spans
-from mauve_metric.results.wording.marks import READ, marked
+from mauve_metric.results.wording.evidence import READ, marked
 
 
 def found(text: str, *phrases: str, most: int = 1000) -> list[str]:
