@@ -46,7 +46,7 @@ def section(result: Path) -> str:
         )
     table = f"[Table and paper](../experiments/results/{result.name})"
     light = f"![{seen[1]}](figures/{result.stem}-light.svg#only-light)"
-    dark = f"![The same on a dark page.](figures/{result.stem}-dark.svg#only-dark)"
+    dark = f"![On dark pages.](figures/{result.stem}-dark.svg#only-dark)"
     return f"\n## {title[1]}\n\n{light}\n{dark}\n\n{table}\n"
 
 
