@@ -97,7 +97,6 @@ TESTED_THROUGH = {
     "perturbations/test_table.py": (
         "perturbations/pieces",
         "perturbations/sentences",
-        "perturbations/sets",
         "perturbations/words",
     ),
     "quantize/test_drmm.py": ("arrays",),
