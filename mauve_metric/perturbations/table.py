@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats
-from mauve_metric.lexical.word_counts import word_counts, words_and_marks
+from mauve_metric.lexical.ngrams import word_counts, words_and_marks
 from mauve_metric.perturbations import sentences, words
 from mauve_metric.perturbations.pieces import MOST, amount, check_strength, generator
 
