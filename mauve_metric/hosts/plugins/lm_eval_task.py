@@ -41,8 +41,6 @@ filter_list:
       - function: remove_whitespace
       - function: take_first
 num_fewshot: 0
-metadata:
-  version: 1
 """
 _FUNCTIONS = '''\
 """The documents of the task {name}, and how they are scored: the options of `mauve_metric.compute_mauve`."""
@@ -63,7 +61,7 @@ def documents(**_):
 
 functions = task_functions(**OPTIONS)
 process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
-mauve_classifier, auc, precision, recall = functions[5:]
+mauve_classifier, auc, precision, recall, notes = functions[5:]
 '''
 
 
