@@ -27,8 +27,6 @@ TESTED_THROUGH = {
     ),
     "api/test_robustness.py": ("api/robustness_settings", "results/robustness"),
     "api/test_stress_test.py": ("results/stress_test",),
-    "duplicates/test_near_duplicates.py": ("duplicates/deduplicate",),
-    "duplicates/test_same_origin.py": ("lexical/word_counts",),
     "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
     "features/likelihood/test_likelihoods.py": ("features/likelihood/decoder", "features/likelihood/language_model"),
     "features/test_rows.py": (
@@ -92,7 +90,6 @@ TESTED_THROUGH = {
     "perturbations/test_table.py": (
         "perturbations/pieces",
         "perturbations/sentences",
-        "perturbations/sets",
         "perturbations/words",
     ),
     "quantize/test_drmm.py": ("arrays",),
