@@ -9,9 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
-from mauve_metric.runtime.checks import quoted
+from mauve_metric.runtime.checks import is_bool, quoted
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, NoSuchField, NotTexts, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.records import decode, read_bytes
@@ -219,8 +217,7 @@ def _of_file(name: str, path: Path) -> Table:
 def _cell(value: object) -> str:
     """A value as text; empty for None and NaN."""
     unequal: object = value != value  # an array of these for an array
-    is_missing = value is None or (isinstance(unequal, (bool, np.bool_)) and bool(unequal))
-    return "" if is_missing else str(value).strip()
+    return "" if value is None or (is_bool(unequal) and bool(unequal)) else str(value).strip()
 
 
 def _check_table(name: str, columns: list[str], lines: list[Line]) -> Table:
