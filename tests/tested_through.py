@@ -54,7 +54,6 @@ TESTED_THROUGH = {
     "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),
     "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),
     "hosts/cli/commands/test_robustness.py": ("hosts/cli/commands/baseline",),
-    "hosts/cli/test_flags.py": ("hosts/cli/parser",),
     "hosts/cli/test_main.py": (
         "hosts/cli/commands/cache",
         "hosts/cli/commands/compare",
