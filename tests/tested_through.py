@@ -13,7 +13,6 @@ TESTED_THROUGH = {
         "version",
     ),
     "api/test_describe.py": (
-        "api/described_reading",
         "api/described_rows",
         "api/described_set",
         "catalogue/row",
