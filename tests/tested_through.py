@@ -105,14 +105,8 @@ TESTED_THROUGH = {
     ),
     "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
-    "sharding/test_sharded.py": (
-        "runtime/failures",
-        "sharding/feature_shards",
-    ),
-    "test_metric.py": (
-        "hosts/evaluate/stored_texts",
-        "hosts/evaluate/text_statistics",
-    ),
+    "sharding/test_sharded.py": ("runtime/failures",),
+    "test_metric.py": ("hosts/evaluate/stored_texts",),
     "texts/test_files.py": (
         "texts/inspect_logs",
         "texts/lines",
