@@ -19,7 +19,7 @@ from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
 from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
 from mauve_metric.results.description import Described
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.uncertainty.means import difference_interval, mean_interval
 
 if TYPE_CHECKING:

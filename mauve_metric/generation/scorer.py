@@ -23,10 +23,24 @@ from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.sources import text_source
 
 logger = logging.getLogger(__name__)
-
+_warnings_of_scores = logging.getLogger("mauve_metric.api.score")
 
 PromptGroups = tuple[Sequence[Hashable] | None, Sequence[Hashable | None] | None]
 SELF = "self"  # the name of the featurizer that is the model itself
+
+
+class _FirstOfEachCode(logging.Filter):
+    """Pass the first warning of each code: every evaluation of a training would repeat it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: set[object] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        code = record.args[0] if isinstance(record.args, tuple) and record.args else record.msg
+        is_new = code not in self._seen
+        self._seen.add(code)
+        return is_new
 
 
 class ReferenceScorer:
@@ -49,6 +63,7 @@ class ReferenceScorer:
         self.reference: FeatureSet | None = None
         self.human: list[str] | None = None
         self._encoder: Encoder | None = None
+        self._new_warnings = _FirstOfEachCode()
 
     def __len__(self) -> int:
         return len(self.reference) if self.reference is not None else len(self.human or ())
@@ -122,7 +137,11 @@ class ReferenceScorer:
         featurized = time.perf_counter()
         changes["featurize_model_name"] = job.config.featurize_model_name
         options: Options = {**self.options, **changes}
-        result = compute_mauve(**sides, p_groups=groups[0], q_groups=groups[1], **options)
+        _warnings_of_scores.addFilter(self._new_warnings)
+        try:
+            result = compute_mauve(**sides, p_groups=groups[0], q_groups=groups[1], **options)
+        finally:
+            _warnings_of_scores.removeFilter(self._new_warnings)
         seconds["featurize"] += featurized - started
         seconds["featurize" if matched else "score"] += time.perf_counter() - featurized
         return result
