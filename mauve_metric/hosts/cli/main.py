@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
 import io
 import logging
 import os
@@ -18,6 +17,26 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from mauve_metric.hosts.cli.commands import (
+    baseline,
+    boundaries,
+    cache,
+    compare,
+    deduplicate,
+    demo,
+    describe,
+    errors,
+    explain,
+    featurize,
+    lm_eval_task,
+    memorised,
+    preferences,
+    reproduce,
+    robustness,
+    score,
+    stress_test,
+    warnings,
+)
 from mauve_metric.hosts.cli.files import check_output_files, named_file
 from mauve_metric.hosts.cli.flags import CommandParser, add_log_options
 from mauve_metric.hosts.cli.output import drop_output, tell
@@ -29,13 +48,10 @@ from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    "score compare describe robustness baseline stress_test explain reproduce demo featurize lm_eval_task "
-    "deduplicate memorised preferences boundaries cache warnings errors"
+    *(score, compare, describe, robustness, baseline, stress_test, explain, reproduce, demo, featurize, lm_eval_task),
+    *(deduplicate, memorised, preferences, boundaries, cache, warnings, errors),
 )
-COMMANDS = {
-    name.replace("_", "-"): importlib.import_module(f"mauve_metric.hosts.cli.commands.{name}")
-    for name in _IN_THE_ORDER_OF_THE_HELP.split()
-}
+COMMANDS = {command.__name__.split(".")[-1].replace("_", "-"): command for command in _IN_THE_ORDER_OF_THE_HELP}
 
 
 def page(name: str) -> str:
