@@ -124,15 +124,12 @@ def _named_errors(name: str) -> Iterator[None]:
     except Exception as error:
         if out_of_memory(error):
             raise
-        raise NoModel(f"the model {name!r} cannot be loaded by transformers: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    """Return the reason of an error, on one line."""
-    lines = str(error).strip().split("\n")
-    if "trust_remote_code" in str(error):
-        return "it brings its own Python code, which is never run"
-    return lines[0] if isinstance(error, (OSError, ValueError)) else f"{type(error).__name__}: {lines[0]}"
+        reason = str(error).strip().split("\n")[0]
+        if "trust_remote_code" in str(error):
+            reason = "it brings its own Python code, which is never run"
+        elif not isinstance(error, (OSError, ValueError)):
+            reason = f"{type(error).__name__}: {reason}"
+        raise NoModel(f"the model {name!r} cannot be loaded by transformers: {reason}") from error
 
 
 def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
