@@ -24,24 +24,19 @@ TESTED_THROUGH = {
         "measures/judgements/judgement_options",
         "results/judgement",
         "results/measured",
-        "texts/columns",
     ),
     "api/test_robustness.py": ("api/robustness_settings", "results/robustness"),
     "api/test_stress_test.py": ("results/stress_test",),
     "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
     "features/likelihood/test_likelihoods.py": ("features/likelihood/decoder", "features/likelihood/language_model"),
     "features/test_rows.py": ("features/row_files",),
-    "features/test_sides.py": (
-        "features/estimate",
-        "texts/fingerprints",
-    ),
+    "features/test_sides.py": ("features/estimate",),
     "generation/test_evaluator.py": (
         "generation/decoding",
         "generation/options",
         "generation/scorer",
     ),
     "generation/test_generator.py": (
-        "generation/fully_sharded",
         "generation/writer",
         "runtime/model_state",
     ),
@@ -101,17 +96,10 @@ TESTED_THROUGH = {
     ),
     "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
-    "sharding/test_sharded.py": (
-        "runtime/failures",
-        "sharding/feature_shards",
-    ),
+    "sharding/test_sharded.py": ("sharding/feature_shards",),
     "test_metric.py": (
         "hosts/evaluate/stored_texts",
         "hosts/evaluate/text_statistics",
-    ),
-    "texts/test_files.py": (
-        "texts/inspect_logs",
-        "texts/lines",
     ),
     "results/test_document.py": ("results/result_methods", "results/charts/of_studies"),
 }

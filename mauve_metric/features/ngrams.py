@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Bools, Floats, Hashes
-from mauve_metric.texts.format_numbers import FORMATS
+from mauve_metric.texts.fingerprints import FORMATS
 
 COLUMNS = 512  # of each half of a row
 KEPT_LETTERS = 3  # words up to here are themselves, longer ones only "a long word": grammar is in the short ones

@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _write(texts: list[str], path: str) -> None:
     """Write the texts to a file atomically."""
-    from mauve_metric.runtime.atomic_files import written_whole
+    from mauve_metric.runtime.outputs import written_whole
 
     if path.endswith(".txt"):
         many = sum(len(text.splitlines()) > 1 for text in texts)
