@@ -24,7 +24,7 @@ import mauve_metric
 from mauve_metric import FeatureSet
 from mauve_metric.generation.decoding import generation_settings
 from mauve_metric.generation.generator import Generator, Prompt, token_ids
-from mauve_metric.runtime.atomic_files import written_whole
+from mauve_metric.runtime.outputs import written_whole
 
 make_examples = neighbour("examples", "make_examples")
 

@@ -24,29 +24,22 @@ TESTED_THROUGH = {
         "measures/judgements/judgement_options",
         "results/judgement",
         "results/measured",
-        "texts/columns",
     ),
     "api/test_robustness.py": ("api/robustness_settings", "results/robustness"),
     "api/test_stress_test.py": ("results/stress_test",),
-    "duplicates/test_near_duplicates.py": ("duplicates/deduplicate",),
-    "duplicates/test_same_origin.py": ("lexical/word_counts",),
     "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
     "features/likelihood/test_likelihoods.py": ("features/likelihood/decoder", "features/likelihood/language_model"),
     "features/test_rows.py": (
         "features/parquet_files",
         "features/row_files",
     ),
-    "features/test_sides.py": (
-        "features/estimate",
-        "texts/fingerprints",
-    ),
+    "features/test_sides.py": ("features/estimate",),
     "generation/test_evaluator.py": (
         "generation/decoding",
         "generation/options",
         "generation/scorer",
     ),
     "generation/test_generator.py": (
-        "generation/fully_sharded",
         "generation/writer",
         "runtime/model_state",
     ),
@@ -97,7 +90,6 @@ TESTED_THROUGH = {
     "perturbations/test_table.py": (
         "perturbations/pieces",
         "perturbations/sentences",
-        "perturbations/sets",
         "perturbations/words",
     ),
     "quantize/test_drmm.py": ("arrays",),
@@ -107,17 +99,10 @@ TESTED_THROUGH = {
     ),
     "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
-    "sharding/test_sharded.py": (
-        "runtime/failures",
-        "sharding/feature_shards",
-    ),
+    "sharding/test_sharded.py": ("sharding/feature_shards",),
     "test_metric.py": (
         "hosts/evaluate/stored_texts",
         "hosts/evaluate/text_statistics",
-    ),
-    "texts/test_files.py": (
-        "texts/inspect_logs",
-        "texts/lines",
     ),
     "results/test_document.py": ("results/result_methods", "results/charts/of_studies"),
 }

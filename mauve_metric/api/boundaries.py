@@ -14,8 +14,8 @@ from mauve_metric.measures.judgements import boundary_detection as game
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
 from mauve_metric.results.judgement import BoundaryGame, PlayerPair, RoundScores
 from mauve_metric.runtime.checks import check_bool, check_number
-from mauve_metric.texts.columns import TableData
-from mauve_metric.texts.guesses import Guesses, read_guesses
+from mauve_metric.texts.judgements import Guesses, read_guesses
+from mauve_metric.texts.tables import TableData
 from mauve_metric.uncertainty.means import mean_interval
 from mauve_metric.version import __version__
 

@@ -27,8 +27,7 @@ from mauve_metric.results.description import Described, Description
 from mauve_metric.results.result import INTERVALS
 from mauve_metric.results.signature import versions
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
-from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.errors import EXPECTED, WrongOption, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.duplication_warnings import duplication_warnings

@@ -12,7 +12,7 @@ from mauve_metric.api.described_set import DescribedSet
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.errors import EXPECTED, message_of
 
 if TYPE_CHECKING:
     from mauve_metric.features.likelihood.likelihoods import Likelihoods

@@ -17,7 +17,7 @@ from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime import tensors
-from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.uncertainty.learned import Learned, learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

@@ -25,8 +25,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
-from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.errors import EXPECTED, WrongOption, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.buckets import holm

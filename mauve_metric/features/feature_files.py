@@ -21,14 +21,12 @@ from mauve_metric.features.parquet_files import ParquetFeatures
 from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.runtime.archives import check_directory
-from mauve_metric.runtime.atomic_files import written_whole
 from mauve_metric.runtime.checks import check_file, shown
-from mauve_metric.runtime.errors import DamagedFile
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.errors import DamagedFile, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
-from mauve_metric.runtime.outputs import check_replaceable
+from mauve_metric.runtime.outputs import check_replaceable, written_whole
 from mauve_metric.texts.files import FEATURE_FILES
-from mauve_metric.texts.marks import Marks
+from mauve_metric.texts.fingerprints import Marks
 
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"

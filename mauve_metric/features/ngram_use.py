@@ -11,7 +11,7 @@ import numpy as np
 
 from mauve_metric.arrays import Bools, Floats
 from mauve_metric.features.ngrams import END, START, kinds_of
-from mauve_metric.texts.format_numbers import FORMATS
+from mauve_metric.texts.fingerprints import FORMATS
 
 MOST_WRITING = 8  # n-grams that are listed of how texts are written
 MOST_FORMAT = 4  # and of how they are formatted

@@ -11,8 +11,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.rows import BLOCK_ROWS
-from mauve_metric.runtime.errors import DamagedFile, NoSuchField
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.errors import DamagedFile, NoSuchField, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from typing import Any
 
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.runtime.checks import did_you_mean
-from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage, not_causal
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage, not_causal, one_line
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers
 

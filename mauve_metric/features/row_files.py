@@ -22,8 +22,7 @@ from mauve_metric.arrays import Array, FeatureRows, Integers
 from mauve_metric.features.parquet_files import ParquetFeatures
 from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows, numbers_of
 from mauve_metric.runtime.checks import check_file, shown
-from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding, one_line
 from mauve_metric.runtime.tensors import check_kind
 
 # What numpy raises over damaged headers, which it reads as Python.

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from mauve_metric.runtime.checks import check_count, is_bool, shown
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.errors import one_line
 from mauve_metric.runtime.optional_imports import import_transformers
 
 if TYPE_CHECKING:

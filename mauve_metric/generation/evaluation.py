@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mauve_metric.generation.generator import Generation, token_ids
-from mauve_metric.lexical import distinct, repetition
+from mauve_metric.lexical import diversity
 from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.results.result import MauveResult
 
@@ -60,9 +60,9 @@ def continuation_statistics(
         texts = [item.continuation for item in written]
         tokens = [text.split() for text in texts] if tokenizer is None else token_ids(tokenizer, texts, special=False)
     return {
-        "repetition": repetition.repetition(tokens),
-        f"distinct_{DISTINCT_N}": distinct.distinct_n(tokens, DISTINCT_N),
-        "mean_length": distinct.mean_length(tokens),
+        "repetition": diversity.repetition(tokens),
+        f"distinct_{DISTINCT_N}": diversity.distinct_n(tokens, DISTINCT_N),
+        "mean_length": diversity.mean_length(tokens),
     }
 
 

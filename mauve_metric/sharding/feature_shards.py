@@ -22,11 +22,10 @@ from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
 from mauve_metric.features.text_functions import function_digest, name_of, text_function
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
-from mauve_metric.runtime.errors import EmptyTexts, UnlikeFeatures
-from mauve_metric.runtime.failures import message_of
+from mauve_metric.runtime.errors import EmptyTexts, UnlikeFeatures, message_of
 from mauve_metric.sharding.text_shards import Shard, on_this_machine
 from mauve_metric.texts.files import Role, TextFile
-from mauve_metric.texts.marks import Marks
+from mauve_metric.texts.fingerprints import Marks
 from mauve_metric.texts.sources import NoTextsError
 
 logger = logging.getLogger(__name__)

@@ -20,10 +20,9 @@ from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.atomic_files import naming
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import RowsDiffer
-from mauve_metric.runtime.outputs import check_outputs
+from mauve_metric.runtime.outputs import check_outputs, naming
 from mauve_metric.runtime.progress import job_progress
 from mauve_metric.sharding.feature_shards import (
     FEATURES_FOLDER,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.failures import message_of
+from mauve_metric.runtime.errors import message_of
 
 logger = logging.getLogger(__name__)
 

@@ -13,10 +13,19 @@ from typing import Literal, NamedTuple, get_args
 
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, UnknownEnding
-from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, key_of, text_column
-from mauve_metric.texts.inspect_logs import inspect_records
-from mauve_metric.texts.lines import decode, lines_of, read_bytes
-from mauve_metric.texts.records import Record, has_field, json_entries, json_lines, loaded, plain_text, value_at
+from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, inspect_records, key_of, text_column
+from mauve_metric.texts.records import (
+    Record,
+    decode,
+    has_field,
+    json_entries,
+    json_lines,
+    lines_of,
+    loaded,
+    plain_text,
+    read_bytes,
+    value_at,
+)
 from mauve_metric.texts.sources import NoTextsError
 from mauve_metric.texts.tables import field_names, parquet_texts, read_csv
 

@@ -26,13 +26,12 @@ from mauve_metric.features.featurize import WINDOW_TEXTS, featurize_tokens, toke
 from mauve_metric.features.likelihood.decoder import Decoder, check_decoder, decoded_logits, describe_decoder
 from mauve_metric.features.likelihood.language_model import COLUMNS, find_head, load_language_model, run_likelihoods
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.runtime.atomic_files import written_whole
 from mauve_metric.runtime.devices import resolve_device
-from mauve_metric.runtime.errors import NotFinite
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.errors import NotFinite, one_line
+from mauve_metric.runtime.outputs import written_whole
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import read_texts
-from mauve_metric.texts.lines import read_bytes
+from mauve_metric.texts.records import read_bytes
 from mauve_metric.texts.sources import text_source
 
 logger = logging.getLogger(__name__)

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.parser import CommandParser
-from mauve_metric.runtime.atomic_files import check_can_be_written
 from mauve_metric.runtime.errors import NotOneSet
 from mauve_metric.runtime.optional_imports import import_altair
-from mauve_metric.runtime.outputs import check_outputs
+from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
 from mauve_metric.texts.files import FEATURE_FILES, READERS, TextFile
 
 if TYPE_CHECKING:

@@ -44,8 +44,7 @@ from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
-from mauve_metric.runtime.errors import code_of
-from mauve_metric.runtime.failures import message_of
+from mauve_metric.runtime.errors import code_of, message_of
 from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mauve_metric.options import Featurizer
-from mauve_metric.runtime.atomic_files import check_can_be_written, naming, written_whole
-from mauve_metric.runtime.outputs import check_replaceable
+from mauve_metric.runtime.outputs import check_can_be_written, check_replaceable, naming, written_whole
 
 PROMPT_WORDS = 20
 NEW_TOKENS = 256  # as the harness itself
