@@ -97,6 +97,11 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
         OSError: it is neither here nor can the Hub be asked.
     """
     local = os.path.isdir(folder)
+    if "://" in folder:
+        raise NoModel.of(argument, f"must be a name or a folder, not an address, got {name!r}: write owner/name")
+    models = ("config.json", "adapter_config.json", "modules.json")
+    if local and argument != "tokenizer" and not any(os.path.isfile(os.path.join(folder, file)) for file in models):
+        raise NoModel(f"the folder {name!r} holds no model: there is no config.json in it")
     if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
         raise NoFile.of(argument, f"{name!r} looks like a folder, and there is none")
     offline = local or not _hub_reachable()
