@@ -134,8 +134,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         near = did_you_mean(unknown[0], _flags(options.command), prefix="--")
         if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
             near = " (files have no flag: write HUMAN MODEL)"
-        elif hasattr(options, "model") and not unknown[0].startswith("-"):
-            near = " (one model here; `mauve-metric compare` takes several)"
+        elif not unknown[0].startswith("-"):
+            one = hasattr(options, "model")
+            near = " (`mauve-metric compare` takes several models)" if one else " (the command takes no more files)"
         options.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     if alone and not _may_hold_both(named_file(options.human)[1]):
