@@ -38,9 +38,8 @@ from mauve_metric.hosts.cli.commands import (
     warnings,
 )
 from mauve_metric.hosts.cli.files import check_output_files, named_file
-from mauve_metric.hosts.cli.flags import add_log_options
+from mauve_metric.hosts.cli.flags import CommandParser, add_log_options
 from mauve_metric.hosts.cli.output import drop_output, tell
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
@@ -135,8 +134,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         near = did_you_mean(unknown[0], _flags(options.command), prefix="--")
         if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
             near = " (files have no flag: write HUMAN MODEL)"
-        elif hasattr(options, "model") and not unknown[0].startswith("-"):
-            near = " (one model here; `mauve-metric compare` takes several)"
+        elif not unknown[0].startswith("-"):
+            one = hasattr(options, "model")
+            near = " (`mauve-metric compare` takes several models)" if one else " (the command takes no more files)"
         options.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     if alone and not _may_hold_both(named_file(options.human)[1]):
