@@ -13,7 +13,6 @@ TESTED_THROUGH = {
         "version",
     ),
     "api/test_describe.py": (
-        "api/described_reading",
         "api/described_rows",
         "api/described_set",
         "catalogue/row",
@@ -29,10 +28,7 @@ TESTED_THROUGH = {
     "api/test_stress_test.py": ("results/stress_test",),
     "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
     "features/likelihood/test_likelihoods.py": ("features/likelihood/decoder", "features/likelihood/language_model"),
-    "features/test_rows.py": (
-        "features/parquet_files",
-        "features/row_files",
-    ),
+    "features/test_rows.py": ("features/row_files",),
     "features/test_sides.py": ("features/estimate",),
     "generation/test_evaluator.py": (
         "generation/decoding",
@@ -47,7 +43,6 @@ TESTED_THROUGH = {
     "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),
     "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),
     "hosts/cli/commands/test_robustness.py": ("hosts/cli/commands/baseline",),
-    "hosts/cli/test_flags.py": ("hosts/cli/parser",),
     "hosts/cli/test_main.py": (
         "hosts/cli/commands/cache",
         "hosts/cli/commands/compare",
@@ -99,10 +94,6 @@ TESTED_THROUGH = {
     ),
     "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
-    "sharding/test_sharded.py": ("sharding/feature_shards",),
-    "test_metric.py": (
-        "hosts/evaluate/stored_texts",
-        "hosts/evaluate/text_statistics",
-    ),
+    "test_metric.py": ("hosts/evaluate/stored_texts",),
     "results/test_document.py": ("results/result_methods", "results/charts/of_studies"),
 }

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import OpenedSides, check_texts_alone
+from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison

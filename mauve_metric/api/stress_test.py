@@ -16,8 +16,8 @@ from mauve_metric.api.score import resolve_config, score_features
 from mauve_metric.arrays import TextData
 from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
-from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import open_sides
+from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.perturbations.table import PERTURBATIONS
 from mauve_metric.quantize.quantizers import scoring_options

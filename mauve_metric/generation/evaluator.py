@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from mauve_metric.api.each_featurizer import with_each
 from mauve_metric.features.feature_set import FeatureSet, Side
-from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import check_texts_alone
-from mauve_metric.features.text_functions import name_of
+from mauve_metric.features.text_functions import name_of, named_featurizers
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluation import Evaluation, continuation_statistics

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
-from mauve_metric.features.ngram_use import NgramUse
+from mauve_metric.features.ngrams import NgramUse
 from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, TableRow, row_from, row_of
 from mauve_metric.results.plain_text import digits, percent
 from mauve_metric.results.result import MauveResult
@@ -137,7 +137,7 @@ class Explanation(Result):
         most_human, most_model: the human texts that the classifier of the learned score finds most human, and the
             model's that it finds most like the model's, the most extreme first; none where there is no such score.
         ngrams: with texts and the featurizer `ngrams`, the n-grams whose use differs most (see
-            `features.ngram_use.NgramUse`); else none.
+            `features.ngrams.NgramUse`); else none.
     """
 
     result: MauveResult

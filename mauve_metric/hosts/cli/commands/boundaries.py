@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, add_confidence_level, add_output_options, keywords_of
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
 
 HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"

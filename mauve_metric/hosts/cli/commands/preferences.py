@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, add_confidence_level, add_output_options, keywords_of
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 
 HELP = "rank models by people's preferences, and measures by those ranks"
