@@ -122,8 +122,11 @@ def _model_columns(table: Table) -> tuple[str, str]:
 
 
 def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
+    for name in answers or ():
+        if name not in table.columns:
+            raise NoSuchField(f"{table.name} has no column {name!r}: it has {quoted(table.columns)}")
     if answers:
-        return [table.column_called(name) for name in dict.fromkeys(answers)]
+        return list(dict.fromkeys(answers))
     known = table.column(*_ANSWERS)
     columns = [column for column in table.columns if _QUESTION.fullmatch(column.strip())]
     if known is None and not columns:
