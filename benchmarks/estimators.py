@@ -18,8 +18,8 @@ from machine import machine
 from scipy.stats import norm
 
 from mauve_metric.arrays import Floats
+from mauve_metric.measures.density_ratios import ESTIMATORS, estimate_ratio_scores
 from mauve_metric.measures.frontier import exact_area
-from mauve_metric.measures.ratios.ratio_estimators import ESTIMATORS, estimate_ratio_scores
 from mauve_metric.measures.smoothing import SMOOTHINGS, smoothed
 from mauve_metric.quantize.histograms import auto_num_buckets, count_labels
 from mauve_metric.quantize.kmeans import kmeans

@@ -80,7 +80,6 @@ TESTED_THROUGH = {
         "hosts/trainer/reporters",
     ),
     "lexical/test_ngrams.py": ("lexical/tokens",),
-    "measures/ratios/test_density_ratios.py": ("measures/ratios/ratio_estimators",),
     "perturbations/test_table.py": (
         "perturbations/pieces",
         "perturbations/sentences",

@@ -9,9 +9,8 @@ from mauve_metric.features.likelihood.likelihood_measures import discriminator_r
 from mauve_metric.measures import discriminators
 from mauve_metric.measures.clipped import clipped_coverage, clipped_density
 from mauve_metric.measures.copying import authenticity, data_copying
-from mauve_metric.measures.frechet import frechet_distance, frechet_infinity
+from mauve_metric.measures.distances import frechet_distance, frechet_infinity, sliced_wasserstein
 from mauve_metric.measures.mmd import mmd, mmd_gaussian
-from mauve_metric.measures.sliced_wasserstein import sliced_wasserstein
 from mauve_metric.measures.vendi import vendi_score
 from mauve_metric.quantize.without_buckets import mauve_without_buckets
 

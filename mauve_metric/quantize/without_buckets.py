@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mauve_metric.arrays import Array, Estimate
-from mauve_metric.measures.ratios.ratio_estimators import estimate_ratio_scores
+from mauve_metric.measures.density_ratios import estimate_ratio_scores
 from mauve_metric.quantize.projection import project
 
 
@@ -18,7 +18,7 @@ def mauve_without_buckets(
 
     Args:
         p, q: features of the human texts and of the model's, (n_p, d) and (n_q, d).
-        estimator: "neighbours", "classifier" or "gaussian", see `ratio_estimators`.
+        estimator: "neighbours", "classifier" or "gaussian", see `density_ratios`.
         seed: of what is drawn. level: not used; there is no interval. scaling_factor: c.
 
     Raises:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.measures.ratios.ratio_estimators import ESTIMATORS, estimate_ratio_scores
+from mauve_metric.measures.density_ratios import ESTIMATORS, estimate_ratio_scores
 from mauve_metric.quantize.projection import project
 from mauve_metric.quantize.without_buckets import mauve_without_buckets
 

@@ -6,11 +6,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm
+from sklearn.neighbors import NearestNeighbors
 
+from mauve_metric.measures.density_ratios import (
+    ESTIMATORS,
+    LogRatios,
+    classifier_log_ratios,
+    estimate_ratio_scores,
+    frontier_of_ratios,
+    gaussian_log_ratios,
+    neighbour_log_ratios,
+    ratio_scores,
+)
 from mauve_metric.measures.frontier import frontier, mauve_floor
-from mauve_metric.measures.ratios.density_ratios import LogRatios, frontier_of_ratios, ratio_scores
-from mauve_metric.measures.ratios.neighbour_ratios import neighbour_log_ratios
-from mauve_metric.measures.ratios.ratio_estimators import ESTIMATORS, estimate_ratio_scores
 
 Floats = NDArray[np.float64]
 
@@ -145,3 +153,63 @@ def test_unknown_names_and_numbers() -> None:
     for k in (0, 8):
         with pytest.raises(ValueError, match=f"k must be from 1 to 7, one less than all rows, got {k}"):
             neighbour_log_ratios(rows, rows, k)
+
+
+# --- neighbours -----------------------------------------------------------------------------------------------------
+
+
+def test_neighbours_against_brute_force() -> None:
+    p, q = sides(60, 4, 0.5, 1.0)
+    q, k, rows = q[:45], 7, np.concatenate([p, q[:45]])
+    near = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(rows).kneighbors(return_distance=False)
+    of_p = (near < 60).sum(axis=1)
+    found = neighbour_log_ratios(p, q, k)
+    t = np.log((of_p + 0.5) / (k - of_p + 0.5))
+    assert found.p == pytest.approx(t[:60] + np.log(45 / 59), rel=1e-12)
+    assert found.q == pytest.approx(t[60:] + np.log(44 / 60), rel=1e-12)
+
+
+def test_neighbours_of_copies() -> None:
+    """A point with many copies is not its own neighbour."""
+    p, q = np.zeros((6, 2)), np.ones((6, 2))
+    found = neighbour_log_ratios(p, q, k=5)
+    assert found.p == pytest.approx(np.full(6, np.log(5.5 / 0.5) + np.log(6 / 5)), rel=1e-12)
+    assert found.q == pytest.approx(-found.p, rel=1e-12)
+
+
+# --- the classifier -------------------------------------------------------------------------------------------------
+
+
+def test_log_odds_of_shifted_and_scaled_normal_rows() -> None:
+    p, q = sides(4000, 2, 0.5, 1.5)
+    found = classifier_log_ratios(p, q)
+    for rows, t in ((p, found.p), (q, found.q)):
+        truth = norm.logpdf(rows[:, 0]) - norm.logpdf(rows[:, 0], 0.5, 1.5)
+        # standard errors of five parameters of 6400 rows are about 1/sqrt(6400), times a row of length 2
+        assert np.sqrt(np.mean(np.square(t - truth))) < 4 * 2 / np.sqrt(6400)
+
+
+def test_copies_of_a_point_do_not_give_it_away() -> None:
+    rng = np.random.default_rng(3)
+    p, q = (np.repeat(rng.normal(size=(40, 60)), 5, axis=0) for _ in "pq")
+    found = classifier_log_ratios(p, q)
+    # chance, of 40 points a side: .5 with a standard error of .08; with copies in other folds all are known
+    assert (found.p > 0).mean() < 0.82 and (found.q < 0).mean() < 0.82
+
+
+def test_classifier_has_not_seen_the_points() -> None:
+    """Far more columns than rows, and nothing to find: held-out ratios are no better than chance."""
+    p, q = np.random.default_rng(2).normal(size=(2, 40, 200))
+    found = classifier_log_ratios(p, q)
+    assert (found.p > 0).mean() < 0.75 and (found.q < 0).mean() < 0.75
+    assert np.abs(found.p).max() <= np.log(80) + 1e-12
+
+
+# --- Gaussians ------------------------------------------------------------------------------------------------------
+
+
+def test_gaussian_sees_one_direction_among_many() -> None:
+    p, q = sides(1000, 30, 0.0, 3.0)
+    found = gaussian_log_ratios(p, q)
+    # KL(p‖q) of N(0, 1) and N(0, 9): log 3 + 1/18 - ½ = .654; .05 is four errors of a variance at 1000 rows
+    assert found.p.mean() == pytest.approx(np.log(3) + 1 / 18 - 0.5, abs=0.07)

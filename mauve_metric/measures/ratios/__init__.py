@@ -1,1 +1,0 @@
-"""MAUVE from estimated density ratios, without buckets."""
