@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.ngram_use import NgramUse
-from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, TableRow, row_from, row_of
+from mauve_metric.results.document import (
+    FILES,
+    Column,
+    Document,
+    Line,
+    Part,
+    Prose,
+    Table,
+    TableRow,
+    keys,
+    row_from,
+    row_of,
+)
 from mauve_metric.results.plain_text import digits, percent
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
@@ -33,20 +45,8 @@ BUCKET_COLUMNS = (
     Column("other_rank", "other rank", "d"),
     Column("about", "about"),
 )
-SUBGROUP_COLUMNS = (
-    Column("bucket", "bucket", "d"),
-    Column("label", "subgroup"),
-    Column("p_count", "human", "d"),
-    Column("q_count", "model", "d"),
-)
-TEXT_COLUMNS = (
-    Column("bucket", "bucket", "d"),
-    Column("side", "side"),
-    Column("row", "row", "d"),
-    Column("distance", "distance", ".4f"),
-    Column("in_bucket", "in bucket"),
-    Column("text", "text"),
-)
+SUBGROUP_COLUMNS = keys("bucket", "label", "p_count", "q_count")
+TEXT_COLUMNS = keys("bucket", "side", "row", "distance", "in_bucket", "text")
 _ITEM = (" " * 4 + "- ", " " * 6)  # indents of a text
 
 

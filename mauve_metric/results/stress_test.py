@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.document import Column, Document, Heading, Prose, Table, TableRow, ends, row_from, row_of
+from mauve_metric.results.document import Column, Document, Heading, Prose, Table, TableRow, keys, row_from, row_of
 from mauve_metric.results.plain_text import digits, percent, printable, shown_names
 from mauve_metric.results.result_methods import Result, plain
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -14,15 +14,8 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 if TYPE_CHECKING:
     import altair as alt
 
-CSV_COLUMNS = (
-    Column("featurizer", "featurizer"),
-    Column("perturbation", "error"),
-    Column("strength", "strength", "g"),
-    Column("mauve_debiased", "debiased", ".3f"),
-    *ends(".3f"),
-    Column("p_value", "p", ".2g"),
-    Column("seen", "seen"),
-    Column("changed", "changed", ".3f"),
+CSV_COLUMNS = keys(
+    "featurizer", "perturbation", "strength", "mauve_debiased", "low", "high", "p_value", "seen", "changed"
 )
 _ERROR = Column("perturbation", "error")
 _SEEN_FROM = Column("smallest_seen", "seen from", "g")
