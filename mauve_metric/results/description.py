@@ -213,8 +213,10 @@ class Description(SignedResult):
         for name in self.models:
             found = {label: one for label, one in self.by_subgroup.items() if name in one.models}
             rows: list[TableRow] = [
-                {"title": title_of(measure), "better": MEASURES[measure].better}
-                | {f"label {label}": _value(one.models[name].get(measure)) for label, one in found.items()}
+                {
+                    **{"title": title_of(measure), "better": MEASURES[measure].better},
+                    **{f"label {label}": _value(one.models[name].get(measure)) for label, one in found.items()},
+                }
                 for measure in self.measures
             ]
             columns = [Column("title", "measure"), Column("better", "better")]

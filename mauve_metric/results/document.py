@@ -149,8 +149,8 @@ def row_of(columns: Sequence[Column], *values: str | float | None) -> TableRow:
     return {column.key: value for column, value in zip(columns, values, strict=True)}
 
 
-def row_from(columns: Sequence[Column], item: object, ci: str = "ci", **more: str | float | None) -> TableRow:
-    """A row with the attributes that the columns name, the ends of the interval `ci` as `low` and `high`, and `more`."""
+def row_from(columns: Sequence[Column], item: object, ci: str = "ci", /, **more: str | float | None) -> TableRow:
+    """A row with the attributes that the columns name, its interval `ci` as `low` and `high`, and `more`."""
     low, high = getattr(item, ci, None) or (None, None)
     return {column.key: getattr(item, column.key, None) for column in columns} | {"low": low, "high": high} | more
 
