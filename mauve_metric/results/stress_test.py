@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.document import Column, Document, Heading, Prose, Table, TableRow, keys, row_from, row_of
-from mauve_metric.results.plain_text import digits, percent, printable, shown_names
+from mauve_metric.results.plain_text import digits, in_brackets, percent, printable, shown_names
 from mauve_metric.results.result_methods import Result, plain
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -183,5 +183,4 @@ class StressTest(Result):
 
 def score_text(score: StressedScore) -> str:
     """A debiased score with its interval, after = where it is not told apart from equal."""
-    text = f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.3f')}"
-    return text if score.ci is None else f"{text} ({digits(score.ci[0], '.2f')} to {digits(score.ci[1], '.2f')})"
+    return f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.3f')}{in_brackets(score.ci, '.2f')}"

@@ -13,9 +13,8 @@ import altair as alt
 import numpy as np
 
 from mauve_metric.results.charts import figure
-from mauve_metric.results.plain_text import digits
+from mauve_metric.results.plain_text import digits, in_brackets, interval_words
 from mauve_metric.results.signature import format_value
-from mauve_metric.results.wording.words import interval_words
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 if TYPE_CHECKING:
@@ -281,8 +280,7 @@ def _learned_words(result: MauveResult) -> str:
     """The score on learned buckets and its interval, in a few words; empty without one."""
     if result.mauve_classifier is None or result.mauve_classifier_ci is None:
         return ""
-    value = digits(result.mauve_classifier, ".3f")
-    return f"on learned buckets {value} ({interval_words(result.mauve_classifier_ci)})"
+    return f"on learned buckets {digits(result.mauve_classifier, '.3f')}{in_brackets(result.mauve_classifier_ci)}"
 
 
 def _histogram_rows(result: MauveResult) -> figure.ChartRows:
