@@ -64,7 +64,7 @@ class Case(NamedTuple):
         return auto_num_buckets(*(self.prompts * each for each in times))
 
     def sizes(self, rng: np.random.Generator) -> tuple[Integers, Integers]:
-        """Texts of each prompt of P and of Q; a single human text stands for a prompt of its own."""
+        """Texts of each prompt of P and of Q; a single human text is a prompt of its own."""
         found = []
         for texts in (self.p_texts, self.q_texts):
             each = np.full(self.prompts, texts)

@@ -218,7 +218,7 @@ def seconds_a_thousand(features: Features, texts: Sequence[str], minilm: MiniLM)
 
 
 def judged(name: str, features: Features, texts: Sequence[str], repeats: int, minilm: MiniLM) -> dict[str, str]:
-    """What one candidate sees, and how still it stands where there is nothing to see."""
+    """What one candidate sees, and how little it moves between equal sets."""
     found = stress_test(
         texts,
         featurizers={name: features},

@@ -22,11 +22,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from machine import machine
 
-from mauve_metric.lexical.compression import compression_ratio
-from mauve_metric.lexical.distinct import distinct_n, entropy_n
-from mauve_metric.lexical.ngram_similarity import vendi_ngrams
-from mauve_metric.lexical.repetition import repetition
-from mauve_metric.lexical.self_bleu import self_bleu, self_repetition
+from mauve_metric.lexical.diversity import compression_ratio, distinct_n, entropy_n, repetition
+from mauve_metric.lexical.overlap import self_bleu, self_repetition, vendi_ngrams
 
 NLTK_TEXTS = 2  # hypotheses of NLTK's Self-BLEU: each goes through all texts again
 

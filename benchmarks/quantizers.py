@@ -3,7 +3,7 @@
     python benchmarks/quantizers.py [--rows 5000] [--columns 1280]
 
 The projection and the two clusterings of a score with num_runs=1, of as many random rows on either side, whose spectrum
-is as that of encoders. Whether the scores hang on the way is measured by `experiments/quantizers.py`.
+is as that of encoders. Whether the scores depend on the way is measured by `experiments/quantizers.py`.
 """
 
 from __future__ import annotations

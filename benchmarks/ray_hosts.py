@@ -4,7 +4,7 @@
 
 Each host is a set of Linux namespaces: an address of its own behind a common switch, processes, a host name, Ray's
 folder, shared memory and a folder that the others do not see. All other files are shared, as NFS would share them.
-Every case is compared with the score of one process; what was said stands below the table. A host has one CPU for Ray.
+Every case is compared with the score of one process; messages are below the table. A host has one CPU for Ray.
 Needs root, `unshare`, `nsenter` and `ip`; nothing of it can be reached from outside, and it ends with this process.
 """
 
@@ -133,7 +133,7 @@ class Cluster:
         return host
 
     def unplug(self, host: Host) -> None:
-        """The host goes on, and nobody hears of it any more."""
+        """The host goes on, but is cut off from the others."""
         self.switch.ip("link", "set", f"plug{host.name.removeprefix('host')}", "down")
 
     def lose(self, host: Host) -> None:
@@ -227,7 +227,7 @@ def power(cluster: Cluster, job: Job) -> Ended:
 
 
 def unplugged(cluster: Cluster, job: Job) -> Ended:
-    """The network of one host is cut; it works on, and nobody hears of it."""
+    """The network of one host is cut; it works on, cut off from the others."""
     ended = job.run(cluster.head, then=lambda: cluster.unplug(cluster.hosts[-1]))
     cluster.lose(cluster.hosts[-1])
     return ended
@@ -358,7 +358,7 @@ def main() -> None:
 
 
 def compare(job: Job, cases: list[Callable[[Cluster, Job], Ended]]) -> None:
-    """A row for each case, beside one process; what was said stands below."""
+    """A row for each case, beside one process; messages below."""
     alone = job.run()
     print("| case | exit | same JSON | s | s after it happened |\n|---|--:|---|--:|--:|")
     print(f"| One process. | {alone.status} | | {alone.seconds:.0f} | {alone.after:.0f} |", flush=True)

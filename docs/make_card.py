@@ -1,6 +1,6 @@
 """Writes the metric's card for the Hub, beside the script that evaluate loads: python docs/make_card.py
 
-The card stands as `README.md` beside the metric's script, where `evaluate` keeps the cards of its own metrics.
+The card is `README.md` beside the metric's script, where `evaluate` keeps the cards of its own metrics.
 """
 
 from __future__ import annotations

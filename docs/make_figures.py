@@ -28,7 +28,7 @@ from mauve_metric.results.result import MauveResult
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES, FIGURES = ROOT / "examples", ROOT / "docs" / "figures"
 MODELS = ("top_k", "nucleus", "sampling", "temperature", "greedy")
-# Colours of text and lines on the site's two pages; what stands for a set has the same colour on both.
+# Colours of text and lines on the site's two pages; the marks of a set have the same colour on both.
 PAGES = {
     "light": {"text": "#1F1F1F", "line": "#6B6B6B", "grid": "#E8E8E8", "fill": "#F1ECFA"},
     "dark": {"text": "#E6E6EA", "line": "#A0A3AC", "grid": "#3A3D46", "fill": "#3A3350"},

@@ -1,6 +1,6 @@
 """Writes docs/measures.md, a card for each score and measure: python docs/make_measures.py
 
-The examples' values stand in docs/measures.json; `--run` computes them again (the packaged texts, minilm; a minute).
+The examples' values are in docs/measures.json; `--run` computes them again (the packaged texts, minilm; a minute).
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def _about(row: Measure, group: Mapping[str, Measure]) -> str:
     """Range, better direction, and how the measure misleads."""
     size = "; depends on n" if row.sizes_matter and not row.in_result else ""
     request = "; on request" if not row.cheap and any(other.cheap for other in group.values()) else ""
-    ends = " to ".join("∞" if end is None else f"{end:.6g}" for end in (row.low, row.high)).replace("∞ to", "-∞ to")
+    low, high = (None if end is None else f"{end:.6g}" for end in (row.low, row.high))
+    ends = f"{'(-∞' if low is None else f'[{low}'}, {'∞)' if high is None else f'{high}]'}"
     trap = row.trap[:1].upper() + row.trap[1:]
     return f"{ends}; better: {row.better}{size}{request}. {trap}.{_needs(row, group)}"
 

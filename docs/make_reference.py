@@ -23,7 +23,7 @@ def page(text: str) -> str:
     for name, table in tables.items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         if text.count(begin) != 1 or text.count(end) != 1:
-            raise ValueError(f"the marks {begin} and {end} must stand once in {PAGE.name}")
+            raise ValueError(f"the marks {begin} and {end} must occur once in {PAGE.name}")
         before, rest = text.split(begin)
         text = f"{before}{begin}\n\n{table}\n{end}{rest.split(end)[1]}"
     return text

@@ -3,9 +3,9 @@
 All `python` blocks of a page run in one namespace, every `sh` block by `bash -e`, in the order of the page, in a
 temporary folder that looks like a checkout, without the Hub. A `text` block directly after one must be what the
 block wrote to its standard output: white space counts as one space, numbers may differ by 2 % (or by one unit of their
-last decimal), and `...` stands for anything.
+last decimal), and `...` matches anything.
 
-Comments on the lines above a block say what no reader has to see. What must run before it stands there in the block's
+Comments on the lines above a block say what no reader has to see. What must run before it is given there in the block's
 language (`docs/stand_ins.py` has a small model and a server for that). A block that starts a server names the address
 that must answer, and is then stopped. One that cannot run here says so:
 

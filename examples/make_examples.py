@@ -193,7 +193,7 @@ def skip_table(lines: Sequence[str], start: int) -> int:
     return len(lines)
 
 
-UNKNOWN = "\x01"  # stands where the text of a reference is not known
+UNKNOWN = "\x01"  # in the place of a reference whose text is not known
 
 INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r":(?:ticket|commit|source):`([^`<]+)`"), r"#\1"),

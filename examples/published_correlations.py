@@ -16,7 +16,7 @@ from pathlib import Path
 from mauve_metric.measures.judgements.boundary_detection import chance_points
 from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.results.measured import Measured
-from mauve_metric.texts.columns import open_table
+from mauve_metric.texts.tables import open_table
 
 PUBLISHED = Path(__file__).parent / "published"
 MEASURES = ("mauve", "generation_perplexity", "distinct_4", "self_bleu", "zipf", "repetition")

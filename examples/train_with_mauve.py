@@ -79,7 +79,7 @@ def collate(rows: list[dict[str, list[int]]]) -> dict[str, torch.Tensor]:
 
 
 class Table(TrainerCallback):
-    """One line for each evaluation; MAUVE is in its metrics wherever this stands in the list."""
+    """One line for each evaluation; MAUVE is in its metrics wherever this is in the list."""
 
     def on_train_begin(self, *_: Any, **__: Any) -> None:
         """The names of the columns."""

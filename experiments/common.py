@@ -22,14 +22,14 @@ from mauve_metric import FeatureSet, __version__, compute_mauve
 from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, LINE, SHAPES, cycle
 from mauve_metric.results.document import Column, TableRow, csv_table, markdown_table
 from mauve_metric.results.figure_files import save_chart
-from mauve_metric.runtime.atomic_files import written_whole
+from mauve_metric.runtime.outputs import written_whole
 
 if TYPE_CHECKING:
     import altair as alt
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES, RESULTS = ROOT / "examples", ROOT / "experiments" / "results"
-BY_HAND = "## Paper and result"  # what stands from here on is a person's, not the script's
+BY_HAND = "## Paper and result"  # a person writes what follows, not the script
 INK, GRID = "#767676", "#8888884D"  # seen on white and on a dark page alike
 AXIS: dict[str, Any] = {**AXIS_STYLE, "gridColor": GRID}  # of every axis: `alt.Axis(**AXIS)`
 LOOK: dict[str, Any] = {
@@ -59,7 +59,7 @@ def argument_parser(doc: str | None) -> argparse.ArgumentParser:
     Args:
         doc: the script's docstring; its first line is the help.
     """
-    logging.getLogger("mauve_metric").setLevel(logging.ERROR)  # what is said of every score of a table helps nobody
+    logging.getLogger("mauve_metric").setLevel(logging.ERROR)  # messages about each score of a table
     parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for table and figure (experiments/results)")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")

@@ -21,10 +21,9 @@ from models import Workshop, add_arguments
 
 from mauve_metric.features.likelihood.likelihood_measures import generation_perplexity
 from mauve_metric.features.likelihood.likelihoods import likelihoods
-from mauve_metric.lexical.distinct import distinct_n
-from mauve_metric.lexical.repetition import repetition
-from mauve_metric.lexical.self_bleu import self_bleu
-from mauve_metric.lexical.word_counts import words_and_marks
+from mauve_metric.lexical.diversity import distinct_n, repetition
+from mauve_metric.lexical.ngrams import words_and_marks
+from mauve_metric.lexical.overlap import self_bleu
 from mauve_metric.results.document import Column, TableRow
 
 HUMAN = "human, other texts"

@@ -3,7 +3,7 @@
     python experiments/detection.py
     python experiments/detection.py --models gpt2 gpt2-medium --featurizer gpt2-large --texts 600 --device cuda
 
-Accuracies are of held-out texts, balanced, 0.5 where the sets cannot be told apart. Texts of one prompt stand in one
+Accuracies are of held-out texts, balanced, 0.5 where the sets cannot be told apart. Texts of one prompt are in one
 fold. Ranks and total probability are those under the last model with weights.
 """
 

@@ -2,7 +2,7 @@
 
 Each returns continuations with their log-probabilities under the model, the likeliest first. transformers has left the
 search in groups to code on the Hub; these are short loops over its models, for models of the experiments' size.
-Means of the model's own input embeddings stand for those of GloVe in the clusters.
+Means of the model's own input embeddings replace those of GloVe in the clusters.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Setting(NamedTuple):
 
 
 def settings(n: int) -> Iterator[Setting]:
-    """All settings for sets of n texts, each knob's in rising order; its default stands among them."""
+    """All settings for sets of n texts, each knob's in rising order; its default is among them."""
     k = round(n / 10)
     for some in sorted({round(n * share) for share in SHARES} | {n}):
         yield Setting("n", some, some, max(2, round(some / 10)), DEFAULT_FACTOR)

@@ -24,7 +24,6 @@ figures](../experiments/papers.md) lists what of three papers is here.
 
 <!-- Written by experiments/make_page.py from the results. -->
 """
-SEEN = re.compile(r"^<!-- seen: (.+) -->\n", flags=re.MULTILINE)
 INKS = {"light": "#1F1F1F", "dark": "#E6E6EA"}  # of words and lines on the site's two pages
 
 
@@ -38,16 +37,12 @@ def section(result: Path) -> str:
     title = re.match(r"# (.+)\n", text)
     command = re.search(r"^    python experiments/.+$", text, flags=re.MULTILINE)
     _, _, by_hand = text.partition(f"{BY_HAND}\n")
-    seen, said = SEEN.search(by_hand), SEEN.sub("", by_hand).split("\n## ")[0].strip()
-    if not (title and command and seen and said):
-        raise ValueError(
-            f"{result.name} must have a title, a command, the part {BY_HAND!r} and in it <!-- seen: … -->, what the "
-            "figure shows"
-        )
-    table = f"[Table and paper](../experiments/results/{result.name})"
-    light = f"![{seen[1]}](figures/{result.stem}-light.svg#only-light)"
-    dark = f"![The same on a dark page.](figures/{result.stem}-dark.svg#only-dark)"
-    return f"\n## {title[1]}\n\n{light}\n{dark}\n\n{table}\n"
+    shown, said = re.search(r"^!\[(.+)\]\(", text, flags=re.MULTILINE), by_hand.split("\n## ")[0].strip()
+    if not (title and command and shown and said):
+        raise ValueError(f"{result.name} must have a title, a command, a figure with words, and the part {BY_HAND!r}")
+    light = f"![{shown[1]}](figures/{result.stem}-light.svg#only-light)"
+    dark = f"![On dark pages.](figures/{result.stem}-dark.svg#only-dark)"
+    return f"\n## [{title[1]}](../experiments/results/{result.name})\n\n{light}\n{dark}\n"
 
 
 def figures(result: Path) -> dict[str, str]:

@@ -24,12 +24,12 @@ import mauve_metric
 from mauve_metric import FeatureSet
 from mauve_metric.generation.decoding import generation_settings
 from mauve_metric.generation.generator import Generator, Prompt, token_ids
-from mauve_metric.runtime.atomic_files import written_whole
+from mauve_metric.runtime.outputs import written_whole
 
 make_examples = neighbour("examples", "make_examples")
 
 SIZE = re.compile(r"(\d+)x(\d+)")  # the name of a model that is trained here: layers and width
-EXAMPLES = "examples"  # stands for the texts of `examples/`: those of a 4x256, trained for 7 epochs
+EXAMPLES = "examples"  # the texts of `examples/`: those of a 4x256, trained for 7 epochs
 EXAMPLE_FILES = {  # decoder → the file of `examples/`
     "greedy": "greedy",
     "sampling": "sampling",

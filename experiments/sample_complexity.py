@@ -37,7 +37,7 @@ SHOWN = {
 }
 NAMES = {rule: SHOWN.get(rule, rule) for rule in (*SMOOTHINGS, "debiased")}
 CELLS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-LEAST = 1e-4  # of an error in the figure; smaller ones stand there
+LEAST = 1e-4  # of an error in the figure; smaller ones are drawn there
 SHIFT = 1.0  # between the two normal distributions
 
 

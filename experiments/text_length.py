@@ -17,8 +17,8 @@ from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, sav
 from decoding import nucleus
 from models import Workshop, add_arguments, first_words
 
-from mauve_metric.lexical.distinct import distinct_n
-from mauve_metric.lexical.word_counts import words_and_marks
+from mauve_metric.lexical.diversity import distinct_n
+from mauve_metric.lexical.ngrams import words_and_marks
 from mauve_metric.measures.discriminators import discriminator_auc
 from mauve_metric.results.document import Column, TableRow
 

@@ -69,7 +69,7 @@ python leaderboard/build.py
 ```
 
 At least {least} texts, written from the openings in the `prompt` fields of `examples/*.jsonl` or from prompts of your
-own that stand in none of the human passages. The script refuses an entry whose signature has other settings than
+own that occur in no human passage. The script refuses an entry whose signature has other settings than
 `rules.json`, whose human side is another one, or whose numbers do not follow from its own histograms. It cannot see
 whether the texts are the model's: publish them, so that anyone can run the command again.
 

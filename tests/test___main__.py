@@ -33,6 +33,8 @@ def test_output_that_is_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     run = program("warnings", "few_texts")
     assert run.returncode == 0 and run.stdout.startswith("few_texts\n") and "\n  \\u2192 " in run.stdout
+    run = program("score", "--help")
+    assert run.returncode == 0 and "mps, \\u2026" in run.stdout
 
 
 def test_program_fails_with_one_line() -> None:

@@ -13,7 +13,6 @@ TESTED_THROUGH = {
         "version",
     ),
     "api/test_describe.py": (
-        "api/described_reading",
         "api/described_rows",
         "api/described_set",
         "catalogue/row",
@@ -24,29 +23,18 @@ TESTED_THROUGH = {
         "measures/judgements/judgement_options",
         "results/judgement",
         "results/measured",
-        "texts/columns",
     ),
     "api/test_robustness.py": ("api/robustness_settings", "results/robustness"),
     "api/test_stress_test.py": ("results/stress_test",),
-    "duplicates/test_near_duplicates.py": ("duplicates/deduplicate",),
-    "duplicates/test_same_origin.py": ("lexical/word_counts",),
     "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
     "features/likelihood/test_likelihoods.py": ("features/likelihood/decoder", "features/likelihood/language_model"),
-    "features/test_rows.py": (
-        "features/parquet_files",
-        "features/row_files",
-    ),
-    "features/test_sides.py": (
-        "features/estimate",
-        "texts/fingerprints",
-    ),
+    "features/test_rows.py": ("features/row_files",),
+    "features/test_sides.py": ("features/estimate",),
     "generation/test_evaluator.py": (
         "generation/decoding",
         "generation/options",
-        "generation/scorer",
     ),
     "generation/test_generator.py": (
-        "generation/fully_sharded",
         "generation/writer",
         "runtime/model_state",
     ),
@@ -54,7 +42,6 @@ TESTED_THROUGH = {
     "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),
     "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),
     "hosts/cli/commands/test_robustness.py": ("hosts/cli/commands/baseline",),
-    "hosts/cli/test_flags.py": ("hosts/cli/parser",),
     "hosts/cli/test_main.py": (
         "hosts/cli/commands/cache",
         "hosts/cli/commands/compare",
@@ -97,30 +84,15 @@ TESTED_THROUGH = {
     "perturbations/test_table.py": (
         "perturbations/pieces",
         "perturbations/sentences",
-        "perturbations/sets",
         "perturbations/words",
     ),
-    "quantize/test_drmm.py": (
-        "arrays",
-        "quantize/scaled_rows",
-    ),
+    "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": (
         "measures/support_on_device",
         "runtime/tensors",
     ),
     "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
-    "sharding/test_sharded.py": (
-        "runtime/failures",
-        "sharding/feature_shards",
-    ),
-    "test_metric.py": (
-        "hosts/evaluate/stored_texts",
-        "hosts/evaluate/text_statistics",
-    ),
-    "texts/test_files.py": (
-        "texts/inspect_logs",
-        "texts/lines",
-    ),
+    "test_metric.py": ("hosts/evaluate/stored_texts",),
     "results/test_document.py": ("results/result_methods", "results/charts/of_studies"),
 }

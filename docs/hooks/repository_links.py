@@ -2,7 +2,7 @@
 
 A page in docs/ links to `../benchmarks/results/estimators.md` or `../examples/train_with_mauve.py` as it must for those
 who read it in the repository. The site gets a page of its own for each such file, of what it links to in turn, and of
-the changelog and the leaderboard, which stand in the menu.
+the changelog and the leaderboard, which are in the menu.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from mauve_metric.measures.judgements import boundary_detection as game
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
 from mauve_metric.results.judgement import BoundaryGame, PlayerPair, RoundScores
 from mauve_metric.runtime.checks import check_bool, check_number
-from mauve_metric.texts.columns import TableData
-from mauve_metric.texts.guesses import Guesses, read_guesses
+from mauve_metric.texts.judgements import Guesses, read_guesses
+from mauve_metric.texts.tables import TableData
 from mauve_metric.uncertainty.means import mean_interval
 from mauve_metric.version import __version__
 
@@ -37,8 +37,8 @@ def score_boundary_guesses(
         guesses: a table of rounds, or a list of dicts, see `read_guesses`.
         by: a column that groups the rounds, such as a reason or a number of words; "round": by experience, how many
             rounds a player had played.
-        sentences: of each text. all_human_points: for the right guess that no machine wrote, which the papers leave
-            open.
+        sentences: of each text. all_human_points: for correctly guessing that people wrote the whole text, which
+            the papers leave open.
         keep_runs: keep rounds in which a player gave the same guess five times or more in a row, which are left out as
             in the papers.
         confidence_level: of the intervals, which let the rounds of one player depend on each other.

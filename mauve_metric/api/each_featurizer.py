@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import OpenedSides, check_texts_alone
+from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime import tensors
-from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.uncertainty.learned import Learned, learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

@@ -17,8 +17,8 @@ from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.results.judgement import Agreement, Judgement, ModelScore, QuestionScores, ScoreDifference
 from mauve_metric.results.measured import Measured, given_measures, read_measures
 from mauve_metric.runtime.checks import check_bool, check_count, check_known, check_number, quoted, shown
-from mauve_metric.texts.columns import TableData
-from mauve_metric.texts.preferences import Question, read_preferences
+from mauve_metric.texts.judgements import Question, read_preferences
+from mauve_metric.texts.tables import TableData
 from mauve_metric.version import __version__
 
 MOST_WINS = 1e9  # most pseudo-wins per pair: all scores are then equal to nine digits

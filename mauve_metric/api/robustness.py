@@ -32,7 +32,7 @@ from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
-from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.differences import joint_errors

@@ -16,8 +16,8 @@ from mauve_metric.api.score import resolve_config, score_features
 from mauve_metric.arrays import TextData
 from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
-from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import open_sides
+from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.perturbations.table import PERTURBATIONS
 from mauve_metric.quantize.quantizers import scoring_options
@@ -25,8 +25,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
-from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.errors import EXPECTED, WrongOption, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.buckets import holm

@@ -6,16 +6,11 @@ import math
 from functools import partial
 
 from mauve_metric.catalogue.row import Measure
-from mauve_metric.duplicates.copied_text import copied_substrings, near_duplicates_across
-from mauve_metric.duplicates.near_duplicates import near_duplicates
-from mauve_metric.duplicates.repeated_substrings import repeated_substrings
+from mauve_metric.duplicates.near_duplicates import near_duplicates, near_duplicates_across
+from mauve_metric.duplicates.repeated_substrings import copied_substrings, repeated_substrings
 from mauve_metric.features.likelihood import likelihood_measures
-from mauve_metric.lexical import distinct
-from mauve_metric.lexical.compression import compression_ratio
-from mauve_metric.lexical.ngram_similarity import prompt_distinct, prompt_diversity, vendi_ngrams
-from mauve_metric.lexical.repetition import MAX_PHRASE_OF_MAUVE, ends_repeating
-from mauve_metric.lexical.self_bleu import self_bleu, self_repetition
-from mauve_metric.lexical.zipf import types_of_mass, zipf_coefficient
+from mauve_metric.lexical import diversity
+from mauve_metric.lexical.overlap import prompt_distinct, prompt_diversity, self_bleu, self_repetition, vendi_ngrams
 
 _lexical = partial(
     Measure, group="lexical", formula="lexical-measures", better="human", low=0.0, high=1.0, needs="tokens"
@@ -32,7 +27,7 @@ LEXICAL: dict[str, Measure] = {
             title=f"Distinct-{n}",
             paper="Li et al. 2016",
             meaning=f"distinct {grams} over all {grams} of the set",
-            compute=partial(distinct.distinct_n, n=n),
+            compute=partial(diversity.distinct_n, n=n),
         )
         for n, grams in ((1, "tokens"), (2, "2-grams"))
     },
@@ -41,20 +36,20 @@ LEXICAL: dict[str, Measure] = {
         paper="Pillutla et al. 2021",
         meaning="distinct 4-grams over all 4-grams of the set",
         trap="random words have 1: near the human value is good, not high",
-        compute=partial(distinct.distinct_n, n=4),
+        compute=partial(diversity.distinct_n, n=4),
     ),
     "distinct_4_per_text": _lexical(
         title="Distinct-4 of a text",
         paper="Li et al. 2016",
         meaning="distinct 4-grams of a text over its tokens, mean over texts",
         trap="falls with the length of a text, and is blind to texts that repeat each other",
-        compute=distinct.distinct_n_per_text,
+        compute=diversity.distinct_n_per_text,
     ),
     "distinct_4_once": _noisy(
         title="4-grams seen once",
         paper="Holtzman et al. 2020",
-        meaning="4-grams that stand once in the set over all 4-grams",
-        compute=distinct.distinct_n_once,
+        meaning="4-grams that occur once in the set over all 4-grams",
+        compute=diversity.distinct_n_once,
     ),
     **{
         f"entropy_{n}": _unbounded_of_size(
@@ -62,7 +57,7 @@ LEXICAL: dict[str, Measure] = {
             paper="Zhang et al. 2018",
             meaning=f"entropy of the set's {n}-grams in nats",
             trap="grows with the number of tokens, up to its logarithm",
-            compute=partial(distinct.entropy_n, n=n),
+            compute=partial(diversity.entropy_n, n=n),
         )
         for n in (2, 4)
     },
@@ -71,14 +66,14 @@ LEXICAL: dict[str, Measure] = {
         paper="Pillutla et al. 2021",
         meaning="how steeply log frequency falls with log rank, at evenly spaced log ranks of the top 5000 tokens",
         trap="moves with the tokenizer and the number of tokens; Holtzman's is `zipf_all_ranks`",
-        compute=partial(zipf_coefficient, thinned=True),
+        compute=partial(diversity.zipf_coefficient, thinned=True),
     ),
     "zipf_all_ranks": _unbounded_of_size(
         title="Zipf, all ranks",
         paper="Holtzman et al. 2020, §5.2",
         meaning="how steeply log frequency falls with log rank, every token of the set",
         trap="rare tokens lead the fit: moves with the tokenizer and the number of tokens",
-        compute=partial(zipf_coefficient, ranks=None),
+        compute=partial(diversity.zipf_coefficient, ranks=None),
     ),
     "types_of_mass": _unbounded_of_size(
         title="Types of 80 %",
@@ -86,19 +81,19 @@ LEXICAL: dict[str, Measure] = {
         paper="Ippolito et al. 2020, §6",
         meaning="fewest different tokens that make up 80 % of all tokens of the set",
         trap="grows with the number of tokens; noise has the most",
-        compute=types_of_mass,
+        compute=diversity.types_of_mass,
     ),
     "repetition": _loops(
         title="Repetition",
         paper="Holtzman et al. 2020",
         meaning="share of texts that end in a phrase of at most 90 tokens said over and over",
-        compute=ends_repeating,
+        compute=diversity.ends_repeating,
     ),
     "repetition_500": _loops(
         title="Repetition, up to 500",
         paper="Pillutla et al. 2021",
         meaning="the same with phrases of at most 500 tokens",
-        compute=partial(ends_repeating, max_phrase=MAX_PHRASE_OF_MAUVE),
+        compute=partial(diversity.ends_repeating, max_phrase=diversity.MAX_PHRASE_OF_MAUVE),
     ),
     "self_repetition": _unbounded_of_size(
         title="Self-repetition",
@@ -113,7 +108,7 @@ LEXICAL: dict[str, Measure] = {
         meaning="bytes of the texts over their bytes after gzip",
         trap="gzip looks back 32 kB: the order of texts matters, and copies further apart are not seen",
         needs="texts",
-        compute=compression_ratio,
+        compute=diversity.compression_ratio,
     ),
     "self_bleu": _of_size(
         title="Self-BLEU",
@@ -137,7 +132,7 @@ LEXICAL: dict[str, Measure] = {
         paper="Pillutla et al. 2021",
         meaning="tokens of a text, mean over texts",
         trap="moves most other measures with it: mend the length first",
-        compute=distinct.lengths,
+        compute=diversity.lengths,
     ),
     **{
         f"prompt_distinct_{n}": _of_prompts(
@@ -145,7 +140,7 @@ LEXICAL: dict[str, Measure] = {
             paper="Li et al. 2016; Ippolito et al. 2019, §4",
             meaning=f"distinct {n}-grams over tokens of the texts of a prompt, mean over prompts",
             trap="not `distinct_…`, which pools all prompts; falls with the texts a prompt and their length",
-            compute=partial(distinct.distinct_of_prompts, n=n),
+            compute=partial(diversity.distinct_of_prompts, n=n),
         )
         for n in (1, 2)
     },
@@ -156,7 +151,7 @@ LEXICAL: dict[str, Measure] = {
             paper="Zhang et al. 2018; Ippolito et al. 2019, §4",
             meaning=f"entropy of the {n}-grams of the texts of a prompt in nats, mean over prompts",
             trap="not `entropy_…`, which pools all prompts; grows with the texts a prompt and their length",
-            compute=partial(distinct.entropy_of_prompts, n=n),
+            compute=partial(diversity.entropy_of_prompts, n=n),
         )
         for n in (2, 4)
     },

@@ -12,8 +12,7 @@ from typing import BinaryIO, NamedTuple, cast
 from mauve_metric.runtime.checks import check_file
 from mauve_metric.runtime.errors import DamagedFile, UnknownEnding
 from mauve_metric.texts.files import READERS, read_texts
-from mauve_metric.texts.lines import decode
-from mauve_metric.texts.records import Record, loaded, plain_text
+from mauve_metric.texts.records import Record, decode, loaded, plain_text
 from mauve_metric.texts.tables import parquet_texts
 
 _BLOCK = 1 << 20  # bytes of running text, rows of a table

@@ -1,17 +1,19 @@
-"""Texts that are nearly the same: most of their phrases in common, and most of their words in the same order."""
+"""Texts that are nearly the same (most phrases in common, most words in the same order), and one text of each kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mauve_metric.arrays import Integers
+from mauve_metric.arrays import Estimate, Integers
 from mauve_metric.lexical.ngrams import ngram_counts
 from mauve_metric.lexical.tokens import Tokens, spaced_tokens
 from mauve_metric.runtime.checks import check_least
+from mauve_metric.runtime.errors import EmptyTexts
 from mauve_metric.runtime.optional_imports import import_datasketch, import_edit_distance
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class NearDuplicateRule:
 
 
 EXACT = NearDuplicateRule()
+
+
 PUBLISHED: Mapping[str, NearDuplicateRule] = {
     "lee": NearDuplicateRule(rows=20, bands=450),  # Lee et al. 2022, §4.2 and appendix A: 9000 hashes
     "strict": NearDuplicateRule(jaccard=0.9, edit=0.9, rows=20, bands=40),  # the same with 800 hashes
@@ -170,3 +174,69 @@ def _share_order(one: Tokens, other: Tokens, rule: NearDuplicateRule) -> bool:
     """Return whether two texts have enough tokens in the same order."""
     similarity = import_edit_distance().Levenshtein.normalized_similarity(one, other)
     return bool(similarity > rule.edit or similarity == 1)
+
+
+def near_duplicates_across(
+    human: Sequence[str], model: Sequence[str], *, seed: int = 25, level: float = 0.95
+) -> Estimate:
+    """Share of model texts with a near duplicate among the human texts; in [0, 1], lower is better.
+
+    Near duplicates are those of `near_duplicates`. The interval is Wilson's for a share of independent texts,
+    against these human texts (Wilson 1927). More human texts can only raise it. Lee et al. 2022, §4.2.
+
+    Args:
+        human, model: texts.
+        seed: not used; nothing is drawn.
+        level: of the interval.
+
+    >>> near_duplicates_across(["a story"], ["a story", "another one"]).value
+    0.5
+    """
+    from scipy.stats import binomtest
+
+    if not len(model):
+        raise EmptyTexts.of("model", "holds no texts")
+    found = int((near_duplicate_partners(model, human) >= 0).sum())
+    low, high = binomtest(found, len(model)).proportion_ci(level, method="wilson")
+    return Estimate(found / len(model), (float(low), float(high)))
+
+
+class Deduplication(NamedTuple):
+    """Texts of a set that remain after deduplication.
+
+    kept, removed: numbers of texts, ascending. stands_for: for each removed one the text that is kept in its place, a
+    number of the set, or of `against` where `from_against` is true, (r,).
+    """
+
+    kept: Integers
+    removed: Integers
+    stands_for: Integers
+    from_against: NDArray[np.bool_]
+
+    def __str__(self) -> str:
+        within = int((~self.from_against).sum())
+        return (
+            f"kept {len(self.kept)} of {len(self.kept) + len(self.removed)} texts: {within} nearly repeat a text of "
+            f"the set, {len(self.removed) - within} one of the texts to keep apart from"
+        )
+
+
+def deduplicate(texts: Sequence[str], against: Sequence[str] = (), rule: NearDuplicateRule = EXACT) -> Deduplication:
+    """Keep one text of each cluster of near duplicates, and none where a text of `against` is in it.
+
+    This removes from training text the overlap with human or test texts, which stay whole (Lee et al. 2022, §4.2).
+
+    Args:
+        texts: to thin out; the first of a cluster is kept.
+        against: texts that are kept in any case, such as the human ones or a test set.
+        rule: when two texts are near duplicates.
+
+    >>> deduplicate(["one two", "three", "one two", "four"], against=["four"]).kept.tolist()
+    [0, 1]
+    """
+    clusters = near_duplicate_clusters([*against, *texts], rule)[len(against) :]
+    keeps = clusters == np.arange(len(against), len(against) + len(texts))
+    removed = np.nonzero(~keeps)[0]
+    from_against = clusters[removed] < len(against)
+    stands_for = np.where(from_against, clusters[removed], clusters[removed] - len(against))
+    return Deduplication(np.nonzero(keeps)[0], removed, stands_for, from_against)

@@ -37,7 +37,6 @@ logger = logging.getLogger(__name__)
 
 
 FILE_NAME = "features.sqlite"
-DEFAULT_MAX_BYTES = 10 * 2**30
 _DAY = 86_400
 _KEYS_A_QUERY = 500  # SQLite takes a bounded number of parameters
 LOCK_SECONDS = 60.0  # how long to wait for another process, which may be giving back the space of a large file
@@ -71,9 +70,7 @@ def _expand(folder: str | Path) -> Path:
 
 def max_cache_bytes() -> int:
     """`$MAUVE_METRIC_CACHE_BYTES`, else 10 GiB."""
-    value = os.environ.get("MAUVE_METRIC_CACHE_BYTES")
-    if value is None:
-        return DEFAULT_MAX_BYTES
+    value = os.environ.get("MAUVE_METRIC_CACHE_BYTES", str(10 * 2**30))
     if not (value.isascii() and value.isdecimal() and len(value) < 20):
         raise ValueError(f"MAUVE_METRIC_CACHE_BYTES must be a number of bytes, got {shown(value)}")
     return int(value)
@@ -231,10 +228,7 @@ class FeatureCache:
     def prune(self, max_bytes: int) -> int:
         """Delete the features used longest ago until the rest fits in `max_bytes`; how many went."""
         deleted, max_bytes = 0, check_count("max_bytes", max_bytes, low=0)
-        while self._bytes() > max_bytes:
-            count = self._run(_delete_oldest)
-            if count == 0:
-                break
+        while self._bytes() > max_bytes and (count := self._run(_delete_oldest)):
             deleted += count
         self._run(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
         return deleted
@@ -258,22 +252,18 @@ class FeatureCache:
 
     def info(self) -> CacheInfo:
         """Return the state of the cache."""
-        count = self._run(
-            lambda connection: connection.execute("SELECT COUNT(*) FROM features WHERE dtype != '|u1'").fetchone()[0]
-        )
-        return CacheInfo(self.path, int(count), self._bytes(), self.max_bytes)
+        count = self._number("SELECT COUNT(*) FROM features WHERE dtype != '|u1'")
+        return CacheInfo(self.path, count, self._bytes(), self.max_bytes)
 
     def _bytes(self) -> int:
         """Bytes in use: pages of the file without the free ones."""
+        return self._number(
+            "SELECT (page_count - freelist_count) * page_size "
+            "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+        )
 
-        def action(connection: sqlite3.Connection) -> int:
-            pages, free, size = (
-                int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-                for name in ("page_count", "freelist_count", "page_size")
-            )
-            return (pages - free) * size
-
-        return self._run(action)
+    def _number(self, query: str) -> int:
+        return self._run(lambda connection: int(connection.execute(query).fetchone()[0]))
 
 
 def _checksum(key: bytes, dtype: str, value: bytes) -> int:
@@ -305,6 +295,6 @@ def _transaction(connection: sqlite3.Connection, statement: str, records: Sequen
 
 def _delete_oldest(connection: sqlite3.Connection) -> int:
     """Delete an eighth of the features, those used longest ago."""
-    count = connection.execute("SELECT COUNT(*) FROM features").fetchone()[0]
-    statement = "DELETE FROM features WHERE key IN (SELECT key FROM features ORDER BY used, rowid LIMIT ?)"
-    return int(connection.execute(statement, (max(1, count // 8),)).rowcount) if count else 0
+    eighth = "MAX(1, (SELECT COUNT(*) FROM features) / 8)"
+    oldest = f"SELECT key FROM features ORDER BY used, rowid LIMIT {eighth}"
+    return connection.execute(f"DELETE FROM features WHERE key IN ({oldest})").rowcount

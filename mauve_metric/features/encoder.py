@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.features.presets import preset_of
 from mauve_metric.features.pretrained import (
     FEATURIZERS,
     folder_sha256,
     identity_digest,
     load_pretrained,
+    preset_of,
     tokenizer_sha256,
     weights_sha256,
 )

@@ -65,5 +65,6 @@ def duration(seconds: float) -> str:
     """
     for limit, unit, name in ((90, 1, "seconds"), (5400, 60, "minutes"), (130_000, 3600, "hours")):
         if seconds < limit:
-            return f"{seconds / unit:.0f} {name}"
+            number = f"{seconds / unit:.0f}"
+            return f"{number} {name.removesuffix('s') if number == '1' else name}"
     return f"{seconds / 86_400:.0f} days"

@@ -12,23 +12,21 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
-from mauve_metric.features.parquet_files import ParquetFeatures
-from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, npy_header
+from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, ParquetFeatures, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.runtime.archives import check_directory
-from mauve_metric.runtime.atomic_files import written_whole
 from mauve_metric.runtime.checks import check_file, shown
-from mauve_metric.runtime.errors import DamagedFile
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.errors import DamagedFile, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
-from mauve_metric.runtime.outputs import check_replaceable
+from mauve_metric.runtime.outputs import check_replaceable, written_whole
 from mauve_metric.texts.files import FEATURE_FILES
-from mauve_metric.texts.marks import Marks
+from mauve_metric.texts.fingerprints import Marks
 
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
@@ -60,16 +58,17 @@ class StoredFeatures:
 
 def _meta(stored: StoredFeatures) -> dict[str, Any]:
     """All fields but the features, as JSON values."""
-    arrays = {name: getattr(stored, name) for name in _KINDS}
+    marks = stored.marks
     return {
         "format": _FORMAT,
         "identity": None if stored.identity is None else dict(stored.identity),
         "truncated": stored.truncated,
         "dropped": stored.dropped,
         "stripped": dict(stored.stripped),
-        "marks": None if stored.marks is None else {"wrapped": dict(stored.marks.wrapped), "texts": stored.marks.texts},
+        "marks": None if marks is None else {"wrapped": dict(marks.wrapped), "texts": marks.texts},
         "origin": stored.origin,
-    } | {name: None if value is None else value.tolist() for name, value in arrays.items()}
+        **{name: None if (value := getattr(stored, name)) is None else value.tolist() for name in _KINDS},
+    }
 
 
 def _checksum(facts: Mapping[str, Any]) -> str:
@@ -108,8 +107,7 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         for name, kind in _KINDS.items():
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
         values["stripped"] = _counts(meta.get("stripped") or {})  # missing from files of older versions
-        marks = meta.get("marks")
-        values["marks"] = None if marks is None else _marks(marks)
+        values["marks"] = None if (marks := meta.get("marks")) is None else _marks(marks)
         formats = meta.get("format_numbers")
         values["format_numbers"] = None if formats is None else np.array(formats, dtype=np.float64)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -183,21 +181,14 @@ def write_features(stored: StoredFeatures, path: str | Path, of_texts: bool = Fa
             _write_parquet(features, meta, temporary)
         else:
             with temporary.open("wb") as file:
-                if suffix == ".npy":
-                    np.save(_WithoutDescriptor(file), features)
+                if suffix == ".npy":  # to a file without a descriptor, to which numpy writes by itself and loses errors
+                    np.save(cast("BinaryIO", SimpleNamespace(write=file.write)), features)
                 else:
                     np.savez(file, features=features, meta=np.array(meta))
         if sidecar is not None:
             with written_whole(sidecar) as temporary_sidecar:
                 temporary_sidecar.write_text(meta, encoding="utf-8")
     return path
-
-
-class _WithoutDescriptor:
-    """A file with `write` alone: with a descriptor, numpy writes by itself and loses errors."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.write = file.write
 
 
 def check_sidecar(path: str | Path) -> Path | None:
@@ -308,15 +299,10 @@ def _json_object(content: str, path: Path) -> dict[str, Any]:
 
 
 def is_feature_file(path: str | Path) -> bool:
-    """Return whether a file holds features, by its ending or as parquet written by `FeatureSet.save`."""
-    return Path(path).suffix.lower() in FEATURE_FILES or is_feature_parquet(path)
-
-
-def is_feature_parquet(path: str | Path) -> bool:
-    """Return whether a parquet file holds features written by `FeatureSet.save` (and not texts)."""
+    """Return whether a file holds features, by its ending or as parquet written by `FeatureSet.save` (not texts)."""
     path = Path(path)
     if path.suffix.lower() != ".parquet" or not os.path.isfile(path):
-        return False
+        return path.suffix.lower() in FEATURE_FILES
     parquet = import_parquet()
     import pyarrow
 

@@ -56,7 +56,7 @@ class FeatureSet(StoredFeatures):
         origin: the format and field of the file that the texts come from; None for texts without one.
         format_numbers: how each text is formatted, (n, f) as in `texts.format_numbers`; None if unknown. Not in
             files but those of shards.
-        from_file: whether the features were loaded from a file, where their origin should stand.
+        from_file: whether the features were loaded from a file, where their origin should be.
         groups: the number of the group of each text, (n,), for one call: texts of one number, on either side, share a
             prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
             of a set) keeps those of one number together. Not written by `save`.

@@ -1,7 +1,7 @@
 """Texts whose features are in the cache are found without their model: neither it nor its tokenizer is loaded.
 
-The cache's own keys are made of token ids, so that it takes a tokenizer to find a feature. Here stands, for each text
-under each featurizer, which key that is: a score of texts that were read before needs no torch and no transformers.
+The cache's own keys are made of token ids, so that it takes a tokenizer to find a feature. This file keeps that key
+for each text under each featurizer: a score of texts that were read before needs no torch and no transformers.
 """
 
 from __future__ import annotations

@@ -11,17 +11,16 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage, not_causal
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS
+from mauve_metric.runtime.checks import did_you_mean
+from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage, not_causal, one_line
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers
 
 logger = logging.getLogger(__name__)
-
 _UNUSED = re.compile(r"(^|\.)(\w*pooler\w*|(\w+_)?head|classifier|cls|score|qa_outputs)\.")  # poolers and heads
-
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -98,20 +97,23 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
         OSError: it is neither here nor can the Hub be asked.
     """
     local = os.path.isdir(folder)
+    if "://" in folder:
+        raise NoModel.of(argument, f"must be a name or a folder, not an address, got {name!r}: write owner/name")
+    models = ("config.json", "adapter_config.json", "modules.json")
+    if local and argument != "tokenizer" and not any(os.path.isfile(os.path.join(folder, file)) for file in models):
+        raise NoModel(f"the folder {name!r} holds no model: there is no config.json in it")
     if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
         raise NoFile.of(argument, f"{name!r} looks like a folder, and there is none")
     offline = local or not _hub_reachable()
     if offline and not local and not _in_hub_cache(folder, argument):
-        folder_or = "a local model folder"
-        featurizing = argument == "featurize_model_name"
-        others = (
-            f"featurize_model_name='minilm' or 'ngrams', {folder_or}, or precomputed features"
-            if featurizing
-            else folder_or
-        )
+        others = "a local model folder"
+        near = ""
+        if argument == "featurize_model_name":
+            near = did_you_mean(name, (*FEATURIZERS, *TEXT_FUNCTIONS))
+            others = f"featurize_model_name='minilm' or 'ngrams', {others}, or precomputed features"
         raise NoModel(
-            f"the model {name!r} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot be "
-            f"reached; what works without it: {others}"
+            f"the model {name!r}{near} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot "
+            f"be reached; what works without it: {others}"
         )
     return offline
 
@@ -126,15 +128,12 @@ def _named_errors(name: str) -> Iterator[None]:
     except Exception as error:
         if out_of_memory(error):
             raise
-        raise NoModel(f"the model {name!r} cannot be loaded by transformers: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    """Return the reason of an error, on one line."""
-    lines = str(error).strip().split("\n")
-    if "trust_remote_code" in str(error):
-        return "it brings its own Python code, which is never run"
-    return lines[0] if isinstance(error, (OSError, ValueError)) else f"{type(error).__name__}: {lines[0]}"
+        reason = str(error).strip().split("\n")[0]
+        if "trust_remote_code" in str(error):
+            reason = "it brings its own Python code, which is never run"
+        elif not isinstance(error, (OSError, ValueError)):
+            reason = f"{type(error).__name__}: {reason}"
+        raise NoModel(f"the model {name!r} cannot be loaded by transformers: {reason}") from error
 
 
 def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
@@ -252,3 +251,56 @@ def identity_digest(identity: Mapping[str, str]) -> str:
     """
     fixed = {key: identity[key] for key in ("revision", "tokenizer", "pooling", "dtype")}
     return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
+
+
+class Preset(NamedTuple):
+    """Featurization options of a model, used where the user gives none.
+
+    pooling: as in `MauveConfig`. max_text_length: tokens. text_prefix: put before each text. source: who used it so.
+    """
+
+    pooling: str
+    max_text_length: int
+    text_prefix: str
+    source: str
+
+
+_MAUVE = "Pillutla et al. 2021, §4 (gpt2-large); mauve-text offers the other sizes"
+
+
+_BLIND_SPOTS = "He et al. 2023, MAUVE on other features"
+
+
+_E5 = "Wang et al. 2022; the models' cards ask for 'query: ' where embeddings are features"
+
+
+_SENTENCES = "Reimers & Gurevych 2019; the models' own folders"
+
+
+_SIZES = ("small", "base", "large")
+
+
+# By the model's name on the Hub. Models that do more to a sentence than pool it (a dense layer, as in sentence-t5) are
+# not here: their features would be others than those that the name means.
+PRESETS: dict[str, Preset] = {
+    **dict.fromkeys(("gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"), Preset("last", 1024, "", _MAUVE)),
+    **dict.fromkeys(("roberta-large", "google/electra-large-discriminator"), Preset("last", 512, "", _BLIND_SPOTS)),
+    **{f"intfloat/e5-{size}-v2": Preset("mean", 512, "query: ", _E5) for size in _SIZES},
+    **{f"intfloat/multilingual-e5-{size}": Preset("mean", 512, "query: ", _E5) for size in _SIZES},
+    "sentence-transformers/all-mpnet-base-v2": Preset("mean", 384, "", _SENTENCES),
+    "sentence-transformers/all-MiniLM-L6-v2": Preset("mean", 256, "", _SENTENCES),
+}
+
+
+def preset_of(name: str) -> tuple[str, Preset | None]:
+    """A model's name on the Hub and its preset; the name as it is, and None, for any other model.
+
+    The part behind the slash is enough for a name, unless it is that of a local folder.
+
+    >>> preset_of("e5-base-v2")[0], preset_of("e5-base-v2")[1].text_prefix, preset_of("my/model")
+    ('intfloat/e5-base-v2', 'query: ', ('my/model', None))
+    """
+    if name in PRESETS or os.path.isdir(name):
+        return name, PRESETS.get(name)
+    full = next((known for known in PRESETS if known.rsplit("/", 1)[-1] == name), name)
+    return full, PRESETS.get(full)

@@ -8,23 +8,26 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, FeatureRows, Integers
-from mauve_metric.features.parquet_files import ParquetFeatures
 from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows, numbers_of
 from mauve_metric.runtime.checks import check_file, shown
-from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding, one_line
+from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.tensors import check_kind
+
+if TYPE_CHECKING:
+    import pyarrow
 
 # What numpy raises over damaged headers, which it reads as Python.
 NOT_A_HEADER = (
@@ -142,22 +145,14 @@ class BlockwiseRows:
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers, picked up in one pass over all."""
-        return take_from_blocks(self.blocks(), numbers)
-
-
-def take_from_blocks(blocks: Iterable[Array], numbers: Integers) -> Array:
-    """The rows with these numbers of consecutive blocks, in the numbers' order."""
-    order = np.argsort(numbers, kind="stable")
-    wanted = numbers[order]
-    parts, start = [], 0
-    for block in blocks:
-        low, high = np.searchsorted(wanted, [start, start + len(block)])
-        parts.append(block[wanted[low:high] - start])
-        start += len(block)
-    taken = np.concatenate(parts)
-    result = np.empty_like(taken)
-    result[order] = taken
-    return result
+        order = np.argsort(numbers, kind="stable")
+        wanted = numbers[order]
+        parts, start = [], 0
+        for block in self.blocks():
+            low, high = np.searchsorted(wanted, [start, start + len(block)])
+            parts.append(block[wanted[low:high] - start])
+            start += len(block)
+        return np.concatenate(parts)[np.argsort(order)]
 
 
 def feature_rows(name: str, data: object) -> FeatureRows | None:
@@ -235,16 +230,111 @@ def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
                 )
             if not parts or parts[-1].dtype != rows.dtype:
                 parts.append(NpyRows(path, (0, rows.shape[1]), rows.dtype, file.tell(), folder))
-            _write(name, file, rows)
+            try:
+                file.write(rows.tobytes())
+                file.flush()
+            except OSError as error:
+                raise NotWritten(f"the blocks of {name} cannot be kept: {error.strerror}: {file.name!r}") from error
             parts[-1].shape = (parts[-1].shape[0] + len(rows), rows.shape[1])
     if not parts:
         raise NotFeatures.of(name, "must hold at least one row, got none")
     return ConcatenatedRows(parts)
 
 
-def _write(name: str, file: BinaryIO, rows: Array) -> None:
-    try:
-        file.write(rows.tobytes())
-        file.flush()
-    except OSError as error:
-        raise NotWritten(f"the blocks of {name} cannot be kept: {error.strerror}: {file.name!r}") from error
+class ParquetFeatures:
+    """A parquet file with one column of lists of numbers, all of one length.
+
+    The column is "features", or the only one that there is. What the file says of its pages' checksums is verified.
+
+    Attributes:
+        shape: (n, d). metadata: what `FeatureSet.save` wrote beside the features, None in files from elsewhere.
+
+    Raises:
+        ValueError: the file is damaged or holds something else; here, or where the rows are read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._open() as file:
+            schema, count = file.schema_arrow, int(file.metadata.num_rows)
+            written_twice = [(facts or {}).get(b"mauve_metric") for facts in (schema.metadata, file.metadata.metadata)]
+        if written_twice[0] != written_twice[1]:
+            raise DamagedFile(f"{path} is damaged: the two copies of what it says of its features differ")
+        self.column = self._column(schema.names)
+        self._check_kind(schema.field(self.column).type)
+        self.metadata: bytes | None = written_twice[0]
+        width = next((block.shape[1] for block in self._blocks(1)), 0)
+        if not count or not width:
+            raise ValueError(f"{path} must hold features (n, d) with n and d at least 1, got {(count, width)}")
+        self.shape: tuple[int, int] = (count, width)
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows in order."""
+        count = 0
+        for block in self._blocks(BLOCK_ROWS):
+            if block.shape[1] != self.shape[1]:
+                raise self._unequal(count, self.shape[1], block.shape[1])
+            count += len(block)
+            yield block
+        if count != self.shape[0]:
+            raise DamagedFile(f"{self.path} is damaged: it should hold {self.shape[0]} rows and holds {count}")
+
+    @contextmanager
+    def _open(self) -> Iterator[pyarrow.parquet.ParquetFile]:
+        parquet = import_parquet()
+        import pyarrow
+
+        try:
+            with parquet.ParquetFile(self.path, page_checksum_verification=True) as file:
+                yield file
+        except (OSError, pyarrow.ArrowException, MemoryError, OverflowError, UnicodeDecodeError) as error:
+            raise DamagedFile(f"{self.path} is not a parquet file, or is damaged: {one_line(error)}") from error
+
+    def _column(self, names: list[str]) -> str:
+        column = "features" if "features" in names else names[0] if len(names) == 1 else None
+        if column is None:
+            raise NoSuchField(f"{self.path} has no column 'features', it has {one_line(', '.join(names))}")
+        if names.count(column) > 1:
+            raise ValueError(f"{self.path} must have one column {column!r}, it has {names.count(column)}")
+        return column
+
+    def _check_kind(self, kind: pyarrow.DataType) -> None:
+        from pyarrow import types
+
+        is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+        if not is_list or not (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):
+            raise ValueError(
+                f"{self.path}: the column {self.column!r} must hold lists of numbers, got {one_line(kind)}"
+            )
+
+    def _blocks(self, rows: int) -> Iterator[Array]:
+        """All rows in order, at most so many at once, each block checked in itself."""
+        start = 0
+        with self._open() as file:
+            for batch in file.iter_batches(rows, columns=[self.column]):
+                if len(batch):
+                    yield self._rows(batch.column(0), start)
+                start += len(batch)
+
+    def _rows(self, column: pyarrow.Array, start: int) -> Array:
+        """A part of the column as an array; `start`: the number of its first row."""
+        if column.null_count:
+            missing = start + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+            raise ValueError(f"{self.path}, row {missing}: expected a list of numbers in {self.column!r}, got none")
+        lengths = column.value_lengths().to_numpy(zero_copy_only=False)
+        width = int(lengths[0])
+        if (lengths != width).any():
+            other = int(np.argmax(lengths != width))
+            raise self._unequal(start + other, width, int(lengths[other]))
+        numbers = column.flatten()
+        if numbers.null_count:
+            missing = int(np.argmax(numbers.is_null().to_numpy(zero_copy_only=False))) // width
+            raise ValueError(f"{self.path}, row {start + missing}: a number is missing in {self.column!r}")
+        rows: Array = numbers.to_numpy(zero_copy_only=False).reshape(len(column), width)
+        return rows
+
+    def _unequal(self, row: int, expected: int, found: int) -> ValueError:
+        return ValueError(
+            f"{self.path}, row {row}: the rows of {self.column!r} must have one length, got {found} numbers after rows "
+            f"of {expected}"
+        )

@@ -32,7 +32,7 @@ class ArrayRows:
         return self.array[numbers]
 
 
-class MappedRows:
+class MappedRows(ArrayRows):
     """Rows of a memory map as the map shows them: changed ones too, and in whatever layout.
 
     Pages that were read are given back, so that they do not count as memory; not those of a copy-on-write map, which
@@ -40,20 +40,19 @@ class MappedRows:
     """
 
     def __init__(self, array: np.memmap[tuple[int, ...], np.dtype[np.generic]]) -> None:
-        self.array = np.asarray(array)
-        self.shape: tuple[int, int] = (array.shape[0], array.shape[1])
+        super().__init__(np.asarray(array))
         self._pages = array.base if isinstance(array.base, mmap.mmap) and array.mode != "c" else None
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
-        for start in range(0, self.shape[0], BLOCK_ROWS):
-            block = np.array(self.array[start : start + BLOCK_ROWS])
+        for shown in super().blocks():
+            block = np.array(shown)
             self._give_back()
             yield block
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
-        taken = self.array[numbers]
+        taken = super().take(numbers)
         self._give_back()
         return taken
 
@@ -81,17 +80,12 @@ class ConcatenatedRows:
         """The rows with these numbers."""
         ends = np.cumsum([source.shape[0] for source in self.sources])
         part = np.searchsorted(ends, numbers, side="right")
-        rows: list[Array] = []
-        places: list[Integers] = []
-        for index, source in enumerate(self.sources):
-            chosen = np.nonzero(part == index)[0]
-            if len(chosen):
-                rows.append(source.take(numbers[chosen] - (ends[index] - source.shape[0])))
-                places.append(chosen)
-        taken = np.concatenate(rows)
-        result = np.empty_like(taken)
-        result[np.concatenate(places)] = taken
-        return result
+        rows = [
+            source.take(numbers[part == index] - (end - source.shape[0]))
+            for index, (source, end) in enumerate(zip(self.sources, ends, strict=True))
+            if (part == index).any()
+        ]
+        return np.concatenate(rows)[np.argsort(np.argsort(part, kind="stable"))]
 
 
 class EvenBlocks(ConcatenatedRows):

@@ -37,7 +37,7 @@ def check_columns(sides: Mapping[str, FeatureSet]) -> None:
         shapes = [str(side.features.shape) for side in sides.values()]
         raise UnlikeFeatures(
             f"{', '.join(most)} and {last} must have the same number of columns, got shapes "
-            f"{', '.join(shapes[:-1])} and {shapes[-1]}"
+            f"{', '.join(shapes[:-1])} and {shapes[-1]}: use one featurizer for all"
         )
 
 
@@ -282,7 +282,7 @@ def open_sides(
             logger.info("%s", said)
     labels |= {name: side.labels for name, side in found.items() if side.labels is not None}
     if by is not None and human not in labels:
-        raise NoSuchField(f"the human texts have no field {shown(by)} that by (--by) could group them by")
+        raise NoSuchField(f"the human texts have no field {shown(by)} to group them by (--by)")
     _check_subgroups(labels.values())
     return OpenedSides(
         {name: _with_texts(side, found.get(name), config) for name, side in sides.items()},

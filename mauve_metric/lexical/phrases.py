@@ -143,7 +143,7 @@ def telling_phrases(
 
 
 def repeated_phrases(texts: Sequence[str], most: int = 3) -> tuple[str, ...]:
-    """The three-word phrases that stand most often within single texts, three times or more.
+    """The three-word phrases that occur most often within single texts, three times or more.
 
     >>> repeated_phrases(["we like it so we like it and we like it", "no"])
     ('we like it',)

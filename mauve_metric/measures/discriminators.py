@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.duplicates.same_origin import same_origin, texts_of_one_origin
+from mauve_metric.lexical.ngrams import word_counts, words_and_marks
 from mauve_metric.lexical.tokens import Tokens
-from mauve_metric.lexical.word_counts import word_counts, words_and_marks
 from mauve_metric.measures.cross_fitting import assign_folds, check_groups, cross_fit, same_rows
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
 

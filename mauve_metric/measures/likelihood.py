@@ -93,7 +93,7 @@ def token_jensen_shannon(log_probabilities: Floats) -> Floats:
 def repeated_choices(
     most_likely: Integers, token_ids: Integers, offsets: Integers, first_ids: Integers, window: int = WINDOW
 ) -> Floats:
-    """1 where the model's first choice stands among the `window` tokens before the predicted one, else 0, (T,).
+    """1 where the model's first choice is among the `window` tokens before the predicted one, else 0, (T,).
 
     Their mean is rep-ℓ (Welleck et al. 2020, §6), in [0, 1]; times 1 where the choice is not the token that came, it is
     wrep-ℓ.

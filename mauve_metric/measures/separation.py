@@ -147,8 +147,8 @@ def average_ranks(values: Array) -> Floats:
 
 
 def _placements(held_out: HeldOut) -> tuple[Floats, Floats, Floats]:
-    """Texts of each side in each fold (k, 2); for each text the share of the other side's in its fold that it stands
-    rightly to (n,); and the AUC of each fold (k,)."""
+    """Texts of each side in each fold (k, 2); for each text the share of the other side's in its fold that it is
+    ranked rightly against (n,); and the AUC of each fold (k,)."""
     folds = int(held_out.fold_of.max()) + 1
     sizes, placements, right = np.zeros((folds, 2)), np.zeros(len(held_out.scores)), np.zeros(folds)
     for fold in range(folds):

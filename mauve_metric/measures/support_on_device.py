@@ -15,7 +15,7 @@ def support_scores(
 ) -> tuple[float, float, float, float]:
     """Precision, recall, density, coverage as `support.support_scores`, a point on the edge inside.
 
-    Distances are sums of squared differences in float64, the same for the same two points wherever they stand.
+    Distances are sums of squared differences in float64, the same for the same two points at any position.
     """
     import torch
 

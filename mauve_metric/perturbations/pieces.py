@@ -22,12 +22,12 @@ _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“‘
 
 @dataclass
 class Pieces:
-    """A text in pieces, which can be replaced, or left out by None.
+    """A text in pieces, which can be replaced, or left out by an empty one.
 
     gaps: the text before each piece and after the last; one more than there are pieces.
     """
 
-    pieces: list[str | None]
+    pieces: list[str]
     gaps: list[str]
 
     def __len__(self) -> int:
@@ -35,9 +35,10 @@ class Pieces:
 
     def joined(self) -> str:
         """The text again; the gap before a piece that is left out goes with it."""
-        kept = [(gap, piece) for gap, piece in zip(self.gaps, self.pieces, strict=False) if piece is not None]
-        first = [self.gaps[0], kept[0][1]] if kept else []
-        return "".join([*first, *(part for pair in kept[1:] for part in pair), self.gaps[-1]])
+        kept = [(gap, piece) for gap, piece in zip(self.gaps, self.pieces, strict=False) if piece]
+        if not kept:
+            return self.gaps[-1]
+        return self.gaps[0] + kept[0][1] + "".join(gap + piece for gap, piece in kept[1:]) + self.gaps[-1]
 
 
 ChangePieces: TypeAlias = Callable[[Pieces, float, np.random.Generator], None]
@@ -95,6 +96,11 @@ def amount(count: int, strength: float) -> int:
 def touched(count: int, strength: float, rng: np.random.Generator) -> Integers:
     """Indices of the pieces to change, in random order; those of a lower strength come first."""
     return rng.permutation(count)[: amount(count, strength)]
+
+
+def chosen(places: Sequence[int], strength: float, rng: np.random.Generator) -> list[int]:
+    """Those of some places to change, in random order; those of a lower strength come first."""
+    return [places[number] for number in touched(len(places), strength, rng).tolist()]
 
 
 def check_strength(strength: float) -> float:

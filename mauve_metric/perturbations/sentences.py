@@ -33,8 +33,7 @@ def unrelated_sentences(texts: Sequence[str], strength: float, seed: int = 25) -
     >>> unrelated_sentences(["It rained.", "We ran."], 1)
     ['It rained. We ran.', 'We ran. It rained.']
     """
-    every = [[str(piece) for piece in sentences_in(text).pieces] for text in texts]
-    pool = [(number, sentence) for number, found in enumerate(every) for sentence in found]
+    pool = [(number, sentence) for number, text in enumerate(texts) for sentence in sentences_in(text).pieces]
     numbers = iter(range(len(texts)))
 
     def insert(sentences: Pieces, strength: float, rng: np.random.Generator) -> None:

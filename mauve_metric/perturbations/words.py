@@ -14,6 +14,7 @@ from mauve_metric.perturbations.pieces import (
     change_each,
     change_words,
     check_strength,
+    chosen,
     generator,
     shuffle,
     swap_neighbours,
@@ -28,7 +29,7 @@ FUNCTION_WORDS = frozenset(
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CORE = re.compile(r"(\W*)(\w(?:.*\w)?)(\W*)", re.DOTALL)
-_LONG_WORD = 4  # letters from which on a word has two inner ones to misspell
+_LONG_WORD = re.compile(r"(\W*)(\w.{2,}\w)(\W*)", re.DOTALL)  # has two inner letters to misspell
 _ENDS = (".", "!", "?", ":", '."', ".”", '?"', "?”")
 
 
@@ -41,7 +42,7 @@ def truncated(texts: Sequence[str], strength: float, seed: int = 25) -> list[str
 
     def cut(words: Pieces, strength: float, rng: np.random.Generator) -> None:
         for place in range(_num_kept(words, strength), len(words)):
-            words.pieces[place] = None
+            words.pieces[place] = ""
         words.gaps[-1] = ""
 
     return change_words(texts, strength, seed, cut)
@@ -85,23 +86,9 @@ def words_shuffled(texts: Sequence[str], strength: float, seed: int = 25) -> lis
     return change_words(texts, strength, seed, shuffle)
 
 
-def noise_early(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """Replace a share of the words in the first third of each text by words of any of the texts."""
-    return _noise(texts, strength, seed, 0)
-
-
-def noise_middle(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """Replace a share of the words in the middle third of each text by words of any of the texts."""
-    return _noise(texts, strength, seed, 1)
-
-
-def noise_late(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """Replace a share of the words in the last third of each text by words of any of the texts."""
-    return _noise(texts, strength, seed, 2)
-
-
-def _noise(texts: Sequence[str], strength: float, seed: int, third: int) -> list[str]:
-    every = [str(word) for text in texts for word in words_in(text).pieces]
+def noise(texts: Sequence[str], strength: float, seed: int = 25, *, third: int) -> list[str]:
+    """Replace a share of the words in a third of each text (0, 1 or 2) by words of any of the texts."""
+    every = [word for text in texts for word in words_in(text).pieces]
 
     def replace(words: Pieces, strength: float, rng: np.random.Generator) -> None:
         start, end = (part * len(words) // 3 for part in (third, third + 1))
@@ -112,13 +99,13 @@ def _noise(texts: Sequence[str], strength: float, seed: int, third: int) -> list
     return change_words(texts, strength, seed, replace)
 
 
-def _other(pool: Sequence[str], drawn: int, own: str | None) -> str:
+def _other(pool: Sequence[str], drawn: int, own: str) -> str:
     """The drawn one of the pool, or the next that is another than `own`; `own` where there is none."""
     for step in range(min(len(pool), 50)):
         found = pool[(drawn + step) % len(pool)]
         if found != own:
             return found
-    return own or pool[drawn]
+    return own
 
 
 def lower_case(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
@@ -129,9 +116,9 @@ def lower_case(texts: Sequence[str], strength: float, seed: int = 25) -> list[st
     """
 
     def lower(words: Pieces, strength: float, rng: np.random.Generator) -> None:
-        capital = [place for place, word in enumerate(words.pieces) if word is not None and word != word.lower()]
-        for place in touched(len(capital), strength, rng).tolist():
-            words.pieces[capital[place]] = str(words.pieces[capital[place]]).lower()
+        capital = [place for place, word in enumerate(words.pieces) if word != word.lower()]
+        for place in chosen(capital, strength, rng):
+            words.pieces[place] = words.pieces[place].lower()
 
     return change_words(texts, strength, seed, lower)
 
@@ -144,9 +131,9 @@ def function_words_removed(texts: Sequence[str], strength: float, seed: int = 25
     """
 
     def remove(words: Pieces, strength: float, rng: np.random.Generator) -> None:
-        small = [place for place, word in enumerate(words.pieces) if str(word).lower() in FUNCTION_WORDS]
-        for place in touched(len(small), strength, rng).tolist():
-            words.pieces[small[place]] = None
+        small = [place for place, word in enumerate(words.pieces) if word.lower() in FUNCTION_WORDS]
+        for place in chosen(small, strength, rng):
+            words.pieces[place] = ""
 
     return change_words(texts, strength, seed, remove)
 
@@ -159,24 +146,17 @@ def typos(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
     """
 
     def misspell(words: Pieces, strength: float, rng: np.random.Generator) -> None:
-        long = [place for place, word in enumerate(words.pieces) if _letters(str(word)) >= _LONG_WORD]
-        places, drawn = touched(len(long), strength, rng), rng.random((len(long), 2))
-        for place in places.tolist():
-            words.pieces[long[place]] = _misspelt(str(words.pieces[long[place]]), *drawn[place].tolist())
+        split = [(place, found) for place, word in enumerate(words.pieces) if (found := _LONG_WORD.fullmatch(word))]
+        long = [(place, found.groups()) for place, found in split if found[2].isalpha()]
+        numbers, drawn = touched(len(long), strength, rng), rng.random((len(long), 2))
+        for number in numbers.tolist():
+            place, parts = long[number]
+            words.pieces[place] = _misspelt(*parts, *drawn[number].tolist())
 
     return change_words(texts, strength, seed, misspell)
 
 
-def _letters(word: str) -> int:
-    found = _CORE.fullmatch(word)
-    return len(found[2]) if found is not None and found[2].isalpha() else 0
-
-
-def _misspelt(word: str, kind: float, where: float) -> str:
-    found = _CORE.fullmatch(word)
-    if found is None:
-        return word
-    before, core, after = found.groups()
+def _misspelt(before: str, core: str, after: str, kind: float, where: float) -> str:
     place = 1 + int(where * (len(core) - 2))  # an inner letter, and not the last
     pair = core[place : place + 2]
     if kind < 1 / 3 and pair[0] != pair[1]:
@@ -229,7 +209,7 @@ def names_changed(texts: Sequence[str], strength: float, seed: int = 25) -> list
         chosen, drawn = touched(len(names), strength, rng), rng.integers(max(len(pool), 1), size=len(names))
         other = {names[number]: _other(pool, int(drawn[number]), names[number]) for number in chosen.tolist()}
         for place, name in places.items():
-            words.pieces[place] = str(words.pieces[place]).replace(name, other.get(name, name), 1)
+            words.pieces[place] = words.pieces[place].replace(name, other.get(name, name), 1)
 
     return change_words(texts, strength, seed, change)
 
@@ -238,8 +218,8 @@ def _names(words: Pieces) -> dict[int, str]:
     """The names by their places."""
     found = {}
     for place, word in enumerate(words.pieces):
-        core = _CORE.fullmatch(str(word))
-        begins = place == 0 or str(words.pieces[place - 1]).endswith(_ENDS) or "\n" in words.gaps[place]
+        core = _CORE.fullmatch(word)
+        begins = place == 0 or words.pieces[place - 1].endswith(_ENDS) or "\n" in words.gaps[place]
         if core is not None and not begins and core[2][0].isupper() and len(core[2]) > 1:
             found[place] = core[2]
     return found
@@ -252,12 +232,11 @@ def boilerplate_opening(texts: Sequence[str], strength: float, seed: int = 25) -
     True
     """
     check_strength(strength)
-    rng = generator(seed)
-    chosen, drawn = touched(len(texts), strength, rng).tolist(), rng.integers(len(OPENINGS), size=len(texts))
-    return [
-        f"{OPENINGS[drawn[number]]} {text}" if opened else text
-        for number, (text, opened) in enumerate(zip(texts, np.isin(np.arange(len(texts)), chosen), strict=True))
-    ]
+    rng, found = generator(seed), list(texts)
+    opened, drawn = touched(len(texts), strength, rng), rng.integers(len(OPENINGS), size=len(texts))
+    for number in opened.tolist():
+        found[number] = f"{OPENINGS[drawn[number]]} {texts[number]}"
+    return found
 
 
 OPENINGS = (

@@ -25,8 +25,8 @@ from mauve_metric.options import MauveConfig
 from mauve_metric.quantize import kmeans
 from mauve_metric.quantize.nearest_centres import assign
 from mauve_metric.quantize.projection import Projection, fit_projection
-from mauve_metric.runtime.atomic_files import check_can_be_written, naming, written_whole
 from mauve_metric.runtime.errors import NotWritten
+from mauve_metric.runtime.outputs import check_can_be_written, naming, written_whole
 
 logger = logging.getLogger(__name__)
 

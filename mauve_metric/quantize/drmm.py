@@ -14,7 +14,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.quantize.histograms import Advance, Quantized
-from mauve_metric.quantize.scaled_rows import scaled_rows
+from mauve_metric.quantize.on_device import scaled_rows
 from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import NotFinite
 from mauve_metric.runtime.optional_imports import import_torch

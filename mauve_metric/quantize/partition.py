@@ -21,8 +21,7 @@ from mauve_metric.features.rows import (
     some_rows,
 )
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.quantize import blocks, covariance, projection
-from mauve_metric.quantize.content_order import content_order
+from mauve_metric.quantize import blocks, projection
 from mauve_metric.quantize.histograms import Quantized
 from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.runtime import tensors
@@ -170,7 +169,7 @@ def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Ar
     Among equal rows P's are the first, however the sets are stacked.
     """
     rows = np.concatenate([all_rows(features) for features in sets])
-    order = content_order(rows)
+    order = projection.content_order(rows)
     places = _split(np.argsort(order), stacking._replace(p_first=True))
     return rows[order], np.concatenate(stacking.ordered(places))
 
@@ -180,7 +179,7 @@ def _order_shows(n: int, d: int, config: MauveConfig) -> bool:
 
     Where it does not, one projection serves the rows as they are stacked and in their order by content.
     """
-    return 0 < config.pca_max_data < n or covariance.is_scikit_learns_choice(n, d)
+    return 0 < config.pca_max_data < n or projection.is_scikit_learns_choice(n, d)
 
 
 def _by_content(
@@ -214,9 +213,9 @@ def _stacked(sets: Sequence[Features], device: torch.device | None) -> Projected
 
 
 def _fit_together(sets: Sequence[Features], config: MauveConfig, run: RunOptions) -> bool:
-    """Return whether sets to read in blocks are better read at once: see `covariance`, whose numbers take all rows."""
+    """Return whether sets to read in blocks are better read at once: scikit-learn's solver takes all rows."""
     n, d = sum(features.shape[0] for features in sets), sets[0].shape[1]
-    return run.checkpoint is None and covariance.is_scikit_learns_choice(n, d, config.pca_max_data)
+    return run.checkpoint is None and projection.is_scikit_learns_choice(n, d, config.pca_max_data)
 
 
 def _split(labels: Labels, stacking: Stacking) -> list[Labels]:

@@ -1,22 +1,23 @@
 """Unit rows and their principal components: a common projection of all sets.
 
 The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0, whose numbers they reproduce: where
-scikit-learn's PCA, which it calls, finds the directions with an error that shows (many float32 rows of few columns, see
-`covariance`), they are found with the same error, elsewhere in float64.
+scikit-learn's PCA, which it calls, finds the directions with an error that shows (many float32 rows of few columns),
+they are found by it here too, elsewhere in float64.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Rows
-from mauve_metric.features.rows import ArrayRows, all_rows, as_rows
-from mauve_metric.quantize import covariance, on_device
-from mauve_metric.quantize.unit_rows import unit_rows as unit_rows
+from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE, ArrayRows, all_rows, as_rows
+from mauve_metric.quantize import on_device
+from mauve_metric.quantize.on_device import SAFE_SQUARE
 from mauve_metric.runtime.tensors import ProjectedRows, TensorRows, as_tensor, is_tensor
 
 if TYPE_CHECKING:
@@ -25,7 +26,41 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+_MOST_COLUMNS, _ROWS_A_COLUMN = 1000, 10  # scikit-learn's rule for its solver "covariance_eigh"
+_SAFE_IN_FLOAT32 = (1e-20, 1e30)  # squared lengths within which float32 scales rows as float64 does
 _ROUNDING_VARIANCE = 1e-24  # per row: unit rows that differ by less than 1e-12 are the same direction
+
+
+def unit_rows(features: Array) -> Floats:
+    """Rows scaled to Euclidean length 1 in float64, without overflow for large entries; zero rows stay zero.
+
+    (n, d) → (n, d).
+    """
+    rows = np.array(features, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        squared = np.einsum("ij,ij->i", rows, rows)
+    extreme = np.nonzero(~((squared > SAFE_SQUARE) & (squared < 1 / SAFE_SQUARE)))[0]
+    if len(extreme):  # too small or too large to square: bring the largest entry to 1 first
+        largest = np.abs(rows[extreme]).max(axis=1, initial=0.0)
+        rows[extreme] /= np.where(largest > 0, largest, 1.0)[:, None]
+        squared[extreme] = np.maximum(np.square(rows[extreme]).sum(axis=1), 1.0)
+    rows /= np.sqrt(squared)[:, None]
+    return rows
+
+
+def unit_rows_in_float32(features: Array) -> Rows | None:
+    """The same in float32, operation by operation as scikit-learn; None if a row is too small or large to square so.
+
+    Such a row has no length in scikit-learn, whose rounding is then nothing to follow.
+    """
+    rows = np.array(features, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        squared = np.einsum("ij,ij->i", rows, rows)
+    ordinary = (squared > _SAFE_IN_FLOAT32[0]) & (squared < _SAFE_IN_FLOAT32[1])
+    if rows[~ordinary].any():
+        return None
+    rows /= np.sqrt(np.where(ordinary, squared, np.float32(1)))[:, None]
+    return rows
 
 
 class Projection(NamedTuple):
@@ -64,7 +99,7 @@ def project(
 
     The smallest number of components is kept whose cumulative share of the variance is at least
     `explained_variance`; a share within 1e-9 of it counts as reached, so that the choice does not depend on the
-    last bits (but for `covariance`, where scikit-learn's float32 shares decide). With 1 every component is kept.
+    last bits (but where scikit-learn's float32 shares decide). With 1 every component is kept.
 
     Args:
         rows: features of both sets stacked, shape (n, d), finite: an array, rows to read in blocks, or a torch tensor,
@@ -91,16 +126,45 @@ def project(
     return on_device.apply(projection.mean, projection.directions, rows)
 
 
+_FLOAT32_ROUNDING = 1e-5  # of unit rows: below, float32 leaves nothing but rounding in a covariance
+
+
+def is_scikit_learns_choice(n: int, d: int, fitted: int = -1) -> bool:
+    """Return whether scikit-learn's PCA would diagonalise the covariance of n rows of d columns that fit in memory.
+
+    Args:
+        n, d: the shape of all rows. fitted: how many of them the projection is fitted on; all unless between 1 and n.
+
+    >>> is_scikit_learns_choice(3840, 384), is_scikit_learns_choice(3839, 384), is_scikit_learns_choice(20_000, 1280)
+    (True, False, False)
+    """
+    rows = fitted if 0 < fitted < n else n
+    return d <= _MOST_COLUMNS and rows >= _ROWS_A_COLUMN * d and n * d <= MOST_NUMBERS_AT_ONCE
+
+
 def _rounded_as_scikit_learn(rows: FeatureRows, explained_variance: float, pca_max_data: int, seed: int) -> Rows | None:
-    """The projection by `covariance`, on the CPU; None where it does not apply."""
+    """The projection by scikit-learn's covariance solver, on the CPU, whose float32 shares choose the number of axes.
+
+    None where it does not apply: other shapes (see `is_scikit_learns_choice`), float64, and rows that all point the
+    same way, or have no length, as far as float32 can tell.
+    """
     n, d = rows.shape
-    if not covariance.is_scikit_learns_choice(n, d, pca_max_data):
+    if not is_scikit_learns_choice(n, d, pca_max_data):
         return None
     features = all_rows(rows)
-    if features.dtype != np.float32:
+    unit = unit_rows_in_float32(features) if features.dtype == np.float32 else None
+    if unit is None:
         return None
-    fitted = _fitted_on(n, pca_max_data, seed) if 0 < pca_max_data < n else None
-    return covariance.project(features, explained_variance, fitted)
+    from sklearn.decomposition import PCA
+
+    fitted = unit[_fitted_on(n, pca_max_data, seed)] if 0 < pca_max_data < n else unit
+    with np.errstate(invalid="ignore"):  # the shares of no variance
+        pca = PCA(svd_solver="covariance_eigh").fit(fitted)
+    if pca.explained_variance_.sum() <= _FLOAT32_ROUNDING:
+        return None
+    projected: Rows = pca.transform(unit)  # with all components: with fewer, the sums round otherwise
+    before = np.count_nonzero(np.cumsum(pca.explained_variance_ratio_) < explained_variance)
+    return np.ascontiguousarray(projected[:, : before + 1] if explained_variance < 1 else projected)
 
 
 def fit_projection(
@@ -177,3 +241,31 @@ def _num_components(variances: Floats, explained_variance: float) -> int:
         return len(variances)
     reached = np.cumsum(variances) / total >= explained_variance - 1e-9
     return int(np.argmax(reached)) + 1
+
+
+def content_order(rows: Array) -> Integers:
+    """The numbers (n,) that sort rows (n, d) of floats by their columns, the first column first.
+
+    Rows that differ in their last bits only keep their places among others, and equal rows are interchangeable.
+
+    >>> content_order(np.array([[2.0, 1.0], [-1.0, 5.0], [2.0, -3.0]])).tolist()
+    [1, 2, 0]
+    """
+    order = np.argsort(rows[:, 0], kind="stable")
+    first = rows[order, 0]
+    same = first[1:] == first[:-1]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    if len(tied):
+        order[tied] = order[tied][np.argsort(_keys(rows[order[tied]]), kind="stable")]
+    return order
+
+
+def _keys(rows: Array) -> NDArray[np.void]:
+    """Bytes that are ordered as rows (n, d) of floats are, column by column, (n,)."""
+    small = rows.dtype.itemsize <= 4
+    values: Array = np.ascontiguousarray(rows, dtype=np.float32 if small else np.float64)
+    bits: NDArray[Any] = (values + values.dtype.type(0)).view(np.uint32 if small else np.uint64)
+    sign = bits.dtype.type(1 << (8 * bits.itemsize - 1))
+    bits ^= np.where(bits & sign, np.iinfo(bits.dtype).max, sign)  # now they are ordered as the numbers are
+    big_endian = bits.astype(bits.dtype.newbyteorder(">"))
+    return big_endian.view(np.dtype((np.void, bits.itemsize * bits.shape[1])))[:, 0]

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
 from mauve_metric.options import MauveConfig, RunOptions, config_fields, split_options
-from mauve_metric.quantize import drmm, kmeans, lattice, spreading
+from mauve_metric.quantize import drmm, kmeans, lattice
 from mauve_metric.quantize.histograms import Advance, Quantized, auto_num_buckets
 from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import TooManyBuckets, WrongOption
@@ -72,7 +72,7 @@ def _lattice(
 ) -> Quantized:
     training = config.lattice_epochs, config.lattice_hidden, config.lattice_spread
     paper = config.lattice_preset == "paper"
-    return spreading.lattice(rows, config.lattice_squared_radius, *training, seed, advance, paper)
+    return lattice.lattice(rows, config.lattice_squared_radius, *training, seed, advance, paper)
 
 
 def _lattice_cells(config: MauveConfig, n: int) -> int:
@@ -123,7 +123,7 @@ def training_of(config: MauveConfig, n: int) -> dict[str, Any]:
     if config.drmm_preset == "paper":
         found["drmm_steps"] = drmm.STEPS_A_TEXT * n
     if config.lattice_preset == "paper":
-        found |= {"lattice_epochs": spreading.PAPER_EPOCHS, "lattice_hidden": spreading.PAPER_HIDDEN}
+        found |= {"lattice_epochs": lattice.PAPER_EPOCHS, "lattice_hidden": lattice.PAPER_HIDDEN}
     return {name: value for name, value in found.items() if getattr(config, name) == config_fields()[name].default}
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
 from mauve_metric.runtime.errors import NotWritten
 from mauve_metric.runtime.optional_imports import import_vl_convert
+from mauve_metric.runtime.outputs import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
     import altair as alt

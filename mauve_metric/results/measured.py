@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.runtime.checks import quoted
-from mauve_metric.texts.columns import Table, number_at, open_table
 from mauve_metric.texts.records import read_json
+from mauve_metric.texts.tables import Table, number_at, open_table
 
 Reading: TypeAlias = Literal["higher", "lower", "human", "as it is"]
 _TABLES = (".csv", ".tsv")

@@ -13,7 +13,7 @@ from mauve_metric.results.figure_files import REPORT_FILES, chart_svg, check_end
 from mauve_metric.results.plain_text import cell, digits
 from mauve_metric.results.wording import answer, evidence, words
 from mauve_metric.results.wording import verdict as verdicts
-from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
+from mauve_metric.runtime.outputs import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from mauve_metric.runtime.checks import check_integer, wrong
-from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.errors import WrongOption, one_line
 from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:

@@ -47,7 +47,6 @@ def import_httpx() -> ModuleType:
 
 
 import_transformers = partial(_import, "transformers", f"{_TEXTS} transformers", "'mauve_metric[texts]'")
-import_accelerate = partial(_import, "accelerate", "fine-tuning needs accelerate", "'mauve_metric[trainer]'")
 import_faiss = partial(_import, "faiss", "k-means needs faiss", "'faiss-cpu>=1.14.2'")
 import_altair = partial(_import, "altair", "figures need Altair", "'mauve_metric[space]'")
 import_vl_convert = partial(_import, "vl_convert", "figure files need vl-convert-python", "'mauve_metric[space]'")

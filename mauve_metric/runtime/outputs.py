@@ -1,12 +1,15 @@
-"""Checks of output paths: no output replaces an input, and none is put into a folder that is read."""
+"""Outputs: checks of their paths, and files that appear whole or not at all."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Sequence
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from mauve_metric.runtime.errors import NotWritten
+from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import NoFile, NotWritten
 
 _HEAD_BYTES = 1000  # of a file, in which its mark is looked for
 
@@ -68,3 +71,78 @@ def _is_same(one: Path, two: Path) -> bool:
         return os.path.samefile(one, two)
     except OSError:  # one of them is not there
         return os.path.realpath(one) == os.path.realpath(two)
+
+
+@contextlib.contextmanager
+def written_whole(path: str | Path) -> Iterator[Path]:
+    """The name of a new file beside `path`, which takes its place, and its permissions, once it is written.
+
+    The name is unique; the file is deleted on an error. A link is followed; a special file (a pipe, a device) is
+    written to as it is.
+
+    Raises:
+        OSError: the file cannot be written; the message names it.
+    """
+    with naming(path):
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        temporary = _new_file(target)
+        try:
+            yield temporary
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())  # where space is only reserved, a full disk shows no earlier
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def check_can_be_written(path: str | Path) -> None:
+    """Refuse a name under which `written_whole` could write nothing, before the work that leads to it is done.
+
+    Raises:
+        OSError: its folder is not there or takes no new files, or it is a folder or a file that must not be changed.
+        ValueError: no file can have that name.
+    """
+    if "\0" in str(path):
+        raise NotWritten(f"{str(path)!r} cannot be written: a file's name holds no null character")
+    with naming(path):
+        target = Path(os.path.realpath(path))
+        if not target.parent.is_dir():
+            raise NoFile(f"there is no folder {str(target.parent)!r}")
+        if target.is_dir():
+            raise IsADirectoryError("it is a folder")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError("it must not be changed")
+        if not target.exists() or target.is_file():
+            _new_file(target).unlink()
+
+
+@contextlib.contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Errors of the file system as one sentence that names the file that the user asked for.
+
+    >>> with naming("report.html"):
+    ...     raise OSError(28, "No space left on device", ".report.part")
+    Traceback (most recent call last):
+    OSError: 'report.html' cannot be written: No space left on device
+    """
+    try:
+        yield
+    except OSError as error:
+        kind = type(OSError(error.errno or 0, "")) if error.errno else type(error)
+        named = kind(f"{shown(str(path), most=200)} cannot be written: {error.strerror or error}")
+        named.errno = error.errno
+        vars(named)["code"] = NotWritten.code
+        raise named from error
+
+
+def _new_file(target: Path) -> Path:
+    """An empty file beside the target, with the permissions that it has or would have."""
+    temporary = target.with_name(f".mauve_metric-{secrets.token_hex(8)}.part")
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    if target.exists():
+        with contextlib.suppress(OSError):  # not every file system has permissions
+            temporary.chmod(target.stat().st_mode & 0o777)
+    return temporary

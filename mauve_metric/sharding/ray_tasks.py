@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mauve_metric.runtime.atomic_files import written_whole
 from mauve_metric.runtime.checks import check_count, check_number
-from mauve_metric.runtime.failures import message_of
+from mauve_metric.runtime.errors import message_of
 from mauve_metric.runtime.optional_imports import import_ray, package_versions
+from mauve_metric.runtime.outputs import written_whole
 from mauve_metric.version import __version__
 
 Item = TypeVar("Item")

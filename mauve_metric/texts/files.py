@@ -13,10 +13,19 @@ from typing import Literal, NamedTuple, get_args
 
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, UnknownEnding
-from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, key_of, text_column
-from mauve_metric.texts.inspect_logs import inspect_records
-from mauve_metric.texts.lines import decode, lines_of, read_bytes
-from mauve_metric.texts.records import Record, has_field, json_entries, json_lines, loaded, plain_text, value_at
+from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, inspect_records, key_of, text_column
+from mauve_metric.texts.records import (
+    Record,
+    decode,
+    has_field,
+    json_entries,
+    json_lines,
+    lines_of,
+    loaded,
+    plain_text,
+    read_bytes,
+    value_at,
+)
 from mauve_metric.texts.sources import NoTextsError
 from mauve_metric.texts.tables import field_names, parquet_texts, read_csv
 
@@ -172,7 +181,8 @@ class TextFile:
             known = ", ".join(READERS)
             packed = f" ({suffix} is compressed: unpack it first)" if suffix in COMPRESSED else ""
             raise UnknownEnding(
-                f"{path} has an unknown ending {path.suffix!r}{packed}: expected {known}, or a folder of .txt files"
+                f"{path} has an unknown ending {path.suffix!r}{packed}: expected {known}, a folder of .txt files, "
+                f"or {' or '.join(FEATURE_FILES)} for features"
             )
         if suffix in TABLES:
             return
@@ -183,7 +193,7 @@ class TextFile:
             self.format, self._records = INSPECT, inspect_records(path)
             return
         values = loaded(decode(read_bytes(path), self.name), self.name)
-        if _is_inspect_log(values):
+        if isinstance(values, dict) and {"version", "status", "eval"} <= set(values):
             self.format, self._records = INSPECT, inspect_records(path)
         else:
             self._records = json_entries(values, self.name)
@@ -343,10 +353,6 @@ def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[str | i
     if known.document is None or not has_field(records[0], known.document):
         return keys, None
     return keys, [key_of(record, known.document) for record in records]
-
-
-def _is_inspect_log(values: object) -> bool:
-    return isinstance(values, dict) and {"version", "status", "eval"} <= set(values)
 
 
 def _text_files(folder: Path) -> list[Path]:

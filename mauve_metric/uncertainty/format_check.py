@@ -9,7 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.measures.cross_fitting import cross_fit
-from mauve_metric.texts.format_numbers import FORMATS
+from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 TELLING = 0.6  # AUC above which a verdict begins with the format

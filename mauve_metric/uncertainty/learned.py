@@ -13,8 +13,8 @@ from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of
 from mauve_metric.measures.discriminators import FEWEST_TEXTS
 from mauve_metric.measures.separation import auc_of_scores
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.histograms import Histograms, count_labels
+from mauve_metric.quantize.projection import content_order
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife

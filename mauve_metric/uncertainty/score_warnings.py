@@ -73,7 +73,8 @@ def size_warnings(n_p: int, n_q: int, num_buckets: int) -> Iterator[ScoreWarning
     smaller, larger = min(n_p, n_q), max(n_p, n_q)
     sizes = {"n_p": n_p, "n_q": n_q}
     if smaller < FEW_TEXTS:
-        message = f"{smaller} texts are few: the score depends on how many there are, and its error is large"
+        few = "1 text is" if smaller == 1 else f"{smaller} texts are"
+        message = f"{few} few: the score depends on how many there are, and its error is large"
         yield ScoreWarning("few_texts", message, sizes | {"threshold": FEW_TEXTS})
     if larger > SIZE_RATIO * smaller:
         message = f"the sets differ in size ({n_p} human, {n_q} model): the larger one decides where the buckets lie"

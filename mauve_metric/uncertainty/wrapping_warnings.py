@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.texts.marks import Marks
+from mauve_metric.texts.fingerprints import Marks
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 STRIPPED_SHARE = 0.01  # of a set: above, what was taken off is no accident, and the score is of other texts

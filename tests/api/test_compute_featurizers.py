@@ -58,7 +58,7 @@ def test_one_classifier_has_the_features_of_all(result: MauveResult) -> None:
 
 def test_the_verdict_names_the_featurizer_that_alone_sees_a_difference(result: MauveResult) -> None:
     assert result.joint_verdict.startswith("The featurizers do not agree on a difference: marks shows one that blind ")
-    assert result.joint_verdict.endswith("one of 2 featurizers sees a difference in up to 10.0 % of all cases.")
+    assert result.joint_verdict.endswith("one of 2 featurizers shows a difference in up to 10.0 % of all cases.")
     held = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert {name: one["finding"] for name, one in held["by_featurizer"].items()} == {
         "blind": "not shown",
@@ -142,4 +142,4 @@ def test_the_shell_takes_the_flag_again(
     assert any(f"! {tiny_roberta}: " in line for line in lines)  # a warning of its own
     with pytest.raises(SystemExit) as stop:
         main(["score", *files, *flags, "-o", str(tmp_path / "out")])
-    assert stop.value.code == 2 and "stands once for shards" in capsys.readouterr().err
+    assert stop.value.code == 2 and "is given once for shards" in capsys.readouterr().err

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from mauve_metric.duplicates.deduplicate import deduplicate
 from mauve_metric.duplicates.near_duplicates import (
     EXACT,
     PUBLISHED,
     NearDuplicateRule,
+    deduplicate,
     near_duplicate_clusters,
     near_duplicate_partners,
     near_duplicates,

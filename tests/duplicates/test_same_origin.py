@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.duplicates.same_origin import same_origin, texts_of_one_origin
-from mauve_metric.lexical.word_counts import word_counts
+from mauve_metric.lexical.ngrams import word_counts
 
 
 def test_groups_are_the_components() -> None:

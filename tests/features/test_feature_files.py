@@ -231,12 +231,12 @@ def test_without_pyarrow(tmp_path: Path, human: FeatureSet, monkeypatch: pytest.
     for action in (
         lambda: FeatureSet.load(path),
         lambda: human.save(path),
-        lambda: feature_files.is_feature_parquet(path),
+        lambda: feature_files.is_feature_file(path),
     ):
         with pytest.raises(ImportError, match="pip install pyarrow"):
             action()
     (tmp_path / "a.txt").write_text("ships\n")
-    assert not feature_files.is_feature_parquet(tmp_path / "a.txt")
+    assert not feature_files.is_feature_file(tmp_path / "a.txt")
     human.save(tmp_path / "human.npz")
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mauve_metric import FeatureSet, compare, compute_mauve, explain
 from mauve_metric.features import feature_files, rows
-from mauve_metric.features.row_files import NpyRows, feature_rows, take_from_blocks
+from mauve_metric.features.row_files import BlockwiseRows, NpyRows, feature_rows
 from mauve_metric.features.rows import ArrayRows, ConcatenatedRows, all_rows
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 
@@ -201,7 +201,7 @@ def test_rows_by_number(tmp_path: Path) -> None:
     rows = np.arange(600.0).reshape(300, 2)
     numbers = np.array([299, 0, 150, 150, 7])
     joined = ConcatenatedRows([ArrayRows(rows[:100]), NpyRows.of_file(npy(rows[100:], tmp_path))])
-    for found in (joined.take(numbers), take_from_blocks(ArrayRows(rows).blocks(), numbers)):
+    for found in (joined.take(numbers), BlockwiseRows(rows.shape, ArrayRows(rows).blocks).take(numbers)):
         np.testing.assert_array_equal(found, rows[numbers])
     np.testing.assert_array_equal(np.concatenate(list(joined.blocks())), rows)
 

@@ -362,7 +362,7 @@ def test_a_run_is_announced_and_summed_up(tiny_gpt2: str, caplog: pytest.LogCapt
     with caplog.at_level(logging.INFO, logger="mauve_metric"):
         featurized(HUMAN, featurize_model_name=tiny_gpt2, cache=False)
     messages = [record.getMessage() for record in caplog.records]
-    assert "featurizing 40 texts" in messages[0] and "(float32) on cpu: about 1 seconds" in messages[0]
+    assert "featurizing 40 texts" in messages[0] and "(float32) on cpu: about 1 second," in messages[0]
     assert tiny_gpt2 in messages[0]
     assert "featurized with" in messages[-1] and "tokens/s" in messages[-1] and "% padding" in messages[-1]
     assert "40 texts (40 distinct, 0 from the cache)" in messages[-1]

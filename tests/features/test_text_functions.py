@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
+from samples import ngrams
 
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features.ngrams import REVISION, ngram_features
-from mauve_metric.features.text_functions import function_digest, text_function
+from mauve_metric.features.text_functions import function_digest, named_featurizers, text_function
 
 HUMAN = [f"The {n} ships of the king sailed to an island in the north." for n in range(60)]
 MODEL = [f"{n} ships king island North sailed the of the to an in the." for n in range(60)]
@@ -107,3 +110,36 @@ def test_a_function_that_cannot_be_hashed_needs_a_revision() -> None:
         locked.revision = revision  # type: ignore[attr-defined]
         found.append(function_digest(locked))
     assert found[0] != found[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("minilm", ["minilm"]),
+        (["minilm", "ngrams"], ["minilm", "ngrams"]),
+        (("minilm", "ngrams"), ["minilm", "ngrams"]),
+        ((ngrams, "minilm"), ["samples.ngrams", "minilm"]),
+        ({"a": ngrams}, ["a"]),
+        ((torch.nn.Linear(1, 1), len), ["torch.nn.modules.linear.Linear"]),
+    ],
+)
+def test_forms(given: Any, names: list[str]) -> None:
+    assert list(named_featurizers(given)) == names
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([1, 2]),
+        np.array(["minilm"]),
+        pd.Series(["minilm"]),
+        3,
+        iter(["minilm"]),
+        [None],
+        ["minilm", ["ngrams"]],
+    ],
+    ids=lambda item: type(item).__name__,
+)
+def test_other_values_are_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"^featurizers"):
+        named_featurizers(given, first="gpt2")

@@ -40,8 +40,8 @@ def test_references_in_every_form_give_one_score(model: Any, tokenizer: Any, tmp
     assert score(model, tokenizer, PROMPTS, column, **options).mauve == texts.mauve
 
 
-def test_a_language_model_as_featurizer_is_loaded_once(
-    model: Any, tokenizer: Any, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch
+def test_a_language_model_as_featurizer_is_loaded_once_and_warnings_are_logged_once(
+    model: Any, tokenizer: Any, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from mauve_metric.features import encoder
 
@@ -55,6 +55,8 @@ def test_a_language_model_as_featurizer_is_loaded_once(
     assert loads == ["load"]
     assert first is not None and second is not None
     assert first.to_dict() == second.to_dict()
+    logged = [record.args[0] for record in caplog.records if record.name == "mauve_metric.api.score" and record.args]
+    assert logged == [warning.code for warning in first.warnings]
     fresh = evaluate_model(model, tokenizer, PROMPTS, HUMAN, featurize_model_name=tiny_gpt2, max_new_tokens=8)
     assert fresh.to_dict() == first.to_dict()
 

@@ -11,8 +11,8 @@ import pytest
 from writers import HUMAN, PROMPTS, score
 
 from mauve_metric.generation.decoding import generation_settings
-from mauve_metric.generation.fully_sharded import refuse_sharded
 from mauve_metric.generation.generator import Generator, Prompt, next_batch, token_ids
+from mauve_metric.generation.writer import refuse_sharded
 from mauve_metric.runtime.model_state import bare_model, random_states_kept
 
 torch = pytest.importorskip("torch")
@@ -222,7 +222,7 @@ def test_weights_of_zero_stage_3_are_written_with_in_step(
 ) -> None:
     """DeepSpeed's mark on the weights; it gathers them itself in each call of a module."""
     model.lm_head.weight.ds_id = 3
-    monkeypatch.setattr("mauve_metric.generation.fully_sharded.in_process_group", lambda: True)
+    monkeypatch.setattr("mauve_metric.generation.writer.in_process_group", lambda: True)
     seen: list[Any] = []
     whole = model.generate
     model.generate = lambda *, synced_gpus=None, **options: seen.append(synced_gpus) or whole(**options)

@@ -10,8 +10,7 @@ import pytest
 
 from mauve_metric.perturbations.pieces import sentences_in, words_in
 from mauve_metric.perturbations.sentences import FOREIGN, MARKUP
-from mauve_metric.perturbations.sets import topic_axis
-from mauve_metric.perturbations.table import PERTURBATIONS
+from mauve_metric.perturbations.table import PERTURBATIONS, topic_axis
 from mauve_metric.perturbations.words import FUNCTION_WORDS, OPENINGS
 
 PLACES = ["Berlin", "Lagos", "Quito", "Oslo", "Perth", "Lima"]

@@ -20,7 +20,7 @@ from mauve_metric import (
 )
 from mauve_metric.arrays import Rows
 from mauve_metric.options import MauveConfig, config_fields
-from mauve_metric.quantize import drmm, spreading
+from mauve_metric.quantize import drmm, lattice
 from mauve_metric.quantize.histograms import Quantized
 from mauve_metric.quantize.quantizers import QUANTIZERS, num_buckets_of
 from mauve_metric.results.signature import signature_options
@@ -97,7 +97,7 @@ def test_the_papers_presets_are_resolved_and_named_in_the_signature(monkeypatch:
         return quantizer
 
     monkeypatch.setattr(drmm, "drmm", spy("drmm"))
-    monkeypatch.setattr(spreading, "lattice", spy("lattice"))
+    monkeypatch.setattr(lattice, "lattice", spy("lattice"))
     p, q = sets()
     found = compute_mauve(p_features=p, q_features=q, quantizer="drmm", drmm_preset="paper", num_runs=1)
     # Pillutla et al.'s code: 20 (90 + 90) batches by tensorflow's Adam, whose decays are .9 and .999; the first

@@ -1,12 +1,16 @@
-"""Outputs that would change an input are refused, through links of both kinds and folders."""
+"""Checks of output paths, and files that appear whole or not at all."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from samples import ROOT
 
-from mauve_metric.runtime.outputs import check_outputs, check_replaceable
+from mauve_metric.runtime.outputs import check_can_be_written, check_outputs, check_replaceable, written_whole
 
 
 @pytest.fixture
@@ -72,3 +76,94 @@ def test_a_file_beside_an_output_is_replaced_only_if_it_is_the_packages(tmp_path
     path.write_bytes(b"{}")
     with pytest.raises(FileExistsError, match=r"beside.json' is to be written too, and is a file of something else"):
         check_replaceable(path, b"mark")
+
+
+def test_the_new_content_takes_the_place_of_the_old_one_with_its_permissions(tmp_path: Path) -> None:
+    path, link = tmp_path / "page.html", tmp_path / "link.html"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    with written_whole(link) as temporary:
+        temporary.write_text("new")
+        assert path.read_text() == "old" and temporary.parent == tmp_path
+    assert path.read_text() == "new" and link.is_symlink() and path.stat().st_mode & 0o777 == 0o640
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    with written_whole(tmp_path / ("n" * 250)) as temporary:
+        temporary.write_text("new")
+    assert (tmp_path / ("n" * 250)).stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt(), ValueError("wrong")])
+def test_an_error_leaves_what_was_there(tmp_path: Path, error: BaseException) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    with pytest.raises(type(error)) as caught, written_whole(path) as temporary:
+        temporary.write_text("half")
+        raise error
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"] and path.read_text() == "old"
+    if isinstance(error, OSError):
+        assert str(caught.value) == f"'{path}' cannot be written: No space left on device"
+        assert caught.value.errno == 28
+
+
+def test_two_writers_have_names_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    with written_whole(path) as one, written_whole(path) as two:
+        assert one != two
+        one.write_text("one")
+        two.write_text("two")
+    assert path.read_text() == "one" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
+    check_can_be_written(os.devnull)
+    with written_whole(os.devnull) as same:
+        assert same == Path(os.path.realpath(os.devnull))
+
+
+def test_names_that_cannot_be_written_are_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    check_can_be_written(tmp_path / "file")
+    check_can_be_written(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    for name, kind, said in (
+        ("nowhere/new", FileNotFoundError, "there is no folder '.*nowhere'"),
+        ("folder", IsADirectoryError, "it is a folder"),
+        ("file/new", FileNotFoundError, "there is no folder '.*file'"),
+        ("n" * 300, OSError, "File name too long"),
+        ("a\0b", ValueError, "null character"),
+    ):
+        with pytest.raises(kind, match=f"cannot be written: .*{said}"):
+            check_can_be_written(tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is allowed to root")
+def test_what_must_not_be_changed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch(mode=0o444)
+    (tmp_path / "folder").mkdir(mode=0o500)
+    for name in ("file", "folder/new"):
+        with pytest.raises(PermissionError, match=f"{name}' cannot be written"):
+            check_can_be_written(tmp_path / name)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from mauve_metric.runtime.outputs import written_whole
+with written_whole(sys.argv[1]) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_kill_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], cwd=ROOT, timeout=300, check=False)
+    assert done.returncode == -9 and path.read_text() == "old"

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from mauve_metric import compute_mauve
 from mauve_metric.results.wording.answer import opening
-from mauve_metric.texts.format_numbers import FORMATS, format_numbers
+from mauve_metric.texts.fingerprints import FORMATS, format_numbers
 from mauve_metric.uncertainty.format_check import check_format, format_warnings
 
 WORDS = "a model writes one long line of words and a person breaks what was said into short ones".split()

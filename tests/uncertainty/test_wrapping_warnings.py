@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.texts.marks import Marks, MarksSeen
+from mauve_metric.texts.fingerprints import Marks, TextHashes
 from mauve_metric.uncertainty.wrapping_warnings import wrapping_warnings
 
 PLAIN = [f"{word} {number} is about {word}" for number in range(100) for word in ("Rain", "Snow", "Wind", "Sun", "Ice")]
@@ -17,9 +17,8 @@ def bare(marks: Marks | None, stripped: dict[str, int] | None = None, size: int 
 
 
 def side(texts: list[str]) -> FeatureSet:
-    seen = MarksSeen()
-    for text in texts:
-        seen.note(text)
+    seen = TextHashes()
+    assert list(seen.watch(texts)) == texts
     return bare(seen.marks(), size=len(texts))
 
 

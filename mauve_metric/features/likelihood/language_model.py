@@ -124,14 +124,10 @@ def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
         both = getattr(model.config, "is_encoder_decoder", False)
         logits = None if both else getattr(output_of(model, ids, mask), "logits", None)
         if logits is None or logits.ndim != 3 or _output_layer(model) is None:
-            raise not_causal(encoder.name, f"has no head: {_kind(model)}")
+            raise not_causal(encoder.name, f"has no head: it is a {type(model).__name__}")
         if not _same(logits[0, :-1], logits[1, :-1], _SAME_PREFIX):
-            raise not_causal(encoder.name, f"looks at later tokens: {_kind(model)}")
+            raise not_causal(encoder.name, f"looks at later tokens: it is a {type(model).__name__}")
         return Head(_module(model, ids, mask, logits), int(logits.shape[-1]))
-
-
-def _kind(model: Any) -> str:
-    return f"it is a {type(model).__name__}"
 
 
 def _output_layer(model: Any) -> torch.nn.Module | None:
@@ -232,8 +228,7 @@ def token_columns(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     log_probabilities = (of_target - total)[:, 0]
     squared = import_torch().linalg.vector_norm((logits - total).exp_(), dim=1) ** 2
     sparsemax = log_probabilities.exp() + (1 - squared) / 2
-    kind = logits.dtype
-    counts = [(logits > -math.inf).sum(dim=1).to(kind)]
-    found = [log_probabilities, ranks.to(kind), sparsemax, most_likely.to(kind), *counts]
-    columns: torch.Tensor = import_torch().stack(found)
+    choices = (logits > -math.inf).sum(dim=1)
+    found = (log_probabilities, ranks, sparsemax, most_likely, choices)
+    columns: torch.Tensor = import_torch().stack([column.to(logits.dtype) for column in found])
     return columns

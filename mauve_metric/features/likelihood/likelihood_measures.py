@@ -99,7 +99,7 @@ def token_jensen_shannon(likelihoods: Likelihoods) -> Floats:
 
 
 def rep(likelihoods: Likelihoods, *, window: int = likelihood.WINDOW) -> Floats:
-    """rep-ℓ: share of tokens for which the model's first choice stands among the ℓ before (Welleck et al. 2020, §6).
+    """rep-ℓ: share of tokens for which the model's first choice is among the ℓ before (Welleck et al. 2020, §6).
 
     Returns:
         Numbers (n,) with the share, in [0, 1], as their mean.
@@ -108,7 +108,7 @@ def rep(likelihoods: Likelihoods, *, window: int = likelihood.WINDOW) -> Floats:
 
 
 def wrep(likelihoods: Likelihoods, *, window: int = likelihood.WINDOW) -> Floats:
-    """wrep-ℓ: share of tokens for which a wrong first choice stands among the ℓ before (Welleck et al. 2020, §6).
+    """wrep-ℓ: share of tokens for which a wrong first choice is among the ℓ before (Welleck et al. 2020, §6).
 
     Returns:
         Numbers (n,) with the share, in [0, 1], as their mean; at most that of `rep`.

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.parser import CommandParser
-from mauve_metric.runtime.atomic_files import check_can_be_written
+from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.runtime.errors import NotOneSet
-from mauve_metric.runtime.outputs import check_outputs
+from mauve_metric.runtime.optional_imports import import_altair
+from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
 from mauve_metric.texts.files import FEATURE_FILES, READERS, TextFile
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def check_output_files(options: argparse.Namespace) -> None:
 
     Raises:
         OSError: a file cannot be written. ValueError: it would replace another one, or lie in a folder that is read.
+        ImportError: the package for figures is missing.
     """
     if os.environ.get("RANK", "0") != "0":
         return
@@ -54,6 +55,8 @@ def check_output_files(options: argparse.Namespace) -> None:
     for path in outputs:
         check_can_be_written(path)
     check_outputs(outputs, _input_files(options))
+    if any(getattr(options, name, None) is not None for name in ("plot", "report")):
+        import_altair()
 
 
 def _output_files(options: argparse.Namespace) -> list[str | Path]:
@@ -93,7 +96,7 @@ def add_models(parser: CommandParser) -> None:
 
 def add_two_sides(parser: CommandParser) -> None:
     """Add human texts and those of one model."""
-    alone = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, stands alone"
+    alone = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, needs no MODEL"
     parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
     parser.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {alone}")
 

@@ -1,4 +1,4 @@
-"""Flags that several commands have: one for each option, files and numbers checked before anything is computed."""
+"""The parser of a command and the flags that several commands have, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,35 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.results.figure_files import FIGURE_FILES, REPORT_FILES, check_ending
-from mauve_metric.results.wording.spelling import flag_of
+from mauve_metric.results.wording.spelling import SHELL, flag_of
 from mauve_metric.runtime.checks import shown
 from mauve_metric.texts.files import FEATURE_FILES
 
 Value = TypeVar("Value")
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose usage is one line, and whose help lists rare options only on request."""
+
+    def __init__(self, everything: bool = False, **options: Any) -> None:
+        self.everything = everything
+        super().__init__(**options, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.usage = "%(prog)s [options]"
+        self.add_argument("--help-all", action="help", help="show every option and exit")
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        """Add an argument; one without a flag is shown in the usage."""
+        action = super().add_argument(*names, **options)
+        if not action.option_strings and isinstance(action.metavar, str):
+            form = {None: "{0}", "?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}[action.nargs]  # type: ignore[index]
+            self.usage = f"{self.usage} {form.format(action.metavar)}"
+        return action
+
+    def rare(self, help: str) -> str:
+        """The help of a rarely used option, or `SUPPRESS`."""
+        return help if self.everything else argparse.SUPPRESS
 
 
 def add_text_field(parser: CommandParser) -> None:
@@ -95,7 +116,8 @@ def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
         try:
             return check(text)
         except (TypeError, ValueError) as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
+            reason = str(error).removeprefix(f"{getattr(error, 'argument', None)} ")  # argparse names the flag
+            raise argparse.ArgumentTypeError(SHELL.respell(reason)) from error
 
     return parse
 

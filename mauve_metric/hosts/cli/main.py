@@ -11,7 +11,9 @@ import io
 import logging
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -36,14 +38,12 @@ from mauve_metric.hosts.cli.commands import (
     warnings,
 )
 from mauve_metric.hosts.cli.files import check_output_files, named_file
-from mauve_metric.hosts.cli.flags import add_log_options
+from mauve_metric.hosts.cli.flags import CommandParser, add_log_options
 from mauve_metric.hosts.cli.output import drop_output, tell
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
-from mauve_metric.runtime.errors import code_of
-from mauve_metric.runtime.failures import message_of
+from mauve_metric.runtime.errors import code_of, message_of
 from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
@@ -65,12 +65,12 @@ def page(name: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status: 0, 1 for an input or runtime error, 2 for wrong usage, 3 for a failed gate."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for pipes and terminals that are not UTF-8
     options = parse(arguments)
     if sys.stdout is None:
         tell("error: standard output is closed, so that nothing can be shown: open it, or send it to a file")
         return 1
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # for pipes and terminals that are not UTF-8
     with _logging_to_stderr(options):
         try:
             check_output_files(options)
@@ -106,11 +106,13 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
     added = whole.add_subparsers(required=True, metavar="COMMAND", dest="command", parser_class=CommandParser)
     for name, command in COMMANDS.items():
         about, examples = f"{command.HELP[0].upper()}{command.HELP[1:]}.", getattr(command, "EXAMPLES", None)
+        about = textwrap.fill(about, shutil.get_terminal_size().columns - 2)
         own = added.add_parser(name, help=command.HELP, description=about, epilog=examples, everything=everything)
         command.add_arguments(own)
         add_log_options(own)
         own.set_defaults(
             run=command.run,
+            error=own.error,
             usage_error=getattr(command, "usage_error", lambda options: None),
             more_outputs=getattr(command, "more_outputs", lambda options: []),
         )
@@ -126,19 +128,22 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     given = list(sys.argv[1:] if arguments is None else arguments)
     whole = parser("--help-all" in given)
     if given and not given[0].startswith("-") and given[0] not in COMMANDS:
-        whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], COMMANDS)}")
+        whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], [*COMMANDS, '--help', '--version'])}")
     options, unknown = whole.parse_known_args(given)
     if unknown:
         near = did_you_mean(unknown[0], _flags(options.command), prefix="--")
         if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
             near = " (files have no flag: write HUMAN MODEL)"
-        whole.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
+        elif not unknown[0].startswith("-"):
+            one = hasattr(options, "model")
+            near = " (`mauve-metric compare` takes several models)" if one else " (the command takes no more files)"
+        options.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     if alone and not _may_hold_both(named_file(options.human)[1]):
-        whole.error(f"{options.command} {options.human}: expected MODEL after HUMAN, or a file that holds both")
+        options.error(f"{options.human}: expected MODEL after HUMAN, or a file that holds both")
     wrong = options.usage_error(options)
     if wrong is not None:
-        whole.error(wrong)
+        options.error(wrong)
     return options
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
+from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotWritten
 
 if TYPE_CHECKING:
@@ -117,11 +118,12 @@ def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespac
     """Print cause and cure of the requested codes, by default of all.
 
     Raises:
-        ValueError: a code is not known.
+        SystemExit: with status 2 for an unknown code.
     """
     unknown = [code for code in options.codes if code not in known]
     if unknown:
-        raise ValueError(f"CODE must be among {', '.join(known)}, got {', '.join(map(repr, unknown))}")
+        near = did_you_mean(unknown[0], known)
+        options.error(f"there is no code {unknown[0]!r}{near}; without CODE the command shows all")
     asked = {code: known[code] for code in options.codes or known}
     if options.json:
         named = {code: {"cause": cause, "cure": cure} for code, (cause, cure) in asked.items()}

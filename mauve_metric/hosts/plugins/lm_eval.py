@@ -1,6 +1,6 @@
 """MAUVE in lm-evaluation-harness: pairs from the documents, and an aggregation for each number.
 
-A task names what stands here, as `lm_eval_mauve.yaml` beside this file does (`INCLUDE` is its path):
+A task names these functions, as `lm_eval_mauve.yaml` beside this file does (`INCLUDE` is its path):
 
     process_results: !function mauve_metric.hosts.plugins.lm_eval.process_results
     metric_list:
@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
-from mauve_metric.hosts.plugins.pair_scores import SCORES, Pair, PairScores, check_text
+from mauve_metric.hosts.plugins.pair_scores import SCORES, Notes, Pair, PairScores, check_text
 from mauve_metric.options import Options
 from mauve_metric.runtime.errors import NoSuchField
 
@@ -30,7 +30,10 @@ Aggregation = Callable[..., float]
 
 
 class TaskFunctions(NamedTuple):
-    """The functions that a task names: one for each document, and an aggregation for each of `SCORES`."""
+    """The functions that a task names: one for each document, and an aggregation for each of `SCORES`.
+
+    notes: signature and warnings, which the harness writes into its results where the task's `metadata` names them.
+    """
 
     process_results: Callable[[Document, Sequence[object]], dict[str, Pair]]
     mauve: Aggregation
@@ -41,6 +44,7 @@ class TaskFunctions(NamedTuple):
     auc: Aggregation
     precision: Aggregation
     recall: Aggregation
+    notes: Notes
 
 
 def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Options]) -> TaskFunctions:
@@ -51,7 +55,7 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
         **options: those of `compute_mauve`.
 
     Returns:
-        `process_results` for `process_results:` of the task, then an aggregation for each of `SCORES`.
+        `process_results` for `process_results:` of the task, then an aggregation for each of `SCORES`, and `notes`.
 
     Raises:
         TypeError, ValueError: a wrong option.
@@ -71,7 +75,8 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
         pair = Pair(check_text(f"the field {reference_field!r}", doc[reference_field]), _one_text(results))
         return dict.fromkeys(SCORES, pair)
 
-    return TaskFunctions(process_results, *(_aggregation(name, scores) for name in SCORES))
+    aggregations = {name: _aggregation(name, scores) for name in SCORES}
+    return TaskFunctions(process_results, notes=scores.notes, **aggregations)
 
 
 def _one_text(results: Sequence[object]) -> str:
@@ -102,4 +107,4 @@ def _aggregation(name: str, scores: PairScores) -> Aggregation:
 
 functions = task_functions()
 process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
-mauve_classifier, auc, precision, recall = functions[5:]
+mauve_classifier, auc, precision, recall, notes = functions[5:]

@@ -55,6 +55,13 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
     return {name: math.nan if value is None else float(value) for name, value in found.items()}
 
 
+class Notes(dict[str, object]):
+    """Signature and warnings of the last score. A deep copy is the same object: a copied config gets them, too."""
+
+    def __deepcopy__(self, memo: object) -> Notes:
+        return self
+
+
 class PairScores:
     """The scores of pairs, computed once, then returned one number per request.
 
@@ -74,6 +81,7 @@ class PairScores:
     def __init__(self, **options: Unpack[Options]) -> None:
         scoring_options(options)
         self._options = options
+        self.notes = Notes()
         self._known: tuple[object, dict[str, float]] | None = None
 
     def of(self, pairs: Iterable[tuple[str, str]], documents: Iterable[Hashable] | None = None) -> dict[str, float]:
@@ -89,6 +97,7 @@ class PairScores:
         return dict(self._known[1])
 
     def _compute(self, pairs: list[Pair], groups: list[Hashable]) -> dict[str, float]:
+        self.notes.clear()
         try:
             self._check_empty(pairs)
             human, model = [pair.human for pair in pairs], [pair.model for pair in pairs]
@@ -97,6 +106,8 @@ class PairScores:
             logger.error("the texts are not scored, MAUVE is NaN: %s", error)
             return dict.fromkeys(SCORES, math.nan)
         logger.info("%s", result)
+        warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]
+        self.notes.update(signature=result.signature, warnings=warnings)
         return scalar_scores(result)
 
     def _check_empty(self, pairs: list[Pair]) -> None:

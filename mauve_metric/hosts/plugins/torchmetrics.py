@@ -29,8 +29,7 @@ from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
-from mauve_metric.texts.format_numbers import FORMATS
-from mauve_metric.texts.marks import Marks
+from mauve_metric.texts.fingerprints import FORMATS, Marks
 from mauve_metric.texts.wrapping import WRAPPING
 
 Tensor = torch.Tensor

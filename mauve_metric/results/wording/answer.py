@@ -167,7 +167,7 @@ def bar_words(shown: list[Bar]) -> str:
 
 
 def _too_few(texts: int) -> str:
-    return f"{texts} texts a set are too few; give at least {RELIABLE_TEXTS}."
+    return f"{'1 text a set is' if texts == 1 else f'{texts} texts a set are'} too few; give at least {RELIABLE_TEXTS}."
 
 
 def _each(result: MauveResult) -> dict[str, MauveResult]:

@@ -9,7 +9,7 @@ from mauve_metric.lexical.phrases import phrase_spans
 from mauve_metric.results.plain_text import digits, one_line, percent, printable
 
 if TYPE_CHECKING:
-    from mauve_metric.features.ngram_use import NgramUse
+    from mauve_metric.features.ngrams import NgramUse
     from mauve_metric.results.explanation import GapBucket, NearText, ScoredText
 
 EXCERPT = 160  # characters shown of a text  # characters shown of a text
@@ -128,7 +128,7 @@ def marked(text: str, phrases: Sequence[str], most: int) -> list[Piece]:
 def ngram_sentence(use: NgramUse) -> str:
     """Sentence on the use of an n-gram by either side, with the part of the format that it is.
 
-    >>> from mauve_metric.features.ngram_use import NgramUse
+    >>> from mauve_metric.features.ngrams import NgramUse
     >>> ngram_sentence(NgramUse("⏎⏎", "letters", 0.5, 4.5, 30.0, "line breaks"))
     'the model writes “⏎⏎” 9.0 times as often (4.5 against 0.5 of 1,000 pairs of characters); format: line breaks'
     """

@@ -96,7 +96,7 @@ def unseen_errors(result: MauveResult) -> str:
 def by_chance(number: int, level: float) -> str:
     """Words for the chance that one of so many featurizers shows a difference between equal sets."""
     most = percent(min(number * (1 - level), 1.0), 1.0)
-    return f"Where there is none, one of {number} featurizers sees a difference in up to {most} of all cases."
+    return f"Between equal sets, one of {number} featurizers shows a difference in up to {most} of all cases."
 
 
 def featurizers_table(results: Mapping[str, MauveResult]) -> Table:

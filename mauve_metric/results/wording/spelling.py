@@ -73,6 +73,7 @@ SHELL = Spelling(
         r"(--[\w-]+) True\b": r"\1",
         r"\bp_text\b": "HUMAN",
         r"\bq_text\b": "MODEL",
+        r"^(p|HUMAN) and (q|MODEL) must": "HUMAN and MODEL must",
         r"(`?)p_groups\1(?: and|,) \1q_groups\1": r"\1--prompt-field\1",
         r"((`?)(--[\w-]+)( [\w,.]+)?\2) \(\2\3(?:\4)?\2\)": r"\1",  # a flag, and the same in brackets
     },

@@ -8,7 +8,7 @@ import numpy as np
 
 from mauve_metric.results.plain_text import digits, in_brackets, p_words, printable, rounded_up, shown_names
 from mauve_metric.results.signature import signature_number
-from mauve_metric.texts.format_numbers import FORMATS
+from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.uncertainty import forecast
 from mauve_metric.uncertainty.blind_spots import blind_spots, is_measured
 from mauve_metric.uncertainty.buckets import holm

@@ -56,12 +56,12 @@ def test_every_field_of_the_config_is_a_flag(
 
 def test_values_of_flags_are_checked_as_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     for flag, value, message in (
-        ("--num-buckets", "0", "num_buckets must be an integer from 1"),
-        ("--num-buckets", "ten", "num_buckets must be an integer from 1 .* or 'auto', got 'ten'"),
-        ("--num-buckets", "2.5", "num_buckets must be"),
-        ("--mauve-scaling-factor", "nan", "mauve_scaling_factor must be a number"),
-        ("--row-order", "qq", "row_order must be one of 'qp', 'pq'"),
-        ("--pooling", "max", "pooling must be one of"),
+        ("--num-buckets", "0", "argument --num-buckets: must be an integer from 1"),
+        ("--num-buckets", "ten", "must be an integer from 1 .* or 'auto', got 'ten'"),
+        ("--num-buckets", "2.5", "--num-buckets: must be"),
+        ("--mauve-scaling-factor", "nan", "--mauve-scaling-factor: must be a number"),
+        ("--row-order", "qq", "--row-order: must be one of 'qp', 'pq'"),
+        ("--pooling", "max", "--pooling: must be one of"),
         ("--batch-size", "many", "invalid int value"),
     ):
         assert re.search(message, usage_error(["score", *files, flag, value], capsys)), (flag, value)

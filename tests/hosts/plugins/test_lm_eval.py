@@ -204,6 +204,9 @@ def test_the_harness_runs_the_task_and_its_samples_give_the_same_numbers(
     assert numbers["mauve_ci_low,stripped"] == expected.mauve_ci[0]
     assert numbers["precision,stripped"] == expected.precision
     assert numbers["mauve_stderr,stripped"] == "N/A"
+    notes = found["configs"]["my-story"]["metadata"]["mauve"]
+    assert notes["signature"] == expected.signature
+    assert [note.split(":")[0] for note in notes["warnings"]] == [warning.code for warning in expected.warnings]
     assert found["higher_is_better"]["my-story"] == {**dict.fromkeys(SCORES, True), "auc": False}
 
 

@@ -17,7 +17,7 @@ from mauve_metric.measures.judgements.bradley_terry import (
     settle_ties,
     unit_wins,
 )
-from mauve_metric.texts.columns import open_table
+from mauve_metric.texts.tables import open_table
 
 
 def random_wins(seed: int, models: int = 6, judgements: int = 300) -> np.ndarray:

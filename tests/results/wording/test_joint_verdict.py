@@ -14,8 +14,8 @@ from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_
 from mauve_metric.results.wording.verdict import finding, verdict
 from mauve_metric.uncertainty import blind_spots
 
-CHANCE_OF_TWO = "Where there is none, one of 2 featurizers sees a difference in up to 10.0 % of all cases."
-CHANCE = "Where there is none, one of 3 featurizers sees a difference in up to 15.0 % of all cases."
+CHANCE_OF_TWO = "Between equal sets, one of 2 featurizers shows a difference in up to 10.0 % of all cases."
+CHANCE = "Between equal sets, one of 3 featurizers shows a difference in up to 15.0 % of all cases."
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import argparse
 
 from mauve_metric.hosts.cli.files import FILES, human_side
 from mauve_metric.hosts.cli.flags import (
+    CommandParser,
     add_config_options,
     add_field_options,
     add_output_options,
@@ -13,7 +14,6 @@ from mauve_metric.hosts.cli.flags import (
     keywords_of,
 )
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "show what two halves of your own human texts score, and how many texts show a difference"
 

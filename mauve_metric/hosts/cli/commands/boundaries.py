@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, add_confidence_level, add_output_options, keywords_of
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
 
 HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"
@@ -26,7 +25,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=float,
         default=FULL_POINTS,
         metavar="POINTS",
-        help=f"for the right guess that no machine wrote (default: {FULL_POINTS:g})",
+        help=f"points for correctly guessing that people wrote the whole text (default: {FULL_POINTS:g})",
     )
     parser.add_argument(
         "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"

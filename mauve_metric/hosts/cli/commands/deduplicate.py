@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from mauve_metric.hosts.cli.flags import count
+from mauve_metric.hosts.cli.flags import CommandParser, count
 from mauve_metric.hosts.cli.output import show
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.files import read_texts
 
 HELP = "keep one text of each group of near duplicates, or one copy of each repeated passage"
@@ -46,9 +45,8 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 def run(options: argparse.Namespace) -> None:
     """Find near duplicates, write the texts that are kept and show how many."""
-    from mauve_metric.duplicates.cut_substrings import cut_repeated
-    from mauve_metric.duplicates.deduplicate import deduplicate
-    from mauve_metric.duplicates.near_duplicates import EXACT, PUBLISHED
+    from mauve_metric.duplicates.near_duplicates import EXACT, PUBLISHED, deduplicate
+    from mauve_metric.duplicates.repeated_substrings import cut_repeated
 
     if options.output is not None and not options.output.endswith((".jsonl", ".txt")):
         raise ValueError(f"texts are written to .jsonl or .txt, got {options.output!r}")
@@ -72,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _write(texts: list[str], path: str) -> None:
     """Write the texts to a file atomically."""
-    from mauve_metric.runtime.atomic_files import written_whole
+    from mauve_metric.runtime.outputs import written_whole
 
     if path.endswith(".txt"):
         many = sum(len(text.splitlines()) > 1 for text in texts)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.output import json_of, show
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.texts.files import read_texts
 
-HELP = "how much of a model's texts stands word for word in a corpus"
+HELP = "show the share of a model's texts that appears word for word in a corpus"
 _SHOWN = 10  # passages listed in the terminal
 
 
@@ -53,8 +53,8 @@ def run(options: argparse.Namespace) -> None:
         show(json_of(numbers | {"corpus_texts": found.corpus_texts, "corpus_tokens": found.corpus_tokens}))
         return
     lines = [
-        f"{100 * found.rate:.3g} % of the tokens of {len(texts)} texts are in passages of {length} tokens or "
-        f"more of the corpus ({found.corpus_texts} texts, {found.corpus_tokens} tokens)"
+        f"{100 * found.rate:.3g} % of the tokens of {len(texts)} texts are in passages of {length} tokens or more",
+        f"  of the corpus ({found.corpus_texts} texts, {found.corpus_tokens} tokens)",
     ]
     lines += [
         f"  text {copy.span.text + 1}, tokens {copy.span.start} to {copy.span.end}: {copy.where}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, add_confidence_level, add_output_options, keywords_of
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 
 HELP = "rank models by people's preferences, and measures by those ranks"
@@ -34,10 +33,14 @@ def add_arguments(parser: CommandParser) -> None:
         "--errors",
         choices=get_args(Errors),
         default="robust",
-        help="of the intervals: judgements of one annotator may depend on each other, or by Fisher information alone",
+        help="method of the intervals: robust (judgements of one annotator may depend on each other) or fisher",
     )
     parser.add_argument(
-        "--pseudo-wins", type=float, default=0.0, metavar="WINS", help="of every model against every other (default: 0)"
+        "--pseudo-wins",
+        type=float,
+        default=0.0,
+        metavar="WINS",
+        help="wins added for every model of a pair (default: 0)",
     )
     parser.add_argument("--min-seconds", type=float, metavar="SECONDS", help="leave out judgements made in less")
     parser.add_argument(

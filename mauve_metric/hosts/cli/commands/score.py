@@ -6,12 +6,13 @@ import argparse
 import contextlib
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.files import add_two_sides, two_sides
-from mauve_metric.hosts.cli.flags import add_score_options, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, add_score_options, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result, show_result_of
-from mauve_metric.hosts.cli.parser import CommandParser
+from mauve_metric.results.figure_files import REPORT_FILES
 from mauve_metric.results.wording.spelling import flag_of
 
 if TYPE_CHECKING:
@@ -80,10 +81,12 @@ def usage_error(options: argparse.Namespace) -> str | None:
     if options.folder is None:
         alone = next((name for name in _ONLY_WITH_FOLDER if given[name] is not None), None)
         return None if alone is None else f"{flag_of(alone)} needs -o DIR, a folder that all workers share"
+    if Path(options.folder).suffix in (*REPORT_FILES, ".json", ".csv", ".md", ".tex"):
+        return "-o names the folder of a job over many files: write a result by --json > FILE or --report FILE"
     if options.model is None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
-        return "--featurize-model-name stands once for shards (-o)"
+        return "--featurize-model-name is given once for shards (-o)"
     other = next((name for name in _NOT_FOR_SHARDS if given[name] is not None), None)
     return None if other is None else f"{flag_of(other)} is not for shards (-o): use --text-field"
 

@@ -53,7 +53,7 @@ def test_baseline(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        (["--vary", "sed"], "vary must name at least one of"),
+        (["--vary", "sed"], "--vary: must name at least one of"),
         (["--json", "--latex"], "--latex: not allowed with argument --json"),
         (["--permutations", "99"], "unrecognized arguments: --permutations"),
     ],
