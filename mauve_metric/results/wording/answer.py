@@ -8,7 +8,7 @@ from mauve_metric.results.plain_text import digits, in_brackets, rounded_up, sho
 from mauve_metric.results.wording import verdict as verdicts
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.verdict import format_sentence, strongest_format
-from mauve_metric.texts.format_numbers import FORMATS
+from mauve_metric.texts.fingerprints import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
