@@ -33,7 +33,6 @@ TESTED_THROUGH = {
     "generation/test_evaluator.py": (
         "generation/decoding",
         "generation/options",
-        "generation/scorer",
     ),
     "generation/test_generator.py": (
         "generation/writer",

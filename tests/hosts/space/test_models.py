@@ -38,7 +38,7 @@ PROBLEM, ALIGNED, FIRST_PLACE = 2, 3, 4  # among the outputs of the models' inpu
 
 @pytest.fixture(scope="module")
 def wanted() -> Comparison:
-    """What the page shows of the models."""
+    """The page's outputs about the models."""
     return compare(p_text=HUMAN, models=MODELS, buckets=4, **OPTIONS)
 
 
