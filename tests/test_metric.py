@@ -375,7 +375,7 @@ def test_errors_name_the_arguments_of_this_view(metric: Mauve) -> None:
         assert "p_" not in text and "q_" not in text
 
 
-def test_a_featurizer_that_fails_is_told_with_the_side(metric: Mauve) -> None:
+def test_an_error_names_the_side_whose_featurizer_fails(metric: Mauve) -> None:
     def no_rows(texts: list[str]) -> NDArray[np.float64]:
         return np.zeros((0, 3))
 

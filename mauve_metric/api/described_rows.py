@@ -23,10 +23,6 @@ from mauve_metric.results.description import Described
 from mauve_metric.uncertainty.divergence_intervals import TEXTS_OF_ROUGH, chi_square, few_texts_a_bucket
 
 
-def _ignore_progress() -> None:
-    """Default callback: do nothing."""
-
-
 @dataclass
 class DescribedSets:
     """The sets of a description, and what their measures share.
@@ -43,7 +39,7 @@ class DescribedSets:
     no_features: str = ""
     no_buckets: str = ""
     comparison: Comparison | None = None
-    watch: Callable[[], None] = _ignore_progress
+    watch: Callable[[], None] = lambda: None
     decoders: Mapping[str, Decoder] = field(default_factory=dict)
 
     def of_rows(self, rows: Sequence[Integers | None]) -> DescribedSets | None:

@@ -29,11 +29,26 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 logger = logging.getLogger(__name__)
-
 _warnings_of_scores = logging.getLogger("mauve_metric.api.score")
 
 PromptGroups = tuple[Sequence[Hashable] | None, Sequence[Hashable | None] | None]
 SELF = "self"  # the name of the featurizer that is the model itself
+DISTINCT_N = 4
+LOGGED_SCORES = (
+    "mauve",
+    "mauve_debiased",
+    "mauve_stderr",
+    "mauve_ci_low",
+    "mauve_ci_high",
+    "mauve_classifier",
+    "auc",
+    "precision",
+    "recall",
+    "frontier_integral",
+)
+_UNKNOWN_AT_TIMES = ("mauve_debiased", "mauve_stderr", "mauve_ci_low", "mauve_ci_high", "mauve_classifier", "auc")
+STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
+COUNTS = ("mauve_empty", "mauve_failed")
 
 
 class _FirstOfEachCode(logging.Filter):
@@ -183,24 +198,6 @@ class ReferenceScorer:
             return self.reference
         self.reference = job.of_texts("references", self.human)
         return self.reference
-
-
-DISTINCT_N = 4
-LOGGED_SCORES = (
-    "mauve",
-    "mauve_debiased",
-    "mauve_stderr",
-    "mauve_ci_low",
-    "mauve_ci_high",
-    "mauve_classifier",
-    "auc",
-    "precision",
-    "recall",
-    "frontier_integral",
-)
-_UNKNOWN_AT_TIMES = ("mauve_debiased", "mauve_stderr", "mauve_ci_low", "mauve_ci_high", "mauve_classifier", "auc")
-STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
-COUNTS = ("mauve_empty", "mauve_failed")
 
 
 @dataclass(frozen=True)

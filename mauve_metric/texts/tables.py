@@ -15,6 +15,8 @@ from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.records import decode, read_bytes
 from mauve_metric.texts.sources import choose_field
 
+TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
+_ENDINGS = (".csv", ".tsv")
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
@@ -146,10 +148,6 @@ def field_names(path: Path) -> list[str]:
         content = decode(read_bytes(path), str(path))
         return next(csv.reader(io.StringIO(content, newline=""), delimiter=csv_delimiter(content, path)), [])
     return []
-
-
-TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
-_ENDINGS = (".csv", ".tsv")
 
 
 class Line(NamedTuple):

@@ -98,9 +98,15 @@ def add_output_options(parser: CommandParser, *tables: str) -> None:
     group.add_argument("--report", metavar="FILE", type=report, help="also write an HTML page to FILE")
 
 
+def add_number(parser: CommandParser, flag: str, default: float, text: str, metavar: str | None = None) -> None:
+    """Add the flag of a number that has a default, a whole one if the default is."""
+    text = f"{text} (default: {default:g})"
+    parser.add_argument(flag, type=type(default), default=default, metavar=metavar, help=text)
+
+
 def add_confidence_level(parser: CommandParser) -> None:
     """Add the flag for the confidence level to a command that has no other option of a score."""
-    parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
+    add_number(parser, "--confidence-level", 0.95, "of the intervals")
 
 
 def add_codes(parser: CommandParser) -> None:
