@@ -1,4 +1,4 @@
-"""Where the time of an evaluation goes while a model trains: to the model's writing, or to this package.
+"""Time of an evaluation while a model trains: the share of the model's writing and that of this package.
 
     python benchmarks/callback.py [--samples 256] [--new-tokens 64] [--evaluations 3] [--featurizer minilm]
 

@@ -1,4 +1,4 @@
-"""How far `compare`'s differences can be trusted: coverage, false alarms, power, and the forecast of texts needed.
+"""Reliability of `compare`'s differences: coverage, false alarms, power, and the forecast of texts needed.
 
     python benchmarks/compare.py [--repeats 1000] [--small]
     python benchmarks/compare.py --speed
@@ -69,7 +69,7 @@ def differences(labels: Sequence[Counts], k: int, aligned: bool) -> tuple[list[E
 
 
 def leaves_out_zero(found: Estimate) -> bool:
-    """Whether the interval shows a difference."""
+    """Return whether the interval shows a difference."""
     return found.ci[0] > 0 or found.ci[1] < 0
 
 

@@ -1,4 +1,4 @@
-"""How often the intervals cover the truth, and how often the permutation test rejects a true null.
+"""Coverage of the intervals, and how often the permutation test rejects a true null.
 
     python benchmarks/coverage.py [--repeats 500] [--small]
 

@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, and how often tests reject what is equal, for texts that share prompts.
+"""Coverage of intervals, and how often tests reject equal sets, for texts that share prompts.
 
     python benchmarks/coverage_prompts.py --repeats 500
 

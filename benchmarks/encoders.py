@@ -1,4 +1,4 @@
-"""What featurizers see that need no download: MiniLM, its layers, a language model trained here, hashed n-grams.
+"""Errors seen by featurizers that need no download: MiniLM, its layers, a language model trained here, hashed n-grams.
 
     python benchmarks/encoders.py [TEXTS] [--texts 400] [--train FILE] [--candidates NAMES] [--repeats 5]
 
@@ -218,7 +218,7 @@ def seconds_a_thousand(features: Features, texts: Sequence[str], minilm: MiniLM)
 
 
 def judged(name: str, features: Features, texts: Sequence[str], repeats: int, minilm: MiniLM) -> dict[str, str]:
-    """What one candidate sees, and how little it moves between equal sets."""
+    """The errors that one candidate sees, and how little it moves between equal sets."""
     found = stress_test(
         texts,
         featurizers={name: features},

@@ -1,4 +1,4 @@
-"""How close each way of estimating MAUVE comes to the truth, where the truth is known.
+"""Error of each way of estimating MAUVE, where the truth is known.
 
     python benchmarks/estimators.py [--sizes 500 1000 2000 5000] [--dimensions 2 8 64] [--repeats 3]
 
@@ -33,7 +33,7 @@ Cdf = Callable[[Floats], Floats]
 
 
 def normal(mean: float, sd: float) -> tuple[Draw, Cdf]:
-    """How a normal coordinate is drawn, and its distribution function."""
+    """Draw of a normal coordinate, and its distribution function."""
     return lambda rng, n: rng.normal(mean, sd, n), norm(mean, sd).cdf
 
 

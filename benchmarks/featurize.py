@@ -1,4 +1,4 @@
-"""How fast texts become features: this package against mauve-text's own featurizer.
+"""Speed of featurizing texts: this package against mauve-text's own featurizer.
 
     python benchmarks/featurize.py --case gpt2 [--texts 200] [--repeats 3] [--mauve-batch-sizes 8 32]
     python benchmarks/featurize.py --case minilm
@@ -288,7 +288,7 @@ def table(measured: Sequence[Variant], lengths: NDArray[np.int64]) -> Iterator[s
 
 
 def machine(device: str) -> str:
-    """What the figures were measured on."""
+    """The machine and versions that the figures were measured on."""
     torch = import_torch()
     processor, flags = platform.machine(), ""
     with contextlib.suppress(OSError):

@@ -114,7 +114,7 @@ def null() -> None:
 
 
 def verdict() -> None:
-    """How often the verdict's two tests together find a difference between equal sets."""
+    """The share of equal sets between which the verdict's two tests together find a difference."""
     print("\n| permutations | told apart by buckets | by a classifier | by either |\n|--:|--:|--:|--:|", flush=True)
     for permutations in (0, 99):
         rng, found = np.random.default_rng(3), []

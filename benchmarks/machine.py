@@ -1,4 +1,4 @@
-"""What a benchmark says of the machine that it ran on."""
+"""Description of the machine that a benchmark ran on."""
 
 from __future__ import annotations
 

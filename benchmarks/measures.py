@@ -29,14 +29,14 @@ NLTK_TEXTS = 2  # hypotheses of NLTK's Self-BLEU: each goes through all texts ag
 
 
 class Size(NamedTuple):
-    """How large the input of a case is."""
+    """The size of a case's input."""
 
     texts: int
     tokens: int
 
 
 class Case(NamedTuple):
-    """What is timed. share: the part of the work that the peer does, of an input; None for all of it."""
+    """The timed work. share: the part of the work that the peer does, of an input; None for all of it."""
 
     name: str
     make: Callable[[Size], Any]

@@ -1,4 +1,4 @@
-"""How much slower a score gets when others use the processors too.
+"""Slowdown of a score when others use the processors too.
 
     python benchmarks/neighbour.py [--repeats 3]
 
@@ -55,7 +55,7 @@ def busy_neighbours(count: int) -> Iterator[None]:
 
 
 def seconds(command: list[str], environment: dict[str, str]) -> float:
-    """How long a program takes."""
+    """The duration of a program."""
     started = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True, env=environment)
     return time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""What each way from features to buckets costs.
+"""Cost of each way from features to buckets.
 
     python benchmarks/quantizers.py [--rows 5000] [--columns 1280]
 

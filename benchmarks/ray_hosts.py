@@ -71,7 +71,7 @@ class Host:
         self.first = children.split()[0]
 
     def command(self, *words: str, folder: str | Path = "/") -> list[str]:
-        """What runs a command on this host."""
+        """The command line that runs a command on this host."""
         return ["nsenter", "-t", self.first, *NAMESPACES, f"--wd={folder}", *words]
 
     def run(self, *words: str) -> str:
@@ -161,7 +161,7 @@ class Ended:
     said: str
 
     def lines(self) -> list[str]:
-        """What it said apart from how far it had come, and from what Ray says."""
+        """The output without progress lines and Ray's own."""
         lines = [line for line in self.said.splitlines() if line.startswith("mauve-metric: ")]
         return [line.removeprefix("mauve-metric: ") for line in lines if " elapsed, " not in line]
 

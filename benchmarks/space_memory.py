@@ -1,4 +1,4 @@
-"""How much memory the page's server holds after so many clients of its endpoint: `python benchmarks/space_memory.py`.
+"""Memory of the page's server after so many clients of its endpoint: `python benchmarks/space_memory.py`.
 
 Every client does over HTTP what gradio's own client does: it opens a heartbeat, joins the queue under a session name of
 its own, reads its answer and leaves. The featurizer is a function, so that what grows is the server and no model.

@@ -1,4 +1,4 @@
-"""What the extra numbers of a score cost beside the clustering that they are about.
+"""Cost of a score's extra numbers beside the clustering that they are about.
 
     python benchmarks/uncertainty.py [--texts 5000] [--buckets 500] [--repeats 3]
 

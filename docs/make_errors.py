@@ -77,7 +77,7 @@ EXAMPLES = {
     "unknown_option": "compute_mauve(p, q, num_bucket=50)",
     "rows_differ": "compute_mauve(p, q, aligned=True)",
     "wrong_option": "compute_mauve(p, q, mauve_scaling_factor=0)",
-    "no_model": "mauve-metric score human.jsonl model.jsonl --featurize-model-name nobody/nothing",
+    "no_model": "mauve-metric score human.jsonl model.jsonl --featurize-model-name owner/missing",
     "no_package": None,
     "no_memory": None,
 }

@@ -157,7 +157,7 @@ def _check(name: str, row: Measure, values: Mapping[str, Any]) -> None:
 
 
 def _on_examples(row: Measure) -> bool:
-    """Whether the examples' texts and their features are enough for the measure."""
+    """Return whether the examples' texts and their features are enough for the measure."""
     return {"texts", "features"}.issuperset(row.inputs.given)
 
 

@@ -30,7 +30,7 @@ def page(text: str) -> str:
 
 
 def _options() -> str:
-    """What can change a score, a table a stage."""
+    """The options that can change a score, a table a stage."""
     found = config_fields()
     staged = {
         stage: {name: item for name, item in found.items() if item.metadata["stage"] == stage} for stage in STAGES

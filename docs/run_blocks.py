@@ -7,7 +7,7 @@ last decimal), and `...` matches anything.
 
 Comments on the lines above a block say what no reader has to see. What must run before it is given there in the block's
 language (`docs/stand_ins.py` has a small model and a server for that). A block that starts a server names the address
-that must answer, and is then stopped. One that cannot run here says so:
+that must answer, and is then stopped. One that cannot run here is marked:
 
     <!-- run first: from stand_ins import tiny_model -->
     <!-- runs until an answer from: http://127.0.0.1:$PORT -->
@@ -80,7 +80,7 @@ class Block:
 
 @dataclass
 class Ran:
-    """What became of a page: processor seconds of each block that ran, the reasons of those that did not, failures."""
+    """The outcome of a page: processor seconds of each block that ran, the reasons of those that did not, failures."""
 
     page: str
     seconds: dict[int, float] = field(default_factory=dict)
@@ -137,7 +137,7 @@ def missing(modules: str) -> str | None:
 
 
 def differs(expected: str, printed: str) -> str | None:
-    """What a page shows and its block did not print there; None if all is as the page says."""
+    """The first difference between a page and its block's output; None if there is none."""
     got = TOKEN.findall(printed)
     parts: list[list[str]] = [[]]
     for token in TOKEN.findall(expected):
@@ -165,7 +165,7 @@ def _same(want: Sequence[str], got: Sequence[str]) -> bool:
 
 
 def _alike(want: str, got: str) -> bool:
-    """Whether two words are equal, or two numbers nearly so."""
+    """Return whether two words are equal, or two numbers nearly so."""
     if want == got:
         return True
     if not (NUMBER.fullmatch(want) and NUMBER.fullmatch(got)):
@@ -334,7 +334,7 @@ def fill_cache(examples: Path) -> None:
 
 
 def environment_of(cache: str) -> dict[str, str]:
-    """What the blocks run with: this environment's commands and package, no Hub, a cache of its own."""
+    """The environment of the blocks: this environment's commands and package, no Hub, a cache of its own."""
     paths = [os.path.dirname(sys.executable), os.environ.get("PATH", "")]
     return {
         "PATH": os.pathsep.join(paths),
@@ -385,7 +385,7 @@ def pages_of(root: Path) -> list[str]:
 
 
 def report(ran: Sequence[Ran]) -> str:
-    """What ran, what did not and why, what failed, and the slowest blocks."""
+    """A summary: blocks that ran, that did not and why, that failed, and the slowest."""
     lines = [f"{page.page}:{line} not run: {why}" for page in ran for line, why in page.skipped.items()]
     times = sorted(((took, page.page, line) for page in ran for line, took in page.seconds.items()), reverse=True)
     lines += [f"{name}:{line} took {took:.1f} s" for took, name, line in times[:5]]

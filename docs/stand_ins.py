@@ -1,4 +1,4 @@
-"""What the code on the pages takes for granted, made small and on the spot: a model, its training, a server."""
+"""Small stand-ins for what the code on the pages needs: a model, its training, a server."""
 
 from __future__ import annotations
 

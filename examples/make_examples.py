@@ -251,7 +251,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def is_prose(text: str, limit: float) -> bool:
-    """Whether the share of characters other than letters, blanks and common punctuation stays below ``limit``."""
+    """Return whether the share of characters other than letters, blanks and common punctuation is below ``limit``."""
     odd = sum(not (char.isalpha() or char in " .,;'-\"") for char in text)
     return bool(text) and odd <= limit * len(text)
 

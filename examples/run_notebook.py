@@ -28,7 +28,7 @@ def run_cells(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
 
 
 def _outputs(code: str, names: dict[str, Any], number: int) -> list[dict[str, Any]]:
-    """What one cell prints, and the value of its last expression unless it is None."""
+    """The output of one cell, and the value of its last expression unless it is None."""
     tree = ast.parse(code)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()

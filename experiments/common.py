@@ -1,4 +1,4 @@
-"""What all experiments share: arguments, human texts, a progress bar, and how a table and a figure are kept.
+"""Common parts of all experiments: arguments, human texts, a progress bar, and how a table and a figure are kept.
 
 An experiment is one script with one table and one figure. `save` writes three files for it into a folder,
 `experiments/results/` unless told otherwise: NAME.md (command, machine, table, figure), NAME.csv and NAME.svg. What a
@@ -165,7 +165,7 @@ def save(
 
 
 def command() -> str:
-    """How the running script was called, as one would call it at the root of the repository."""
+    """The command of the running script, as from the root of the repository."""
     script = Path(sys.argv[0]).resolve()
     shown = script.relative_to(ROOT).as_posix() if script.is_relative_to(ROOT) else script.name
     return shlex.join(["python", shown, *sys.argv[1:]])
@@ -196,7 +196,7 @@ def _page(
 
 
 def _by_hand(page: Path) -> str:
-    """What a person wrote on a page that is there already."""
+    """The part by a person on a page that is there already."""
     if not page.exists():
         return ""
     _, heading, text = page.read_text(encoding="utf-8").partition(BY_HAND)

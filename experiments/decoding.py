@@ -69,7 +69,7 @@ def _embeddings(model: Any) -> np.ndarray:
 
 
 def texts_by(workshop: Workshop, model: str, decoder: str) -> list[str]:
-    """What a model writes under one of `EVERY`; of several continuations of a prompt the first."""
+    """A model's text under one of `EVERY`; of several continuations of a prompt the first."""
     if decoder in SEVERAL:
         never = [workshop.model(model)[1].eos_token_id]
 

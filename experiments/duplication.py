@@ -68,7 +68,7 @@ def rows_of(workshop: Workshop, shares: Sequence[float], window: int) -> list[Ta
 
 
 def figure(rows: Sequence[TableRow]) -> alt.LayerChart:
-    """What MAUVE and the measures of copying say, by share."""
+    """MAUVE and the measures of copying, by share."""
     values = [
         {"share": row["share"], "measure": title, "value": row[key]} for row in rows for key, title in SHOWN.items()
     ]
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
         notes=[
             workshop.said(),
             f"Decoder: nucleus 0.95 of {options.models[-1]}. Copies are of {2 * options.texts} training passages, the "
-            f"ones that memorisation (windows of {options.window} words), authenticity and C_T are told of.",
+            f"ones that memorisation (windows of {options.window} words), authenticity and C_T take.",
         ],
         out=options.out,
     )

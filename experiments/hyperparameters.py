@@ -34,7 +34,7 @@ DEFAULT_FACTOR = 5
 
 
 class Setting(NamedTuple):
-    """What is changed: "n", "k", "c" or "seed" (nothing but it), to which value; n and k are those of the run."""
+    """The changed setting: "n", "k", "c" or "seed" (nothing but it), to which value; n and k are those of the run."""
 
     knob: str
     value: float

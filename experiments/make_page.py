@@ -28,7 +28,7 @@ INKS = {"light": "#1F1F1F", "dark": "#E6E6EA"}  # of words and lines on the site
 
 
 def section(result: Path) -> str:
-    """What the page says of one experiment.
+    """The section of one experiment.
 
     Raises:
         ValueError: the page of results lacks one of the parts.

@@ -56,7 +56,7 @@ class Passages(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser, texts: int = 300) -> None:
-    """What a script that needs models takes: which ones, where they are kept, how much they write."""
+    """Arguments of a script that needs models: names, folder, how much they write."""
     sizes = "LAYERSxWIDTH of a GPT-2 that is trained here; what transformers loads; examples: texts of examples/"
     parser.add_argument("--models", nargs="+", default=["2x128", "4x256"], help=sizes)
     parser.add_argument("--folder", type=Path, default=Path("experiments/work"), help="where models and texts are kept")
@@ -117,7 +117,7 @@ class Workshop:
         return with_weights[-1]
 
     def can_write(self, name: str, decoder: str) -> bool:
-        """Whether a model can write under a decoder: under all, but for the texts that are there already."""
+        """Return whether a model can write under a decoder: under all, but for the texts that are there already."""
         return name != EXAMPLES or decoder in EXAMPLE_FILES
 
     def _model(self, name: str) -> tuple[Model, Tokenizer]:
@@ -130,7 +130,7 @@ class Workshop:
         return model, AutoTokenizer.from_pretrained(source)
 
     def write(self, name: str, decoder: str, settings: Mapping[str, object] | Writing) -> list[str]:
-        """What a model makes of the prompts: each with its continuation, as many tokens in all as the human text has.
+        """The prompts, each with a model's continuation: as many tokens in all as the human text has.
 
         The model is kept from ending a text before: the human texts are cut too.
 
@@ -156,7 +156,7 @@ class Workshop:
         return found
 
     def said(self) -> str:
-        """What was run, for the page of an experiment."""
+        """The models and settings of a run, for the page of an experiment."""
         options, trained = self.options, [name for name in self.options.models if SIZE.fullmatch(name)]
         how = f"GPT-2 of layers x width {', '.join(trained)}, trained for {options.epochs} epochs" if trained else ""
         others = [name for name in options.models if name not in (*trained, EXAMPLES)]

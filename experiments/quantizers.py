@@ -46,7 +46,7 @@ class Found(NamedTuple):
 
 
 def settings(rows: int, paper: bool) -> dict[str, MauveConfig]:
-    """What is compared; paper: also trained as by the paper's code."""
+    """The compared quantizers; paper: also trained as by the paper's code."""
     ways = {f"k-means, k = {k}": MauveConfig(num_buckets=k) for k in BUCKETS if k <= rows}
     ways |= {"DRMM": MauveConfig(quantizer="drmm"), "lattice": MauveConfig(quantizer="lattice")}
     if paper:

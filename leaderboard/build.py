@@ -44,7 +44,7 @@ published score, or for the learned score and its AUC in those of
 [a classifier that separates the two sets](../docs/saturation.md). The intervals are for these buckets: other ones would
 move a score too.
 
-The learned score falls where a model's texts are about the right things and still can be told from people's: an AUC
+The learned score falls where a model's texts are about the right things and still differ from people's: an AUC
 of ½ says that they cannot, 1 that every one can.
 
 **Entries whose intervals overlap are not told apart by this table.** For the difference of two, `mauve-metric compare`
@@ -160,7 +160,7 @@ def _check_settings(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None
 
 
 def _config(rules: Mapping[str, Any]) -> MauveConfig:
-    """What the numbers that follow from histograms depend on."""
+    """The settings that numbers from histograms depend on."""
     found = _settings(rules["signature"])
     return MauveConfig(
         mauve_scaling_factor=float(found["mauve_scaling_factor"]),
@@ -232,13 +232,13 @@ def _checked_score(result: Mapping[str, Any], config: MauveConfig, rules: Mappin
 
 
 def _agree(expected: object, given: object) -> bool:
-    """Whether two numbers or arrays of numbers are the same but for rounding."""
+    """Return whether two numbers or arrays of numbers are the same but for rounding."""
     same_shape = np.shape(expected) == np.shape(given)
     return same_shape and np.allclose(expected, np.asarray(given, dtype=float), rtol=0, atol=TOLERANCE)
 
 
 def _following(histograms: Histograms, config: MauveConfig) -> dict[str, Any]:
-    """What follows from the histograms that are in a result, by its name there."""
+    """The numbers that follow from a result's histograms, by their name there."""
     scores = score_histograms(histograms, config)
     found = {name: value for name, value in scores._asdict().items() if name != "curve_mixtures"}
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size

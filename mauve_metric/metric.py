@@ -23,8 +23,7 @@ from mauve_metric.hosts.evaluate.metric_card import (
     describe,
     describe_inputs,
 )
-from mauve_metric.hosts.evaluate.stored_texts import StoredTexts
-from mauve_metric.hosts.evaluate.text_statistics import TEXT_STATISTICS, TextStatistics
+from mauve_metric.hosts.evaluate.stored_texts import TEXT_STATISTICS, StoredTexts, TextStatistics
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
 

@@ -20,7 +20,7 @@ from mauve_metric import compute_mauve
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.evaluate import stored_texts
-from mauve_metric.hosts.evaluate.text_statistics import TextStatistics
+from mauve_metric.hosts.evaluate.stored_texts import TextStatistics
 from mauve_metric.metric import Mauve, MauveOutput
 from mauve_metric.options import config_fields, run_fields
 from mauve_metric.results.text_statistics import statistics_rows, text_statistics
@@ -375,7 +375,7 @@ def test_errors_name_the_arguments_of_this_view(metric: Mauve) -> None:
         assert "p_" not in text and "q_" not in text
 
 
-def test_a_featurizer_that_fails_is_told_with_the_side(metric: Mauve) -> None:
+def test_an_error_names_the_side_whose_featurizer_fails(metric: Mauve) -> None:
     def no_rows(texts: list[str]) -> NDArray[np.float64]:
         return np.zeros((0, 3))
 

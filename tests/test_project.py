@@ -343,11 +343,15 @@ def written_in(path: Path) -> Iterator[tuple[int, str, bool]]:
             yield token.start[0], token.string, False
 
 
-def test_docstrings_comments_and_messages_are_plain_statements() -> None:
+def test_docstrings_comments_messages_and_pages_are_plain_statements() -> None:
     violations = []
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         for line, text, is_docstring in written_in(path):
             if (is_docstring and QUESTION.match(text)) or IDIOM.search(text):
                 violations.append(f"{name}:{line}: {text[:100]}")
+    pages = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+    for page in [*pages, *sorted((ROOT / "docs").rglob("*.md"))]:
+        lines = enumerate(page.read_text(encoding="utf-8").split("\n"), 1)
+        violations += [f"{page.name}:{number}: {line[:100]}" for number, line in lines if IDIOM.search(line)]
     assert violations == []

@@ -13,7 +13,6 @@ TESTED_THROUGH = {
         "version",
     ),
     "api/test_describe.py": (
-        "api/described_reading",
         "api/described_rows",
         "api/described_set",
         "catalogue/row",
@@ -34,7 +33,6 @@ TESTED_THROUGH = {
     "generation/test_evaluator.py": (
         "generation/decoding",
         "generation/options",
-        "generation/scorer",
     ),
     "generation/test_generator.py": (
         "generation/writer",
@@ -44,7 +42,6 @@ TESTED_THROUGH = {
     "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),
     "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),
     "hosts/cli/commands/test_robustness.py": ("hosts/cli/commands/baseline",),
-    "hosts/cli/test_flags.py": ("hosts/cli/parser",),
     "hosts/cli/test_main.py": (
         "hosts/cli/commands/cache",
         "hosts/cli/commands/compare",
@@ -60,15 +57,12 @@ TESTED_THROUGH = {
     "hosts/space/server/test_endpoints.py": (
         "hosts/space/limits",
         "hosts/space/server/schema",
-        "hosts/space/view/theme",
     ),
     "hosts/space/session/test_judging.py": ("hosts/space/view/judging",),
     "hosts/space/session/test_measuring.py": ("hosts/space/session/takeaway",),
     "hosts/space/session/test_run.py": ("hosts/space/view/run_handlers",),
     "hosts/space/test_page.py": (
-        "hosts/space/view/away_part",
         "hosts/space/view/layout",
-        "hosts/space/view/measures_part",
         "hosts/space/view/wiring",
     ),
     "hosts/space/view/test_handlers.py": (
@@ -96,10 +90,6 @@ TESTED_THROUGH = {
     ),
     "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
-    "sharding/test_sharded.py": ("sharding/feature_shards",),
-    "test_metric.py": (
-        "hosts/evaluate/stored_texts",
-        "hosts/evaluate/text_statistics",
-    ),
+    "test_metric.py": ("hosts/evaluate/stored_texts",),
     "results/test_document.py": ("results/result_methods", "results/charts/of_studies"),
 }

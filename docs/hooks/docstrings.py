@@ -22,7 +22,7 @@ log = logging.getLogger("mkdocs.hooks.docstrings")
 
 
 class Docstrings(Extension):
-    """What griffe does with the docstrings of the package."""
+    """The griffe extension for the docstrings of the package."""
 
     def on_package(self, *, pkg: Module, loader: GriffeLoader, **_: Any) -> None:
         """Look at everything that the pages of the API show."""
@@ -47,7 +47,7 @@ def with_fences(docstring: str) -> str:
 
 
 def missing(found: Object | Alias) -> Iterator[str]:
-    """What a docstring should say and does not."""
+    """The parts that a docstring lacks."""
     thing = found.final_target if isinstance(found, Alias) else found
     if thing.docstring is None or not thing.docstring.value.strip():
         yield "is missing"

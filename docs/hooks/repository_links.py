@@ -57,7 +57,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 
 
 def page_of(file: Path, path: str) -> str:
-    """What the site shows of a file: a document as it is, a folder's list of files, or the lines of a program.
+    """The site's page of a file: a document as it is, a folder's list of files, or the lines of a program.
 
     The search ignores these pages, except for those in the menu, which rank below help."""
     if file.is_dir():
@@ -75,13 +75,13 @@ def linked(markdown: str, path: PurePosixPath) -> list[str]:
 
 
 def target(path: PurePosixPath, link: str) -> str:
-    """Where a document's link leads, from the root of the repository."""
+    """The target of a document's link, from the root of the repository."""
     base = path if path.suffix == "" else path.parent
     return os.path.normpath(base / link)
 
 
 def page_name(path: str) -> str:
-    """Where the site has a file of the repository, from docs/: a page of it, or the file itself."""
+    """The place of a file of the repository in the site, from docs/: a page of it, or the file itself."""
     if path in OWN_PAGES:
         return OWN_PAGES[path]
     ending = PurePosixPath(path).suffix

@@ -1,4 +1,4 @@
-"""What is wider than a phone scrolls by itself, by the keys too: tables, which the theme's script would wrap in what
+"""Parts wider than a phone scroll by themselves, by keys too: tables, which the theme's script would wrap in what
 only a finger can scroll, and figures of several panels, whose words would shrink with them."""
 
 from __future__ import annotations

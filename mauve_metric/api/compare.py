@@ -31,7 +31,7 @@ from mauve_metric.results.comparison import Comparison, Difference, OwnScore
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
-from mauve_metric.runtime.checks import check_bool, check_count
+from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.texts.files import TextFile
@@ -102,7 +102,6 @@ def compare(
     >>> found.ranking, [(item.a, item.b, item.real) for item in found.differences]
     (('good', 'bad'), [('good', 'bad', True)])
     """
-    check_bool("aligned", aligned)
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
     sides = check_models(models)
@@ -226,7 +225,7 @@ def compare_features(
         watch: called with the name of each model before it is scored.
         subgroups: rows of the texts of each label; they are compared on buckets of their own.
     """
-    names, watch, subgroups = list(models), watch or _ignore_progress, subgroups or {}
+    names, subgroups = list(models), subgroups or {}
     groups = [p.groups, *(side.groups for side in models.values())]
     resolved = score.resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
     run = run or RunOptions()
@@ -243,7 +242,8 @@ def compare_features(
     results = _score_models(partition, p, models, resolved)
     own = {}
     for number, (name, side) in enumerate(models.items(), start=1):
-        watch(name)
+        if watch is not None:
+            watch(name)
         own[name] = _own_score(p, side, config, _with_checkpoint(run, f"model-{number}"))
     results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
     ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
@@ -404,10 +404,6 @@ def _forecast(
         config.mauve_scaling_factor,
     )
     return forecast.texts_needed(seen, config.confidence_level, seed=config.seed)
-
-
-def _ignore_progress(name: str) -> None:
-    """Default callback: do nothing."""
 
 
 def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:

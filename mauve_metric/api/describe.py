@@ -6,21 +6,20 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from mauve_metric.api.compare import check_models, compare_features
-from mauve_metric.api.described_reading import Reading
 from mauve_metric.api.described_rows import DescribedSets
-from mauve_metric.api.described_set import tokenizing
+from mauve_metric.api.described_set import read_sets, read_training, tokenizing
 from mauve_metric.arrays import FeatureData, TextData
-from mauve_metric.catalogue.row import Group, Measure
+from mauve_metric.catalogue.row import Group
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.features.feature_set import FeatureSet, given_side
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder, parse_decoder
 from mauve_metric.features.likelihood.language_model import check_language_model
 from mauve_metric.features.sides import By, open_models
-from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
+from mauve_metric.options import Options, RunOptions, with_options
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Described, Description
@@ -109,28 +108,31 @@ def describe(
     decoders = _decoders(decoder, sides, names)
     human = given_side("p", {"set": p, "features": p_features, "text": p_text})
     opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
-    reading = Reading(config, run, frozenset(options), opened, tokenizing(tokenizer), _likelihoods(language_model, run))
-    with_features = need_features(names)
-    human_set, *of_models = reading.sets(with_features)
-    rows = opened.rows_of_subgroups(dict(zip(opened.sides, map(len, (human_set, *of_models)), strict=True)))
-    third = None if training is None else reading.third(training)
-    sets = DescribedSets(
-        human_set, dict(zip(sides, of_models, strict=True)), third, config.confidence_level, config.seed, reading.failed
+    with_features, start = need_features(names), time.perf_counter()
+    given = frozenset(options)
+    (human_set, *of_models), missing = read_sets(
+        opened,
+        Featurizing(config, run, given),
+        with_features,
+        tokenizing(tokenizer),
+        _likelihoods(language_model, run),
     )
-    sets.decoders = decoders
-    seconds = {"features": reading.seconds} if with_features else {}
+    seconds = {"features": time.perf_counter() - start} if with_features else {}
+    rows = opened.rows_of_subgroups(dict(zip(opened.sides, map(len, (human_set, *of_models)), strict=True)))
+    third = None if training is None else read_training(training, Featurizing(config, run, given), not missing)
+    sets = DescribedSets(human_set, dict(zip(sides, of_models, strict=True)), third, config, missing, decoders=decoders)
     more: dict[str, object] = {
         "tokens": _WORDS if tokenizer is None else _name_of(tokenizer),
         "language_model": _name_of(language_model or DEFAULT_LANGUAGE_MODEL),
     }
     more |= {"decoder": ";".join(f"{name}:{describe_decoder(own) or 'sampling'}" for name, own in decoders.items())}
     more |= {} if third is None else {"n_training": len(third)}
-    found = _Work(config, run, sets, {}, seconds).described(names, more)
+    found = _Work(run, sets, seconds).described(names, more)
     by_subgroup: dict[str, Description] = {}
     for label, own in rows.items():
         some = sets.of_rows(own)
         try:
-            by_subgroup |= {} if some is None else {label: _Work(config, run, some, {}, {}).described(names, more)}
+            by_subgroup |= {} if some is None else {label: _Work(run, some).described(names, more)}
         except ValueError as error:
             logger.warning("subgroup %s is missing: %s", label, message_of(error))
     return replace(found, by_subgroup=by_subgroup)
@@ -139,7 +141,6 @@ def describe(
 def describe_read(
     sets: DescribedSets,
     names: Sequence[str],
-    config: MauveConfig,
     *,
     compared: Callable[[], Comparison] | None = None,
     watch: Callable[[str, int, int], None] | None = None,
@@ -147,15 +148,14 @@ def describe_read(
     """Describe sets that are already read: their texts, and their features where measures need them.
 
     Args:
-        sets: the sets. names: see `chosen_measures`. config: that the features were made with.
-        compared: makes the comparison of the same sets under this config, where a measure needs it; None: it is made
+        sets: the sets. names: see `chosen_measures`.
+        compared: makes the comparison of the same sets under their config, where a measure needs it; None: it is made
             of their features.
         watch: called before each measure with its name, how many are done and how many there are in all; what it
             raises ends the work.
     """
     _check_names(sets.models)
-    work = _Work(config, RunOptions(), sets, {}, {}, compared=compared, watch=watch)
-    return work.described(names, {"tokens": _WORDS})
+    return _Work(RunOptions(), sets, compared=compared, watch=watch).described(names, {"tokens": _WORDS})
 
 
 def need_features(names: Sequence[str]) -> bool:
@@ -179,36 +179,31 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
         TypeError, ValueError: not names of measures or groups.
     """
     if measures is None:
-        return _chosen(lambda name, row: row.cheap)
-    wanted = listed_names("measures", measures, "names of groups or measures")
-    known = {name.replace("_", "-"): name for name in (*GROUPS, *MEASURES, "all")}
-    wanted = [known.get(name.replace("_", "-"), name) for name in wanted]
-    for name in wanted:
-        if name not in known.values():
-            expected = f"groups ({', '.join(GROUPS)}), 'all' or names of measures"
-            near = did_you_mean(name, known.values())
-            raise WrongOption.of("measures", f"must be {expected}, got {name!r}{near}")
+        wanted = [name for name, row in MEASURES.items() if row.cheap]
+    else:
+        known = {name.replace("_", "-"): name for name in (*GROUPS, *MEASURES, "all")}
+        wanted = listed_names("measures", measures, "names of groups or measures")
+        wanted = [known.get(name.replace("_", "-"), name) for name in wanted]
+        for name in wanted:
+            if name not in known.values():
+                expected = f"groups ({', '.join(GROUPS)}), 'all' or names of measures"
+                near = did_you_mean(name, known.values())
+                raise WrongOption.of("measures", f"must be {expected}, got {name!r}{near}")
     if not wanted:
         raise WrongOption.of("measures", "must name at least one group or measure, got none")
-    everything = "all" in wanted
-    return _chosen(lambda name, row: everything or name in wanted or row.group in wanted)
-
-
-def _chosen(choice: Callable[[str, Measure], bool]) -> tuple[str, ...]:
-    """Names of the rows in the selected groups; those of the group score become "score"."""
     rows = sorted(MEASURES.items(), key=lambda item: GROUPS.index(item[1].group))
-    return tuple(dict.fromkeys("score" if row.group == "score" else name for name, row in rows if choice(name, row)))
+    chosen = [(name, row.group) for name, row in rows if {"all", name, row.group} & {*wanted}]
+    return tuple(dict.fromkeys("score" if group == "score" else name for name, group in chosen))
 
 
 @dataclass
 class _Work:
     """State of a description while it is computed."""
 
-    config: MauveConfig
     run: RunOptions
     sets: DescribedSets
-    failed: dict[str, str]
-    seconds: dict[str, float]
+    seconds: dict[str, float] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
     compared: Callable[[], Comparison] | None = None
     watch: Callable[[str, int, int], None] | None = None
 
@@ -257,7 +252,7 @@ class _Work:
             seconds=self.seconds,
             sizes=sizes,
             same_size=self.sets.smallest if moved and len(set(sizes.values())) > 1 else None,
-            confidence_level=self.config.confidence_level,
+            confidence_level=self.sets.config.confidence_level,
             model_warnings={
                 model: tuple(duplication_warnings({name: item.value for name, item in found.items()}, human))
                 for model, found in models.items()
@@ -284,13 +279,13 @@ class _Work:
         with self._record("score"):
             if self.sets.no_features:
                 raise ValueError(self.sets.no_features)
-            self.sets.comparison = (self.compared or self._make_comparison)()
+            if self.compared is not None:
+                self.sets.comparison = self.compared()
+            else:
+                human, models = self.sets.human.reference(), self.sets.models.items()
+                of_models = {name: item.reference() for name, item in models}
+                self.sets.comparison = compare_features(human, of_models, self.sets.config, run=self.run)
         self.sets.no_buckets = self.failed.get("score", "")
-
-    def _make_comparison(self) -> Comparison:
-        human, *models = (item.reference() for item in (self.sets.human, *self.sets.models.values()))
-        of_models = dict(zip(self.sets.models, models, strict=True))
-        return compare_features(human, of_models, self.config, run=self.run)
 
     def _signature(self, order: Sequence[str], more: Mapping[str, object]) -> dict[str, object]:
         entries: dict[str, object] = {}
@@ -298,15 +293,17 @@ class _Work:
             entries = dict(self.sets.comparison.signature_entries)
         else:
             config = ("strip", "empty_texts", "confidence_level", "seed")
-            entries |= {name: getattr(self.config, name) for name in config}
+            entries |= {name: getattr(self.sets.config, name) for name in config}
             entries["n_p"] = len(self.sets.human)
             entries |= {f"n_{name}": len(item) for name, item in self.sets.models.items()} | versions("numpy")
         entries.pop("mauve_metric")
         forms = {form for name in order for form in MEASURES[name].inputs.forms}
-        left_out = set() if "tokens" in forms else {"tokens"}
-        left_out |= set() if "likelihoods" in forms else {"language_model"}
-        left_out |= set() if any(MEASURES[name].needs == "decoder" for name in order) else {"decoder"}
-        shown = {name: value for name, value in more.items() if name not in left_out}
+        has_use = {
+            "tokens": "tokens" in forms,
+            "language_model": "likelihoods" in forms,
+            "decoder": any(MEASURES[name].needs == "decoder" for name in order),
+        }
+        shown = {name: value for name, value in more.items() if has_use.get(name, True)}
         return {**entries, "measures": ",".join(order), **shown, **versions()}
 
 

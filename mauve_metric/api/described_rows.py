@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mauve_metric.api.described_set import DescribedSet, alone, beside, of_both, value_of
+from mauve_metric.api.described_set import DescribedSet, entry_of, value_of
 from mauve_metric.api.subgroups import enough_rows
 from mauve_metric.arrays import Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Measure
@@ -16,21 +16,18 @@ from mauve_metric.duplicates.same_origin import texts_of_one_origin
 from mauve_metric.features.likelihood.decoder import Decoder
 from mauve_metric.measures.discriminators import TransferTable, transfer_table
 from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Described
 from mauve_metric.uncertainty.divergence_intervals import TEXTS_OF_ROUGH, chi_square, few_texts_a_bucket
 
 
-def _ignore_progress() -> None:
-    """Default callback: do nothing."""
-
-
 @dataclass
 class DescribedSets:
     """The sets of a description, and what their measures share.
 
-    human, models, training: the sets; training is None where none was given. level: of the intervals. seed: of draws.
+    human, models, training: the sets; training is None where none was given. config: of the features and scores.
     no_features, no_buckets: why the sets have none; empty where they have. comparison: holds the buckets.
     decoders: of the models that have one. watch: called before each set is measured; what it raises ends the measure.
     """
@@ -38,12 +35,11 @@ class DescribedSets:
     human: DescribedSet
     models: dict[str, DescribedSet]
     training: DescribedSet | None
-    level: float
-    seed: int
+    config: MauveConfig
     no_features: str = ""
     no_buckets: str = ""
     comparison: Comparison | None = None
-    watch: Callable[[], None] = _ignore_progress
+    watch: Callable[[], None] = lambda: None
     decoders: Mapping[str, Decoder] = field(default_factory=dict)
 
     def of_rows(self, rows: Sequence[Integers | None]) -> DescribedSets | None:
@@ -77,32 +73,27 @@ class DescribedSets:
         if row.needs == "decoder":
             return None, {name: self._decoded(row, decoder) for name, decoder in self.decoders.items()}
         if row.inputs.sets > 1:
-            found = {name: of_both(self._between(row, name)) for name in self.models}
-            if "histograms" in row.inputs.forms and row.compute is not chi_square:
-                found = {name: self._with_reason(item, name) for name, item in found.items()}
-            return None, found
-        level, human = self.level, value_of(self._of_one(row, self.human))
-        found = {}
+            return None, {name: self._of_both(row, name) for name in self.models}
+        human, found = value_of(self._of_one(row, self.human)), {}
         for name, item in self.models.items():
             values = value_of(self._of_one(row, item))
             if values is None:
                 continue
-            if human is None:
-                found[name] = alone(values, level, item.groups)
-            else:
-                groups = (item.groups, self.human.groups)
-                found[name] = beside(values, human, level, *((None, None) if "prompts" in row.inputs.forms else groups))
+            groups = (item.groups, self.human.groups)
+            if human is not None and "prompts" in row.inputs.forms:
+                groups = (None, None)
+            found[name] = entry_of(values, self.config.confidence_level, groups[0], human, groups[1])
         return None if human is None else float(np.mean(human)), found
 
     def _decoded(self, row: Measure, decoder: Decoder) -> Described:
         self.watch()
         values = np.asarray(row.compute(self.human.decoded(decoder)))
-        return alone(values, self.level, self.human.groups)
+        return entry_of(values, self.config.confidence_level, self.human.groups)
 
     def _of_one(self, row: Measure, item: DescribedSet) -> float | Floats | Estimate | None:
         self.watch()
         if row.sizes_matter:
-            item = item.drawn(self.smallest, self.seed)
+            item = item.drawn(self.smallest, self.config.seed)
         if "prompts" in row.inputs.forms and not item.has_repeated_groups:
             return None
         return row.on(item.form)
@@ -113,10 +104,10 @@ class DescribedSets:
         if "histograms" in row.inputs.forms:
             counts = self._counts(name)
             grouped = {} if counts.groups is None else {"groups": counts.groups}
-            return row.compute(counts.p_counts, counts.q_counts, level=self.level, **grouped)
+            return row.compute(counts.p_counts, counts.q_counts, level=self.config.confidence_level, **grouped)
         if row.sizes_matter and not row.grouped:
-            model, human = (item.drawn(self.smallest, self.seed) for item in (model, human))
-        options: dict[str, Any] = {"seed": self.seed, "level": self.level}
+            model, human = (item.drawn(self.smallest, self.config.seed) for item in (model, human))
+        options: dict[str, Any] = {"seed": self.config.seed, "level": self.config.confidence_level}
         if row.grouped:
             options |= {"prompts": self._prompts(name)} if "texts" in row.inputs.forms else self._groups(name)
         pair = pair_of_groups(human.groups, model.groups) if row.designed else None
@@ -124,10 +115,17 @@ class DescribedSets:
         third = [self.training.form] if row.inputs.sets == 3 and self.training is not None else []
         return row.on(human.form, model.form, *third, **options)
 
-    def _with_reason(self, item: Described, name: str) -> Described:
-        """The entry with the reason for a missing interval, if that is the number of texts a bucket."""
+    def _of_both(self, row: Measure, name: str) -> Described:
+        """The entry of a measure of two sets, with the reason for a missing interval if it is few texts a bucket."""
+        found = self._between(row, name)
+        if isinstance(found, Estimate):
+            item = Described(float(found.value), None, found.ci, found.p_value)
+        else:
+            item = Described(float(found))
+        if item.ci is not None or "histograms" not in row.inputs.forms or row.compute is chi_square:
+            return item
         counts = self._counts(name)
-        few = item.ci is None and few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
+        few = few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
         return item._replace(no_interval="none: few texts a bucket") if few else item
 
     def _counts(self, name: str) -> Histograms:
@@ -159,7 +157,9 @@ class DescribedSets:
             else {name: prompts[end - len(item) : end] for (name, item), end in zip(sets.items(), ends, strict=True)}
         )
         features = {name: item.features for name, item in self.models.items()}
-        return transfer_table(self.human.features, features, seed=self.seed, level=self.level, groups=groups)
+        return transfer_table(
+            self.human.features, features, seed=self.config.seed, level=self.config.confidence_level, groups=groups
+        )
 
     def _groups(self, name: str) -> dict[str, Sequence[Hashable] | Integers]:
         """Groups of texts that must stay in one fold: copies, and answers to one prompt."""

@@ -1,4 +1,4 @@
-"""One set of a description in the forms that measures take, and the entries made of their values."""
+"""Read the sets of a description, in the forms that measures take; make the entries of their values."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mauve_metric.api.compare import check_sides, side_of
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Form
-from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder
 from mauve_metric.features.rows import all_rows
+from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
 from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
 from mauve_metric.results.description import Described
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.uncertainty.means import difference_interval, mean_interval
 
 if TYPE_CHECKING:
@@ -153,28 +156,71 @@ def value_of(found: float | Floats | Estimate | None) -> Floats | None:
     return values
 
 
-def alone(values: Floats, level: float, groups: Integers | None) -> Described:
-    """A model's value where the human texts have none."""
-    return Described(float(values.mean()), None, mean_interval(values, level, groups) if len(values) > 1 else None)
-
-
-def beside(
+def entry_of(
     values: Floats,
-    human: Floats,
     level: float,
     groups: Integers | None,
-    human_groups: Integers | None,
+    human: Floats | None = None,
+    human_groups: Integers | None = None,
 ) -> Described:
-    """A model's value with its difference from that of the human texts."""
-    value, reference = float(values.mean()), float(human.mean())
-    ci = None
-    if len(values) > 1 and len(human) > 1:
-        ci = difference_interval(values, human, level, groups, human_groups)
-    return Described(value, value - reference, ci)
+    """A model's value and its interval; where the human texts have values, the difference and its interval."""
+    value = float(values.mean())
+    if human is None:
+        return Described(value, None, mean_interval(values, level, groups) if len(values) > 1 else None)
+    several = len(values) > 1 and len(human) > 1
+    ci = difference_interval(values, human, level, groups, human_groups) if several else None
+    return Described(value, value - float(human.mean()), ci)
 
 
-def of_both(found: float | Floats | Estimate) -> Described:
-    """A measure of two sets."""
-    if isinstance(found, Estimate):
-        return Described(float(found.value), None, found.ci, found.p_value)
-    return Described(float(found))
+def read_sets(
+    opened: OpenedSides,
+    job: Featurizing,
+    with_features: bool,
+    tokenize: Callable[[str], Sequence[Hashable]],
+    likely: Callable[..., Likelihoods],
+) -> tuple[list[DescribedSet], str]:
+    """Read all sets; return them, and the reason where texts cannot be featurized, else an empty one.
+
+    Args:
+        tokenize, likely: functions of texts that the sets call later.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: invalid texts or features.
+    """
+    read: dict[str, tuple[FeatureSet | None, list[str] | None]] = {}
+    missing = ""
+    with job:
+        try:
+            featurized = read_sides(job, opened) if with_features else None
+        except EXPECTED as error:
+            if not opened.are_texts:
+                raise
+            featurized, missing = None, f"the texts have no features: {message_of(error)}"
+        if featurized is None:
+            for name, side in job.prepared(opened.sides).items():
+                is_text = side.kind == "text"
+                read[name] = (None, _texts_of(job, side)) if is_text else (job.side(side), None)
+        else:
+            check_sides({opened.sides[name].argument: side for name, (side, _) in featurized.items()})
+            read |= featurized
+    sizes = {name: len(item) for name, sides in read.items() for item in sides if item is not None}
+    codes = opened.codes(sizes) or {}
+    sets = [
+        DescribedSet(name, texts, side, codes.get(name), tokenize=tokenize, likely=likely)
+        for name, (side, texts) in read.items()
+    ]
+    return sets, missing
+
+
+def read_training(training: object, job: Featurizing, with_features: bool) -> DescribedSet:
+    """The training set: its texts, and its features when a measure needs them."""
+    (side,) = open_sides({"training": side_of("training", training)}, job.config, job.run).sides.values()
+    with job:
+        texts = _texts_of(job, side) if side.kind == "text" else None
+        if not with_features:
+            return DescribedSet("training", texts)
+        return DescribedSet("training", texts, job.side(side if texts is None else side.with_texts(texts)))
+
+
+def _texts_of(job: Featurizing, side: Side) -> list[str]:
+    return list(job.source(side.argument, side.content).texts)

@@ -13,7 +13,7 @@ from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.sides import OpenedSides, check_texts_alone
 from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import MauveConfig
+from mauve_metric.options import Featurizer, MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime import tensors
@@ -26,21 +26,6 @@ Made = TypeVar("Made")
 Scored = TypeVar("Scored", bound=MauveResult | Comparison)
 
 logger = logging.getLogger(__name__)
-
-
-def jobs_of(featurizers: object, opened: OpenedSides, job: Featurizing) -> dict[str, Featurizing]:
-    """The job of each of several featurizers by name; that of `job` is first if the user gave it.
-
-    Raises:
-        TypeError, ValueError: wrong featurizers; sides that are not texts.
-    """
-    first = job.config.featurize_model_name if "featurize_model_name" in job.given else None
-    named = named_featurizers(featurizers, first)
-    check_texts_alone(opened.sides.values())
-    given = job.given | {"featurize_model_name"}
-    return {
-        name: Featurizing(replace(job.config, featurize_model_name=one), job.run, given) for name, one in named.items()
-    }
 
 
 def with_each(
@@ -78,12 +63,22 @@ def of_each(
     Args:
         score: the result of one featurizer, and its features of all sets; True for the first one.
         together: adds to a result what one classifier of the features of all featurizers finds.
+
+    Raises:
+        TypeError, ValueError: wrong featurizers; sides that are not texts.
     """
     if featurizers is None:
         return score(job, opened, True)[0]
-    jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
-    first, *_ = jobs
-    found, missing = with_each(jobs, lambda name, own: score(own, opened, name == first))
+    asked = job.config.featurize_model_name if "featurize_model_name" in job.given else None
+    named = named_featurizers(featurizers, asked)
+    check_texts_alone(opened.sides.values())
+    kept, first, given = opened.kept(), next(iter(named)), job.given | {"featurize_model_name"}
+
+    def score_with(name: str, featurizer: Featurizer) -> tuple[Scored, Sequence[FeatureSet]]:
+        own = Featurizing(replace(job.config, featurize_model_name=featurizer), job.run, given)
+        return score(own, kept, name == first)
+
+    found, missing = with_each(named, score_with)
     result: Any = together(found[first][0], [sets for _, sets in found.values()], job.config)
     each = {name: one for name, (one, _) in found.items()}
     whole: Scored = replace(result, by_featurizer=each, warnings=(*result.warnings, *missing))

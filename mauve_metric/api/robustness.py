@@ -90,8 +90,7 @@ def robustness(
     (True, ('good', 'bad'), ['holds'])
     """
     start = time.perf_counter()
-    for name, value in (("design", design), ("aligned", aligned)):
-        check_bool(name, value)
+    check_bool("design", design)
     factors = plans.chosen_factors(vary)
     config, run = scoring_options(options, "robustness")
     sides = check_models(models)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from mauve_metric.arrays import Floats, Integers, Rows
+from mauve_metric.arrays import Integers
 from mauve_metric.features.rows import some_rows
 from mauve_metric.features.sides import Subgroups
 from mauve_metric.measures.support import ROUNDING, ball_counts
@@ -50,16 +50,19 @@ def recall_of_subgroups(
     """
     level = 1 - (1 - config.confidence_level) / max(1, len(subgroups) * len(models))
     for number, model in enumerate(models if subgroups else (), start=1):
-        known = _found_by(on_cpu(rows[0]), on_cpu(rows[number]), config) if config.knn else None
+        if config.knn:
+            p, q = on_cpu(rows[0]), some_rows(on_cpu(rows[number]), KNN_MOST_ROWS, config.seed)
+            # 1 for each human row in a ball around a model's row, and for each whose own ball holds one
+            recalled = (ball_counts(q, p, config.knn_k, tolerance=ROUNDING)[0] > 0).astype(np.float64)
+            covered = (ball_counts(p, q, config.knn_k, tolerance=ROUNDING)[1] > 0).astype(np.float64)
         for label, sides in subgroups.items():
             own, of_model = np.asarray(sides[0]), sides[number]
             sizes = len(own), None if of_model is None else len(of_model)
-            if known is None or len(own) < FEWEST_TEXTS:
+            if not config.knn or len(own) < FEWEST_TEXTS:
                 yield Subgroup(label, model, *sizes)
                 continue
             rest = np.setdiff1d(np.arange(len(rows[0])), own)
             prompts = [None if codes is None else codes[some] for some in (own, rest)]
-            recalled, covered = known
             apart = difference_interval(covered[own], covered[rest], level, *prompts) if len(rest) else None
             yield Subgroup(
                 label,
@@ -72,11 +75,3 @@ def recall_of_subgroups(
                 float(covered[rest].mean()) if len(rest) else None,
                 None if apart is None else apart[1] < 0,
             )
-
-
-def _found_by(p: Rows, q: Rows, config: MauveConfig) -> tuple[Floats, Floats]:
-    """1 for each human row in a ball around a model's row, and for each whose own ball holds one, else 0, (n_p,)."""
-    q = some_rows(q, KNN_MOST_ROWS, config.seed)
-    recalled, _ = ball_counts(q, p, config.knn_k, tolerance=ROUNDING)
-    _, covered = ball_counts(p, q, config.knn_k, tolerance=ROUNDING)
-    return (recalled > 0).astype(np.float64), (covered > 0).astype(np.float64)

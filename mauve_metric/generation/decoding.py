@@ -161,11 +161,8 @@ def end_ids(config: GenerationConfig, model: LanguageModel, tokenizer: PreTraine
     return []
 
 
-def padding_id(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> int:
-    """A token to fill up with, under the mask."""
+def first_token(model: LanguageModel, *places: tuple[object, str]) -> int | None:
+    """The first token id in attributes of these owners that the model knows."""
     size = vocabulary_size(model)
-    for name in ("pad_token_id", "eos_token_id", "bos_token_id"):
-        value = getattr(tokenizer, name, None)
-        if isinstance(value, int) and 0 <= value < size:
-            return value
-    return 0
+    values = (getattr(owner, name, None) for owner, name in places)
+    return next((value for value in values if isinstance(value, int) and 0 <= value < size), None)

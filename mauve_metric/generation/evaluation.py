@@ -1,20 +1,38 @@
-"""Result of one evaluation of a model, and the values of it that are logged."""
+"""Scores of a model's texts against the same human ones, whose features are kept, and the values that are logged."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from mauve_metric.generation.generator import Generation, token_ids
+from mauve_metric.api.compute import compute_mauve
+from mauve_metric.features.encoder import Encoder
+from mauve_metric.features.feature_files import is_feature_file
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.generation.generator import Generation, Given, token_ids
 from mauve_metric.lexical import diversity
 from mauve_metric.lexical.tokens import Tokens
+from mauve_metric.options import Options
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.model_state import release_memory
+from mauve_metric.texts.files import READERS, read_texts
+from mauve_metric.texts.sources import text_source
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+logger = logging.getLogger(__name__)
+_warnings_of_scores = logging.getLogger("mauve_metric.api.score")
+
+PromptGroups = tuple[Sequence[Hashable] | None, Sequence[Hashable | None] | None]
+SELF = "self"  # the name of the featurizer that is the model itself
 DISTINCT_N = 4
 LOGGED_SCORES = (
     "mauve",
@@ -31,6 +49,155 @@ LOGGED_SCORES = (
 _UNKNOWN_AT_TIMES = ("mauve_debiased", "mauve_stderr", "mauve_ci_low", "mauve_ci_high", "mauve_classifier", "auc")
 STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
 COUNTS = ("mauve_empty", "mauve_failed")
+
+
+class _FirstOfEachCode(logging.Filter):
+    """Pass the first warning of each code: every evaluation of a training would repeat it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: set[object] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        code = record.args[0] if isinstance(record.args, tuple) and record.args else record.msg
+        is_new = code not in self._seen
+        self._seen.add(code)
+        return is_new
+
+
+class ReferenceScorer:
+    """The human side of all evaluations of a model, and the featurizer.
+
+    Args:
+        options: those of `compute_mauve`; `featurize_model_name` may be "self": the model that writes.
+
+    Attributes:
+        human: the human texts, None where a `FeatureSet` was given. reference: their features, once they are known.
+
+    Raises:
+        TypeError, ValueError: an option is not what it should be.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.config, self.run = scoring_options(options)
+        self.itself = self.config.featurize_model_name == SELF
+        self.reference: FeatureSet | None = None
+        self.human: list[str] | None = None
+        self._encoder: Encoder | None = None
+        self._new_warnings = _FirstOfEachCode()
+
+    def __len__(self) -> int:
+        return len(self.reference) if self.reference is not None else len(self.human or ())
+
+    def set_references(self, given: Iterable[object] | FeatureSet | str | Path | None) -> None:
+        """Take the human side: texts, a `FeatureSet`, or a file of either; None if `set_texts` follows.
+
+        Raises:
+            OSError: there is no such file. TypeError, ValueError: it is not what it should be, or does not fit the
+            options.
+        """
+        if self.itself:
+            logger.warning(
+                "featurize_model_name='self': the texts are judged by the model that wrote them, whose features change "
+                "as it learns, so that its scores compare neither over time nor with those of others"
+            )
+        if isinstance(given, (str, Path)):
+            is_texts = Path(given).suffix.lower() in READERS or Path(given).is_dir()
+            if is_texts and not is_feature_file(given):
+                given = read_texts(given, self.run.text_field, side="reference")
+            else:
+                given = FeatureSet.load(given)
+        if isinstance(given, FeatureSet):
+            if self.itself or self.config.match_lengths != "no":
+                option = (
+                    "featurize_model_name='self'" if self.itself else f"match_lengths={self.config.match_lengths!r}"
+                )
+                raise ValueError(f"{option} needs the references as texts, got a FeatureSet")
+            job = Featurizing(self.config, self.run, given=frozenset(self.options))
+            job.follow(given)
+            job.check_asked()
+            self.reference = given
+        elif given is not None:
+            source = text_source(
+                "references", given, text_field=self.run.text_field, empty_texts=self.config.empty_texts
+            )
+            self.human = list(source.texts)
+
+    def set_texts(self, human: list[str]) -> None:
+        """Take human texts; if they are others than before, their features have to be computed."""
+        if human != self.human:
+            self.human, self.reference = human, None
+
+    def score(
+        self, given: Given, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
+    ) -> MauveResult:
+        """The score of a model's texts.
+
+        Args:
+            given: has the model that wrote them, which is the featurizer if the options say "self".
+            texts: without empty ones. dropped: how many were empty.
+            seconds: where the time of "featurize" and "score" is added.
+            groups: the prompt of each human text, and of each of these texts; see `compute_mauve`.
+        """
+        matched = self.config.match_lengths != "no"  # to a length that depends on both sets: nothing can be kept
+        started = time.perf_counter()
+        with self.featurizing(given) as job:
+            if matched:
+                sides: dict[str, Any] = {"p_text": self.human, "q_text": texts}
+                changes = Options(verbose=job.run.verbose, cache=job.run.cache, distributed=False)
+                if job.run.device_id is None:
+                    changes["device"] = job.run.device
+            else:
+                p = self.embedded(job)
+                job.follow(p)
+                q = job.of_texts("q_text", texts)
+                sides = {"p": p, "q": replace(q, dropped=q.dropped + dropped)}
+                changes = Options(checkpoint=None, score_device=None)  # the features are there, and in memory
+        featurized = time.perf_counter()
+        changes["featurize_model_name"] = job.config.featurize_model_name
+        options: Options = {**self.options, **changes}
+        _warnings_of_scores.addFilter(self._new_warnings)
+        try:
+            result = compute_mauve(**sides, p_groups=groups[0], q_groups=groups[1], **options)
+        finally:
+            _warnings_of_scores.removeFilter(self._new_warnings)
+        seconds["featurize"] += featurized - started
+        seconds["featurize" if matched else "score"] += time.perf_counter() - featurized
+        return result
+
+    @contextlib.contextmanager
+    def featurizing(self, given: Given) -> Iterator[Featurizing]:
+        """A job with the encoder of the last one, which waits in the host's memory in between."""
+        config, run = self.config, replace(self.run, distributed=False, verbose=given.verbose)
+        if run.device is None and run.device_id is None:
+            run = replace(run, device=str(getattr(given.model, "device", "cpu")))
+        if self.itself:
+            config, run = replace(config, featurize_model_name=given[:2]), replace(run, cache=False)
+        encoder = None if self.itself else self._encoder
+        job = Featurizing(config, run, given=frozenset(self.options), encoder=encoder)
+        if self.reference is not None and not self.itself:
+            job.follow(self.reference)
+        lent = job.encoder
+        if lent is not None and lent.device != str(lent.model.device):
+            lent.model.to(lent.device)
+        try:
+            with job:
+                yield job
+        finally:
+            owned = not self.itself and not isinstance(job.config.featurize_model_name, tuple)
+            if owned and job.encoder is not None:
+                self._encoder = job.encoder
+                if not job.encoder.device.startswith("cpu"):
+                    job.encoder.model.to("cpu")
+                    release_memory()
+
+    def embedded(self, job: Featurizing) -> FeatureSet:
+        """The references' features, computed once (each time if the model itself is the featurizer)."""
+        if self.reference is not None and not self.itself:
+            return self.reference
+        self.reference = job.of_texts("references", self.human)
+        return self.reference
 
 
 @dataclass(frozen=True)

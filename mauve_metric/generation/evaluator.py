@@ -15,11 +15,10 @@ from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of, named_featurizers
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
 from mauve_metric.generation.decoding import describe_settings, generation_settings
-from mauve_metric.generation.evaluation import Evaluation, continuation_statistics
+from mauve_metric.generation.evaluation import Evaluation, PromptGroups, ReferenceScorer, continuation_statistics
 from mauve_metric.generation.generator import Generator, Given, Prompt
 from mauve_metric.generation.options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
-from mauve_metric.generation.scorer import PromptGroups, ReferenceScorer
 from mauve_metric.generation.writer import Part, Writer, needed, refuse_sharded, sharded_by
 from mauve_metric.options import Featurizer, Options, check_option_names, with_options
 from mauve_metric.results.result import MauveResult

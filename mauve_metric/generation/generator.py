@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from mauve_metric.generation.conversations import Conversation
 from mauve_metric.generation.decoding import (
     end_ids,
+    first_token,
     is_encoder_decoder,
     max_positions,
-    padding_id,
-    vocabulary_size,
 )
 from mauve_metric.generation.options import WritingOptions
 from mauve_metric.runtime.model_state import generating, out_of_memory, release_memory, seed_everything, settings_kept
@@ -102,17 +101,18 @@ def start_ids(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> tuple
     Raises:
         ValueError: neither is known.
     """
-    size = vocabulary_size(model)
-    for owner, name in (
+    owners = (getattr(model, "generation_config", None), model.config)
+    found = first_token(
+        model,
         (tokenizer, "bos_token_id"),
         (tokenizer, "eos_token_id"),
-        (getattr(model, "generation_config", None), "bos_token_id"),
-        (model.config, "bos_token_id"),
-    ):
-        value = getattr(owner, name, None)
-        if isinstance(value, int) and 0 <= value < size:
-            return (value,)
-    raise ValueError("generating without prompts needs a tokenizer with a BOS or an EOS token, and this one has none")
+        *((owner, "bos_token_id") for owner in owners),
+    )
+    if found is None:
+        raise ValueError(
+            "generating without prompts needs a tokenizer with a BOS or an EOS token, and this one has none"
+        )
+    return (found,)
 
 
 @dataclass
@@ -161,7 +161,9 @@ class Generator:
             Exception: whatever the model raises, unless `keep_going`; out of memory at a single prompt. In step any
                 exception is raised, and the other processes cannot go on then.
         """
-        waiting, (rank, size) = longest_first(prompts), in_step or (0, 1)
+        rank, size = in_step or (0, 1)
+        lengths = [len(prompt.ids) + prompt.new_tokens for prompt in prompts]
+        waiting = sorted(range(len(prompts)), key=lambda item: -lengths[item])  # memory runs out early if at all
         written: dict[int, Generation | None] = {}
         own = range(rank, len(prompts), size)
         with generating(model):
@@ -200,7 +202,9 @@ class Generator:
         settings.max_new_tokens, settings.max_length = max(prompt.new_tokens for prompt in prompts), None
         settings.use_cache = True if settings.use_cache is None else settings.use_cache
         settings.return_dict_in_generate = False
-        settings.eos_token_id, settings.pad_token_id = sorted(ends) or None, padding_id(model, tokenizer)
+        settings.eos_token_id = sorted(ends) or None
+        padding = ((tokenizer, f"{name}_token_id") for name in ("pad", "eos", "bos"))  # any token, under the mask
+        settings.pad_token_id = first_token(model, *padding) or 0
         alone = is_encoder_decoder(model)
         rows = run_generate(model, [prompt.ids for prompt in prompts], settings, in_step)
         found = []
@@ -209,11 +213,6 @@ class Generator:
             ids = ids[: next((place for place, item in enumerate(ids) if item in ends), len(ids))]
             found.append(_generation(tokenizer, prompt, ids, alone, self.special))
         return found
-
-
-def longest_first(prompts: Sequence[Prompt]) -> list[int]:
-    """The prompts' numbers, those with the longest texts first, so that memory runs out early if at all."""
-    return sorted(range(len(prompts)), key=lambda item: -(len(prompts[item].ids) + prompts[item].new_tokens))
 
 
 def next_batch(

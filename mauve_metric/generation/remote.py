@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -127,7 +126,7 @@ class OpenAIServer:
         limits = httpx.Limits(max_connections=self._concurrency)
         pool = ThreadPoolExecutor(min(self._concurrency, len(requests)), thread_name_prefix="openai_server")
         with httpx.Client(headers=headers, timeout=self._timeout, limits=limits) as client:
-            call = _Call(httpx, client, threading.Event())
+            call = _Call(client, threading.Event())
             waiting = [pool.submit(self._text, call, path, body) for path, body in requests]
             try:
                 found = [future.result() for future in waiting]
@@ -179,7 +178,7 @@ class OpenAIServer:
 
     def _try(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
         """Request one text once."""
-        httpx = call.httpx
+        httpx = import_httpx()
         try:
             response = call.client.post(f"{self.url}{path}", json=body)
         except httpx.TimeoutException as error:
@@ -213,7 +212,6 @@ class OpenAIServer:
 class _Call:
     """State shared by the requests of one call: the client, whether any text came, and whether none can come."""
 
-    httpx: ModuleType
     client: Any  # of a package that may not be there
     stop: threading.Event
     came: bool = False

@@ -91,7 +91,8 @@ def written_whole(path: str | Path) -> Iterator[Path]:
         temporary = _new_file(target)
         try:
             yield temporary
-            _to_disk(temporary)
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())  # where space is only reserved, a full disk shows no earlier
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
@@ -145,9 +146,3 @@ def _new_file(target: Path) -> Path:
         with contextlib.suppress(OSError):  # not every file system has permissions
             temporary.chmod(target.stat().st_mode & 0o777)
     return temporary
-
-
-def _to_disk(path: Path) -> None:
-    """Wait until a file's content is stored: where space is only reserved, a full disk shows no earlier."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

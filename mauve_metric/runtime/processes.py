@@ -117,15 +117,9 @@ def together(work: Callable[[], tuple[Array, Integers]], rows: int) -> Array:
     whole = np.zeros((rows, width), dtype=kind)
     if part is not None and len(part):
         whole[positions] = part
-    return _sum(whole)
-
-
-def _sum(array: Array) -> Array:
-    """The sum over all processes; exact where all but one hold 0."""
-    torch = import_torch()
-    tensor = torch.from_numpy(array)
-    if torch.distributed.get_backend() == "nccl":
+    tensor = import_torch().from_numpy(whole)
+    if distributed.get_backend() == "nccl":
         tensor = tensor.cuda()
-    torch.distributed.all_reduce(tensor)
+    distributed.all_reduce(tensor)  # a sum, exact since all but one hold 0
     total: Array = tensor.cpu().numpy()
     return total

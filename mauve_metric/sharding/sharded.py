@@ -24,17 +24,18 @@ from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import RowsDiffer
 from mauve_metric.runtime.outputs import check_outputs, naming
 from mauve_metric.runtime.progress import job_progress
-from mauve_metric.sharding.feature_shards import (
+from mauve_metric.sharding.ray_tasks import TOKEN_FILE, Places, ray_cluster, run_on_ray
+from mauve_metric.sharding.shards import (
     FEATURES_FOLDER,
     ShardDone,
     ShardFeaturizer,
     ShardTask,
     in_memory,
     joined_shards,
+    list_shards,
+    on_this_machine,
     shard_tasks,
 )
-from mauve_metric.sharding.ray_tasks import TOKEN_FILE, Places, ray_cluster, run_on_ray
-from mauve_metric.sharding.text_shards import list_shards, on_this_machine
 from mauve_metric.texts.files import TextFile
 
 TextFiles = str | Path | Sequence[str | Path]

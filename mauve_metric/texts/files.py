@@ -193,7 +193,7 @@ class TextFile:
             self.format, self._records = INSPECT, inspect_records(path)
             return
         values = loaded(decode(read_bytes(path), self.name), self.name)
-        if _is_inspect_log(values):
+        if isinstance(values, dict) and {"version", "status", "eval"} <= set(values):
             self.format, self._records = INSPECT, inspect_records(path)
         else:
             self._records = json_entries(values, self.name)
@@ -353,10 +353,6 @@ def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[str | i
     if known.document is None or not has_field(records[0], known.document):
         return keys, None
     return keys, [key_of(record, known.document) for record in records]
-
-
-def _is_inspect_log(values: object) -> bool:
-    return isinstance(values, dict) and {"version", "status", "eval"} <= set(values)
 
 
 def _text_files(folder: Path) -> list[Path]:

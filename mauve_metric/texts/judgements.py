@@ -28,6 +28,13 @@ _WORDS = {
 OUTCOMES = {word: outcome for outcome, words in _WORDS.items() for word in words}
 _FORMS = "a, b or tie; 2a, 1a, 0, 1b, 2b; definitely a, slightly a, …; or a model's name"
 
+MOST_SENTENCES = 1_000_000
+_MOST_VALUES, _RANGES = 8, 5  # more numbers than that make so many groups of nearly equal size
+_NONE = ("", "none", "human", "all human", "all-human", "never")
+_TEXTS = ("generation", "gen_id", "text_id", "item", "text")
+_PLAYERS = (*ANNOTATORS, "player")
+_TIMES = ("sentence_seconds", "seconds_per_sentence")
+
 
 class Question(NamedTuple):
     """The judgements on one question, one each: two models' names, 1 if the first was preferred, 0 if the second was.
@@ -122,8 +129,11 @@ def _model_columns(table: Table) -> tuple[str, str]:
 
 
 def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
+    for name in answers or ():
+        if name not in table.columns:
+            raise NoSuchField(f"{table.name} has no column {name!r}: it has {quoted(table.columns)}")
     if answers:
-        return [table.column_called(name) for name in dict.fromkeys(answers)]
+        return list(dict.fromkeys(answers))
     known = table.column(*_ANSWERS)
     columns = [column for column in table.columns if _QUESTION.fullmatch(column.strip())]
     if known is None and not columns:
@@ -159,14 +169,6 @@ def _outcome(line: Line, column: str, first: str, second: str) -> float:
             f"{line.where}: {said!r} in column {column!r} is a side and the name of the model on the other"
         )
     raise ValueError(f"{line.where}: expected {_FORMS} in column {column!r}, got {said!r:.60}")
-
-
-MOST_SENTENCES = 1_000_000
-_MOST_VALUES, _RANGES = 8, 5  # more numbers than that make so many groups of nearly equal size
-_NONE = ("", "none", "human", "all human", "all-human", "never")
-_TEXTS = ("generation", "gen_id", "text_id", "item", "text")
-_PLAYERS = (*ANNOTATORS, "player")
-_TIMES = ("sentence_seconds", "seconds_per_sentence")
 
 
 class Guesses(NamedTuple):

@@ -65,16 +65,7 @@ def text_source(
     if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
         choice = f": choose one of {quoted(list(data), most=20)}" if isinstance(data, dict) else ""
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{choice}")
-    if hasattr(data, "column_names") and hasattr(data, "features"):
-        data = _dataset_column(name, data, text_field)
-    elif hasattr(data, "collect_schema"):
-        data = _polars_column(name, data, text_field)
-    elif hasattr(data, "columns") and hasattr(data, "iloc"):
-        data = data[choose_field(name, list(data.columns), text_field)].tolist()
-    elif hasattr(data, "to_pylist"):
-        data = data.to_pylist()
-    elif hasattr(data, "tolist"):
-        data = data.tolist()
+    data = _plain_column(name, data, text_field)
     if not isinstance(data, Iterable):
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
@@ -105,38 +96,31 @@ def text_source(
     return source
 
 
-def _dataset_column(name: str, data: Any, text_field: str | None) -> Any:
-    """The text column of a `datasets.Dataset` (a list) or `IterableDataset` (an iterator)."""
-    field = choose_field(name, data.column_names, text_field) if data.column_names else (text_field or "text")
-    if hasattr(data, "__len__"):
-        return list(data[field])
-    return (row[field] for row in data)
-
-
-def _polars_column(name: str, data: Any, text_field: str | None) -> list[Any]:
-    """The text column of a polars `DataFrame` or `LazyFrame`, which reads that column alone."""
-    column = data.lazy().select(choose_field(name, data.collect_schema().names(), text_field)).collect()
-    return list(column.to_series().to_list())
+def _plain_column(name: str, data: Any, text_field: str | None) -> Any:
+    """The texts of a library's data as a list, an `IterableDataset`'s as an iterator; other data as they are."""
+    if hasattr(data, "column_names") and hasattr(data, "features"):
+        field = choose_field(name, data.column_names, text_field) if data.column_names else (text_field or "text")
+        return list(data[field]) if hasattr(data, "__len__") else (row[field] for row in data)
+    if hasattr(data, "collect_schema"):  # a polars LazyFrame reads this column alone
+        column = data.lazy().select(choose_field(name, data.collect_schema().names(), text_field)).collect()
+        return column.to_series().to_list()
+    if hasattr(data, "columns") and hasattr(data, "iloc"):
+        return data[choose_field(name, list(data.columns), text_field)].tolist()
+    convert = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)  # of pyarrow, of numpy and pandas
+    return data if convert is None else convert()
 
 
 def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
     """The field that holds the texts: the one asked for, "text", or the only one."""
-    chosen = _wanted_field(name, fields, text_field)
-    if list(fields).count(chosen) > 1:
-        raise ValueError(f"{name} has {list(fields).count(chosen)} fields {chosen!r}: expected one, rename the others")
+    chosen = text_field if text_field is not None else fields[0] if len(fields) == 1 else "text"
+    times = list(fields).count(chosen)
+    if times > 1:
+        raise ValueError(f"{name} has {times} fields {chosen!r}: expected one, rename the others")
+    if times == 0 and text_field is not None:
+        raise NoSuchField.of(name, f"has no field {shown(text_field)}; it has {quoted(fields, most=20)}")
+    if times == 0:
+        raise NoSuchField.of(name, f"has no field 'text': choose one of {quoted(fields, most=20)} with text_field")
     return chosen
-
-
-def _wanted_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
-    if text_field is not None:
-        if text_field not in fields:
-            raise NoSuchField.of(name, f"has no field {shown(text_field)}; it has {quoted(fields, most=20)}")
-        return text_field
-    if "text" in fields:
-        return "text"
-    if len(fields) == 1:
-        return fields[0]
-    raise NoSuchField.of(name, f"has no field 'text': choose one of {quoted(fields, most=20)} with text_field")
 
 
 def _check_string(name: str, index: int, text: object) -> None:

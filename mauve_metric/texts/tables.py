@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from mauve_metric.runtime.checks import is_bool, quoted
-from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, NoSuchField, NotTexts, one_line
+from mauve_metric.runtime.checks import is_bool
+from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, NotTexts, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.records import decode, read_bytes
 from mauve_metric.texts.sources import choose_field
 
+TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
+_ENDINGS = (".csv", ".tsv")
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
@@ -148,10 +150,6 @@ def field_names(path: Path) -> list[str]:
     return []
 
 
-TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
-_ENDINGS = (".csv", ".tsv")
-
-
 class Line(NamedTuple):
     """A row: its place, and its values as text, "" for a missing one."""
 
@@ -170,12 +168,6 @@ class Table(NamedTuple):
         """The first column with one of these names, see `plain_name`; None where there is none."""
         found = {plain_name(column): column for column in reversed(self.columns)}
         return next((found[name] for name in known if name in found), None)
-
-    def column_called(self, name: str) -> str:
-        """The column of exactly this name; `ValueError` that lists the columns."""
-        if name not in self.columns:
-            raise NoSuchField(f"{self.name} has no column {name!r}: it has {quoted(self.columns)}")
-        return name
 
 
 def open_table(name: str, data: TableData) -> Table:

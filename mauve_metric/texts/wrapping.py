@@ -103,7 +103,7 @@ def without_markdown(text: str) -> str:
     """
     if not any(mark in text for mark in ("#", "*", "_", "`", "](", "~~~")):
         return text
-    parts = _split_at_fences(text)
+    parts = _FENCE.split(text) if "```" in text or "~~~" in text else [text]  # outside and inside in turn
     found = "".join(part if number % 2 else _without_inline(part) for number, part in enumerate(parts))
     return text if found == text else found.strip()
 
@@ -117,11 +117,6 @@ def shows_markdown(text: str) -> bool:
     return ("**" in text or "#" in text or "```" in text or "](http" in text or "~~~" in text) and (
         _MARKDOWN_SEEN.search(text) is not None
     )
-
-
-def _split_at_fences(text: str) -> list[str]:
-    """Split a text at its fences: outside and inside in turn, without the fences."""
-    return _FENCE.split(text) if "```" in text or "~~~" in text else [text]
 
 
 def _without_inline(text: str) -> str:

@@ -48,7 +48,7 @@ def test_a_player_who_always_says_no_machine_finds_none() -> None:
     assert score_boundary_guesses([{"boundary": "none", "guess": "none"}]).total.eventually is None
 
 
-def test_agreement_is_to_find_the_machine_or_to_say_that_there_is_none() -> None:
+def test_players_agree_if_both_find_the_machine_or_both_say_no_machine() -> None:
     rows = rounds(120)
     judged: dict[object, list[tuple[int, int]]] = {}
     for row in rows:

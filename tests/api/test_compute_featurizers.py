@@ -118,7 +118,7 @@ def test_invalid_featurizers_are_refused() -> None:
             compute_mauve(**SETS, featurizers=wrong)  # type: ignore[arg-type]
 
 
-def test_evaluate_knows_several(tmp_path: Path, result: MauveResult) -> None:
+def test_evaluate_takes_several_featurizers(tmp_path: Path, result: MauveResult) -> None:
     from mauve_metric.metric import Mauve
 
     metric = Mauve(cache_dir=str(tmp_path), featurizers={"blind": blind, "marks": marks}, row_order="qp")

@@ -1,4 +1,4 @@
-"""Which way the distances on the features go: data for a collapsed, a noisy, a copying and an equal model."""
+"""The direction of the distances on the features: data for a collapsed, a noisy, a copying and an equal model."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mauve_metric.catalogue.table import GROUPS, MEASURES, SCORES
 
 
-def test_no_name_stands_for_two_measures() -> None:
+def test_no_name_means_two_measures() -> None:
     names = [name for part in GROUPS for name in part]
     assert sorted(names) == sorted(MEASURES)
 

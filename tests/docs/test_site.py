@@ -1,4 +1,4 @@
-"""What the built site leads to: every link, picture and formula, and nothing of another host."""
+"""The built site: every link, picture and formula, and nothing of another host."""
 
 from __future__ import annotations
 

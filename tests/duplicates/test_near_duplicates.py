@@ -148,7 +148,7 @@ def test_minhash_compares_as_often_as_it_should() -> None:
         ({"rows": 5, "bands": 0}, "rows and bands must be at least 1"),
     ],
 )
-def test_a_rule_that_is_none(options: dict[str, float], message: str) -> None:
+def test_an_invalid_rule_is_refused(options: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         NearDuplicateRule(**options)  # type: ignore[arg-type]
 

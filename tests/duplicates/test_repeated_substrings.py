@@ -106,7 +106,7 @@ def texts_of(seed: int, count: int = 12) -> list[str]:
 
 
 def naive(texts: list[str], length: int, keep_first: bool, whole: int = 0) -> tuple[list[str], list[int]]:
-    """What is left of the texts after the first `whole`, and their longest repeats."""
+    """The texts after the first `whole` without repeats, and their longest repeats."""
     words = [text.split() for text in texts]
 
     def windows(size: int) -> list[tuple[int, int]]:

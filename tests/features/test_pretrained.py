@@ -116,7 +116,7 @@ def entries(signature: str) -> dict[str, str]:
     return dict(entry.split(":", 1) for entry in signature.split("|"))
 
 
-def test_a_prefix_is_what_stands_before_each_text(tiny_gpt2: str) -> None:
+def test_a_prefix_is_put_before_each_text(tiny_gpt2: str) -> None:
     prefixed = FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2, text_prefix="ships: ")
     by_hand = FeatureSet.from_texts([f"ships: {text}" for text in HUMAN], featurize_model_name=tiny_gpt2)
     np.testing.assert_array_equal(prefixed.features, by_hand.features)

@@ -69,7 +69,7 @@ def inspect_log(path: Path) -> Path:
 
 
 def facts(value: Any) -> list[Any]:
-    """What a reader gives, fit for a comparison."""
+    """A reader's result, fit for a comparison."""
     return [
         (item.dtype.str, item.shape, item.tobytes()) if isinstance(item, np.ndarray) else item
         for item in (asdict(value).values() if hasattr(value, "__dataclass_fields__") else value)

@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check(result: MauveResult) -> None:
-    """What every result promises: numbers that are finite and in range, and a dict that is fit for JSON."""
+    """Check the promise of every result: numbers that are finite and in range, and a dict that is fit for JSON."""
     for name in UNIT:
         value = getattr(result, name)
         assert value is None or 0 <= value <= 1, name

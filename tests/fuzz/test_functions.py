@@ -95,7 +95,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is named "nowhere" is looked for here, and nothing is loaded from the network."""
+    """Files named "nowhere" are looked for here, and nothing is loaded from the network."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 

@@ -43,7 +43,7 @@ ALSO: dict[str, tuple[str, ...]] = {
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is named "nowhere" is looked for here, and nothing is loaded from the network."""
+    """Files named "nowhere" are looked for here, and nothing is loaded from the network."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 

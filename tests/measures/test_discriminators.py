@@ -63,7 +63,7 @@ def test_too_few_texts_are_named() -> None:
         discriminators.bag_of_words_auc(["a"], ["b", "c"], prompts=(["x"], ["y"]))
 
 
-def test_bag_of_words_knows_a_word() -> None:
+def test_bag_of_words_finds_a_telling_word() -> None:
     rng = np.random.default_rng(0)
     words = np.array("rain sea ship harbour wind night day road".split())
     human = [" ".join(rng.choice(words, size=12)) for _ in range(30)]

@@ -80,7 +80,7 @@ def test_one_changed_number_is_other_data(
     assert fits == []
 
 
-def test_the_hash_knows_the_format_and_not_the_blocks(tmp_path: Path, fits: list[int]) -> None:
+def test_the_hash_depends_on_the_format_and_not_on_the_blocks(tmp_path: Path, fits: list[int]) -> None:
     class InSmallBlocks(ArrayRows):
         def blocks(self) -> Iterator[Array]:
             yield self.array[:0]  # an empty part of a file

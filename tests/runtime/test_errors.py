@@ -100,7 +100,7 @@ ROWS = np.random.default_rng(0).normal(size=(30, 3))
         ({"aligned": True, "q_features": ROWS[:9]}, None),  # about two sets
     ],
 )
-def test_an_error_about_an_argument_knows_it(given: dict[str, Any], argument: str | None) -> None:
+def test_an_error_about_an_argument_has_its_name(given: dict[str, Any], argument: str | None) -> None:
     with pytest.raises(CodedError) as caught:
         compute_mauve(**({"p_features": ROWS, "q_features": ROWS} | given))
     copy = pickle.loads(pickle.dumps(caught.value))

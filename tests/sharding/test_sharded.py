@@ -21,9 +21,9 @@ from samples import ROOT, ngrams, slow_ngrams, texts_of, write_jsonl
 from mauve_metric import compute_mauve, score_sharded
 from mauve_metric.api.score import NOT_READ_AGAIN
 from mauve_metric.features.feature_files import read_features, write_features
-from mauve_metric.sharding import feature_shards
-from mauve_metric.sharding.feature_shards import ShardFeaturizer
+from mauve_metric.sharding import shards
 from mauve_metric.sharding.sharded import shard_pass
+from mauve_metric.sharding.shards import ShardFeaturizer
 
 HUMAN, MODEL = texts_of(330, seed=0), texts_of(270, seed=1, longest=20)
 READ_ONCE = {"normalised": None, "normalised_missing": NOT_READ_AGAIN}
@@ -244,7 +244,7 @@ def test_an_error_of_the_machine_names_the_shard(
     def fails(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(feature_shards, "write_features", fails)
+    monkeypatch.setattr(shards, "write_features", fails)
     with pytest.raises(OSError, match=r"human/part-000\.jsonl: MemoryError$"):
         score_sharded(*sides, tmp_path / "out", **OPTIONS)
 

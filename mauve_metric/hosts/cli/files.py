@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.parser import CommandParser
+from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.runtime.errors import NotOneSet
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.runtime.outputs import check_can_be_written, check_outputs

@@ -1,4 +1,4 @@
-"""Flags that several commands have: one for each option, files and numbers checked before anything is computed."""
+"""The parser of a command and the flags that several commands have, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.results.figure_files import FIGURE_FILES, REPORT_FILES, check_ending
 from mauve_metric.results.wording.spelling import SHELL, flag_of
@@ -17,6 +16,28 @@ from mauve_metric.runtime.checks import shown
 from mauve_metric.texts.files import FEATURE_FILES
 
 Value = TypeVar("Value")
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose usage is one line, and whose help lists rare options only on request."""
+
+    def __init__(self, everything: bool = False, **options: Any) -> None:
+        self.everything = everything
+        super().__init__(**options, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.usage = "%(prog)s [options]"
+        self.add_argument("--help-all", action="help", help="show every option and exit")
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        """Add an argument; one without a flag is shown in the usage."""
+        action = super().add_argument(*names, **options)
+        if not action.option_strings and isinstance(action.metavar, str):
+            form = {None: "{0}", "?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}[action.nargs]  # type: ignore[index]
+            self.usage = f"{self.usage} {form.format(action.metavar)}"
+        return action
+
+    def rare(self, help: str) -> str:
+        """The help of a rarely used option, or `SUPPRESS`."""
+        return help if self.everything else argparse.SUPPRESS
 
 
 def add_text_field(parser: CommandParser) -> None:
@@ -77,9 +98,15 @@ def add_output_options(parser: CommandParser, *tables: str) -> None:
     group.add_argument("--report", metavar="FILE", type=report, help="also write an HTML page to FILE")
 
 
+def add_number(parser: CommandParser, flag: str, default: float, text: str, metavar: str | None = None) -> None:
+    """Add the flag of a number that has a default, a whole one if the default is."""
+    text = f"{text} (default: {default:g})"
+    parser.add_argument(flag, type=type(default), default=default, metavar=metavar, help=text)
+
+
 def add_confidence_level(parser: CommandParser) -> None:
     """Add the flag for the confidence level to a command that has no other option of a score."""
-    parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
+    add_number(parser, "--confidence-level", 0.95, "of the intervals")
 
 
 def add_codes(parser: CommandParser) -> None:

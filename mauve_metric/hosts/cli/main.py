@@ -38,9 +38,8 @@ from mauve_metric.hosts.cli.commands import (
     warnings,
 )
 from mauve_metric.hosts.cli.files import check_output_files, named_file
-from mauve_metric.hosts.cli.flags import add_log_options
+from mauve_metric.hosts.cli.flags import CommandParser, add_log_options
 from mauve_metric.hosts.cli.output import drop_output, tell
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean

@@ -20,48 +20,6 @@ NEW_TOKENS = 256  # as the harness itself
 _INCLUDE = Path(__file__).with_name("lm_eval_mauve.yaml")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _MARK = b"a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`"
-_TASK = """\
-# Continue human texts: a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`.
-# In its folder: {command}
-task: {name}
-custom_dataset: !function {module}.documents
-test_split: test
-doc_to_text: prompt
-doc_to_target: target
-target_delimiter: ""
-generation_kwargs:  # texts like people's are drawn, not the likeliest ones
-  do_sample: true
-  temperature: 1.0
-  until: []
-  max_gen_toks: {new_tokens}
-filter_list:
-  - name: stripped  # as the human texts are
-    filter:
-      - function: remove_whitespace
-      - function: take_first
-num_fewshot: 0
-"""
-_FUNCTIONS = '''\
-"""The documents of the task {name}, and how they are scored: the options of `mauve_metric.compute_mauve`."""
-
-from pathlib import Path
-
-from datasets import Dataset
-
-from mauve_metric.hosts.plugins.lm_eval import task_functions
-
-OPTIONS = {options}
-
-
-def documents(**_):
-    """The file beside this one."""
-    return {{"test": Dataset.from_json(str(Path(__file__).with_name("{data}")))}}
-
-
-functions = task_functions(**OPTIONS)
-process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
-mauve_classifier, auc, precision, recall, notes = functions[5:]
-'''
 
 
 class Beginning(NamedTuple):
@@ -182,14 +140,25 @@ def _contents(
     documents: Sequence[Beginning], folder: Path, name: str, new_tokens: int, options: Mapping[str, object]
 ) -> dict[Path, str]:
     """The files of a task with their contents."""
+    import jinja2
+
+    templates = jinja2.Environment(  # of files in which nothing is escaped
+        loader=jinja2.PackageLoader("mauve_metric.hosts", "plugins"),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
     data, module = f"{name}_documents.jsonl", f"{name}_mauve"
     metrics = _INCLUDE.read_text(encoding="utf-8").split("\n", 1)[1]
     metrics = metrics.replace("!function mauve_metric.hosts.plugins.lm_eval.", f"!function {module}.")
-    task = _TASK.format(command=_command(name, Path(".")), name=name, module=module, new_tokens=new_tokens)
+    task = templates.get_template("lm_eval_task.yaml.jinja").render(
+        command=_command(name, Path(".")), name=name, module=module, new_tokens=new_tokens
+    )
     lines = (json.dumps(document._asdict(), ensure_ascii=False) + "\n" for document in documents)
-    shown = pprint.pformat(dict(options), width=100)
+    functions = templates.get_template("lm_eval_functions.py.jinja").render(
+        name=name, data=data, options=pprint.pformat(dict(options), width=100)
+    )
     return {
         folder / data: "".join(lines),
-        folder / f"{module}.py": _FUNCTIONS.format(name=name, data=data, options=shown),
+        folder / f"{module}.py": functions,
         folder / f"{name}.yaml": task + metrics,
     }

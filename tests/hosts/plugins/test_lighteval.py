@@ -19,7 +19,7 @@ PAIRS = list(zip(HUMAN[:24], MODEL, strict=True))
 
 
 class Task:
-    """What the logger asks of a task."""
+    """The attributes of a task that the logger reads."""
 
     def __init__(self, metric: Any) -> None:
         self.metric = metric

@@ -1,4 +1,4 @@
-"""MLflow: the recipe in the documents, as it stands there."""
+"""MLflow: the recipe in the documents, unchanged."""
 
 from __future__ import annotations
 

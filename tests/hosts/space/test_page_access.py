@@ -196,7 +196,7 @@ def test_a_screen_reader_reads_what_is_there_in_the_order_of_the_page(page: Any)
         line for line in lines if re.fullmatch(r"(img|button|link|textbox|combobox|slider|spinbutton):?", line)
     ] == []
     names = [line for line in lines if line.startswith(("button", "'button", "link", "'link"))]
-    assert len(set(names)) == len(names)  # none is told from another by its place alone
+    assert len(set(names)) == len(names)  # none differs from another by its place alone
 
 
 FOCUS = """() => {

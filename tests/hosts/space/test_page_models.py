@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 
 def shown_over(page: Any, figure: str, color: str, words: str, text: str = "") -> str:
-    """What is shown, with these words, under the pointer over the first mark of this colour that stands for a text."""
+    """The tooltip with these words over the first mark of a text in this colour."""
     marks = page.locator(f"#{figure} .role-mark path[fill='{color}']")
     found = "(marks, text) => marks.findIndex(mark => (mark.__data__.datum.text || '').startsWith(text))"
     mark = marks.nth(marks.evaluate_all(found, text))

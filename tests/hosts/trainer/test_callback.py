@@ -94,7 +94,7 @@ def evaluations(trainer: Any, prefix: str = "eval") -> list[dict[str, Any]]:
 
 
 class Listener(transformers.TrainerCallback):  # type: ignore[misc]
-    """A reporter: keeps what it is told."""
+    """A reporter that keeps what it receives."""
 
     def __init__(self) -> None:
         self.logs: list[dict[str, Any]] = []

@@ -6,21 +6,22 @@ import argparse
 
 from mauve_metric.hosts.cli.files import FILES, human_side
 from mauve_metric.hosts.cli.flags import (
+    CommandParser,
     add_config_options,
     add_field_options,
+    add_number,
     add_output_options,
     add_run_options,
     keywords_of,
 )
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "show what two halves of your own human texts score, and how many texts show a difference"
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the human texts, the number of splits and the forms of the tables."""
-    parser.add_argument("--splits", type=int, default=50, metavar="N", help="random splits of each size (default: 50)")
+    add_number(parser, "--splits", 50, "random splits of each size", "N")
     parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
     add_output_options(parser, "sizes", "needed")
     add_field_options(parser, both=False)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options, keywords_of
+from mauve_metric.hosts.cli.flags import (
+    CommandParser,
+    add_confidence_level,
+    add_number,
+    add_output_options,
+    keywords_of,
+)
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
 
 HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"
@@ -18,16 +23,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--by", metavar="COLUMN", help="also group the rounds: reason, words, …; round: by the player's experience"
     )
-    parser.add_argument(
-        "--sentences", type=int, default=SENTENCES, metavar="N", help=f"of each text (default: {SENTENCES})"
-    )
-    parser.add_argument(
-        "--all-human-points",
-        type=float,
-        default=FULL_POINTS,
-        metavar="POINTS",
-        help=f"points for correctly guessing that people wrote the whole text (default: {FULL_POINTS:g})",
-    )
+    add_number(parser, "--sentences", SENTENCES, "of each text", "N")
+    points = "points for correctly guessing that people wrote the whole text"
+    add_number(parser, "--all-human-points", FULL_POINTS, points, "POINTS")
     parser.add_argument(
         "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.output import json_of, show
-from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "look after the features kept on disk"
 

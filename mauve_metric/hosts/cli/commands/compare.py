@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.files import add_models, sides_of_models
-from mauve_metric.hosts.cli.flags import add_by, add_score_options, count, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, add_by, add_score_options, count, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result_of, tell
-from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "say which of several models is closest, and which differ"
 EXAMPLES = """examples:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from mauve_metric.hosts.cli.flags import count
+from mauve_metric.hosts.cli.flags import CommandParser, count
 from mauve_metric.hosts.cli.output import show
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.files import read_texts
 
 HELP = "keep one text of each group of near duplicates, or one copy of each repeated passage"

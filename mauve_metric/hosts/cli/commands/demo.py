@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.flags import Once, add_config_options, add_output_options, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, Once, add_config_options, add_output_options, keywords_of
 from mauve_metric.hosts.cli.output import show_result_of
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.examples import examples_folder
 from mauve_metric.texts.files import read_texts
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.files import add_models, sides_of_models
-from mauve_metric.hosts.cli.flags import add_by, add_score_options, argument_type, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, add_by, add_score_options, argument_type, keywords_of
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "show MAUVE and every other measure of models in one table"
 EXAMPLES = """examples:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.files import add_two_sides, two_sides
-from mauve_metric.hosts.cli.flags import add_by, add_score_options, count, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, add_by, add_score_options, count, keywords_of
 from mauve_metric.hosts.cli.output import show_result_of
-from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "show which buckets of texts keep a model's score from 1"
 EXAMPLES = """example:

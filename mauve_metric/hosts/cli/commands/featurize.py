@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import (
+    CommandParser,
     add_config_options,
     add_filter,
     add_run_options,
@@ -14,7 +15,6 @@ from mauve_metric.hosts.cli.flags import (
     keywords_of,
 )
 from mauve_metric.hosts.cli.output import tell
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "turn texts into features, to score or ship without the texts"

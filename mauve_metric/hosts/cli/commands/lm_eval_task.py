@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import (
+    CommandParser,
     add_config_options,
     add_run_options,
     add_text_field,
@@ -14,7 +15,6 @@ from mauve_metric.hosts.cli.flags import (
     keywords_of,
 )
 from mauve_metric.hosts.cli.output import show, tell
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.hosts.plugins.lm_eval_task import (
     NEW_TOKENS,
     PROMPT_WORDS,

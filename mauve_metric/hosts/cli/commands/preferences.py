@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options, keywords_of
+from mauve_metric.hosts.cli.flags import (
+    CommandParser,
+    add_confidence_level,
+    add_number,
+    add_output_options,
+    keywords_of,
+)
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 
 HELP = "rank models by people's preferences, and measures by those ranks"
@@ -36,18 +41,12 @@ def add_arguments(parser: CommandParser) -> None:
         default="robust",
         help="method of the intervals: robust (judgements of one annotator may depend on each other) or fisher",
     )
-    parser.add_argument(
-        "--pseudo-wins",
-        type=float,
-        default=0.0,
-        metavar="WINS",
-        help="wins added for every model of a pair (default: 0)",
-    )
+    add_number(parser, "--pseudo-wins", 0.0, "wins added for every model of a pair", "WINS")
     parser.add_argument("--min-seconds", type=float, metavar="SECONDS", help="leave out judgements made in less")
     parser.add_argument(
         "--common-models", action="store_true", help="correlate over the models that are both judged and measured"
     )
-    parser.add_argument("--seed", type=int, default=25, help="of the coins for --ties random (default: 25)")
+    add_number(parser, "--seed", 25, "of the coins for --ties random")
     add_confidence_level(parser)
     add_output_options(parser, "models", "correlations")
 

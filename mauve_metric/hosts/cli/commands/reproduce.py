@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from mauve_metric.hosts.cli.files import add_two_sides, two_sides
-from mauve_metric.hosts.cli.flags import add_design_options, add_field_options, add_run_options, keywords_of
+from mauve_metric.hosts.cli.flags import (
+    CommandParser,
+    add_design_options,
+    add_field_options,
+    add_run_options,
+    keywords_of,
+)
 from mauve_metric.hosts.cli.output import failed_gate, json_of, show
-from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "score again with the options of a signature, and say what differs"
 EXAMPLES = """example:

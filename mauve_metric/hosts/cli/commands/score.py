@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.files import add_two_sides, two_sides
-from mauve_metric.hosts.cli.flags import add_score_options, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, add_score_options, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result, show_result_of
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.figure_files import REPORT_FILES
 from mauve_metric.results.wording.spelling import flag_of
 

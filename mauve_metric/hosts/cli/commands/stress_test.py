@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import (
+    CommandParser,
     add_config_options,
     add_filter,
     add_output_options,
@@ -13,7 +14,6 @@ from mauve_metric.hosts.cli.flags import (
     keywords_of,
 )
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "say which errors in texts a featurizer sees, from what strength on"

@@ -82,15 +82,13 @@ def measure_texts(
     titles = [HUMAN, *(f"model {name}" for name in models)]
     codes = groups or [None] * len(titles)
     human, *others = (DescribedSet(*given) for given in zip(titles, map(list, texts), sides, codes, strict=True))
-    sets = DescribedSets(
-        human, dict(zip(models, others, strict=True)), None, config.confidence_level, config.seed, watch=run.check
-    )
+    sets = DescribedSets(human, dict(zip(models, others, strict=True)), None, config, watch=run.check)
 
     def watch(name: str, done: int, total: int) -> None:
         run.stage((done + 1) / (total + 1), f"{title_of(name)}: measure {done + 1} of {total}")
 
     run.stage(0.0, "common buckets" if "score" in measures else "measures")
-    return describe_read(sets, measures, config, compared=compared, watch=watch)
+    return describe_read(sets, measures, compared=compared, watch=watch)
 
 
 def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Measured:

@@ -322,7 +322,7 @@ def test_a_page_without_examples_has_no_example_buttons(monkeypatch: pytest.Monk
 @pytest.mark.slow
 def test_python_app_py_serves_where_the_environment_says_without_loading_a_model(tmp_path: Path) -> None:
     port = free_port()
-    hook = tmp_path / "torch.py"  # stands before the real one: importing it would end the server
+    hook = tmp_path / "torch.py"  # found before the real one: importing it would end the server
     hook.write_text("raise SystemExit('a model was loaded')", encoding="utf-8")
     environment = os.environ | {"GRADIO_SERVER_PORT": str(port), "PYTHONPATH": str(tmp_path)}
     with (

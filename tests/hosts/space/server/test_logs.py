@@ -1,4 +1,4 @@
-"""What the server's process writes on stdout and stderr after every kind of failure: no text of anyone."""
+"""Output of the server's process on stdout and stderr after every kind of failure: no visitor's text."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_no_text_reaches_the_log_after_any_failure(server: tuple[int, Path]) -> 
         values = [{"path": SECRET, "meta": {"_type": "gradio.FileData"}}, *[SECRET] * 60]
         ask(port, "POST", "/gradio_api/queue/join", {"data": values, "fn_index": number, "session_hash": f"s{number}"})
         ask(port, "POST", "/gradio_api/run/predict", {"data": values, "fn_index": number, "session_hash": "r"})
-    for last in ("KeyError", "ValueError", "another"):  # mistakes of the program, and what a visitor is told
+    for last in ("KeyError", "ValueError", "another"):  # mistakes of the program, and errors for a visitor
         sets = {"references": [SECRET, *HUMAN, last], "predictions": MODEL, "featurize_model_name": "broken"}
         assert "event: error" in run(port, sets)
     slow = {"references": ["slow", *HUMAN], "predictions": [SECRET], "featurize_model_name": "broken"}

@@ -18,7 +18,7 @@ from mauve_metric.hosts.space.server.middleware import BodyLimit, ErrorAnswers
 
 
 def answers(raised: Exception, *, started: bool = False) -> list[dict[str, Any]]:
-    """What a client hears of an application that raises an error, in a stream that has begun or before."""
+    """The answer to a client of an application that raises an error, in a stream that has begun or before."""
     sent: list[dict[str, Any]] = []
 
     async def fails(scope: Any, receive: Any, send: Any) -> None:

@@ -29,7 +29,7 @@ def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
     request = visitor()
     request.query_params = {}
     arrived = desk.arrive(request)
-    assert len(desk.sessions) == 0  # who only looks takes nobody's place
+    assert len(desk.sessions) == 0  # visitors who only look take no place
     shown = desk.example.shown()
     assert shown is not None
     (result,) = shown.scored.results.values()

@@ -100,7 +100,7 @@ def test_the_order_of_a_pair_is_drawn() -> None:
     assert 7 < first.count("human") < 33  # 40 coins: four deviations are 12.6
 
 
-def test_nobody_gets_more_than_enough_and_unusable_texts_are_an_error() -> None:
+def test_rounds_end_after_enough_texts_and_unusable_texts_are_an_error() -> None:
     judging = deal("ann", *sets(300))
     assert len(judging.rounds) == len(judging.pairs) == MOST_JUDGED
     with pytest.raises(ValueError, match="no row has a sentence by a person with one by the model after it"):

@@ -1,4 +1,4 @@
-"""What a run is said to take follows what the last ones took."""
+"""The forecast duration of a run follows the durations of the last ones."""
 
 from __future__ import annotations
 

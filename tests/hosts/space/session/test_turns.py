@@ -1,4 +1,4 @@
-"""The order of runs, and what a visitor is told who waits or asks for too many."""
+"""The order of runs, and the answers to a visitor who waits or asks for too many."""
 
 from __future__ import annotations
 

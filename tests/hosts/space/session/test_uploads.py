@@ -45,7 +45,7 @@ def upload(desk: Handlers, folder: Path) -> Upload:
 
 
 def left(folder: Path) -> list[str]:
-    """What lies in the folder of uploads, folders too."""
+    """The content of the folder of uploads, folders too."""
     return sorted(path.name for path in folder.rglob("*")) if folder.exists() else []
 
 
@@ -127,7 +127,7 @@ def test_the_commands_leave_out_the_same_lines(tmp_path: Path, monkeypatch: pyte
     assert takeaway.shell_code(human, {"m": model}, {}) == "mauve-metric score h.txt m.txt --empty-texts drop"
 
 
-def test_the_shell_knows_a_renamed_set_by_its_new_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shell_command_has_the_new_name_of_a_renamed_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mauve_metric.hosts.cli.files import named_file
 
     human = TextSet("it", "h.txt", HUMAN)

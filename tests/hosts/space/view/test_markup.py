@@ -32,7 +32,7 @@ def result(explanation: Explanation) -> MauveResult:
 
 
 def text_of(page: str) -> str:
-    """What a reader sees."""
+    """The visible text."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 

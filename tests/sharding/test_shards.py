@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mauve_metric.sharding.text_shards import list_shards, on_this_machine
+from mauve_metric.sharding.shards import list_shards, on_this_machine
 
 pytest.importorskip("aiohttp", reason="fsspec needs aiohttp for http")
 
