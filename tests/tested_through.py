@@ -57,15 +57,12 @@ TESTED_THROUGH = {
     "hosts/space/server/test_endpoints.py": (
         "hosts/space/limits",
         "hosts/space/server/schema",
-        "hosts/space/view/theme",
     ),
     "hosts/space/session/test_judging.py": ("hosts/space/view/judging",),
     "hosts/space/session/test_measuring.py": ("hosts/space/session/takeaway",),
     "hosts/space/session/test_run.py": ("hosts/space/view/run_handlers",),
     "hosts/space/test_page.py": (
-        "hosts/space/view/away_part",
         "hosts/space/view/layout",
-        "hosts/space/view/measures_part",
         "hosts/space/view/wiring",
     ),
     "hosts/space/view/test_handlers.py": (

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from mauve_metric.features.encoder import Encoder
+from mauve_metric.runtime.low_precision import has_units
 from mauve_metric.runtime.optional_imports import import_torch
 
 logger = logging.getLogger(__name__)
@@ -30,6 +31,8 @@ def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, 
         logger.info("%s", line)
     else:
         advice = "a GPU, fewer or shorter texts"
+        if work == "featurizing" and encoder.device == "cpu" and encoder.dtype == "float32" and has_units():
+            advice += ", dtype='bfloat16' (rounds more)"
         if work == "featurizing" and encoder.name != "minilm":
             advice += ", or featurize_model_name='minilm' (another, much smaller model)"
         logger.warning("%s; faster: %s", line, advice)

@@ -272,20 +272,16 @@ class Featurizing:
             return replace(data, features=check_features(f"{name}_features", data.features))
         if side.kind == "set":
             raise TypeError(f"{name} must be a mauve_metric.FeatureSet, got {type(data).__name__}")
-        if (
-            side.kind == "features"
-            and isinstance(data, (list, tuple))
-            and any(isinstance(row, str) for row in data[:1])
-        ):
-            raise NotFeatures.of(name, f"must be an array of numbers, got texts: give them as {side.choices[-1]}=")
-        if side.kind == "features" and is_on_device(data):
-            return FeatureSet(TensorRows(name, data))
-        if side.kind == "features":
-            rows = feature_rows(name, data)
-            return FeatureSet(check_features(name, data) if rows is None else CheckedRows(name, rows))
         if side.kind == "tokens":
             return self._of_tokens(name, data)
-        return self.of_texts(name, data)
+        if side.kind == "text":
+            return self.of_texts(name, data)
+        if isinstance(data, (list, tuple)) and any(isinstance(row, str) for row in data[:1]):
+            raise NotFeatures.of(name, f"must be an array of numbers, got texts: give them as {side.choices[-1]}=")
+        if is_on_device(data):
+            return FeatureSet(TensorRows(name, data))
+        rows = feature_rows(name, data)
+        return FeatureSet(check_features(name, data) if rows is None else CheckedRows(name, rows))
 
     def _as_stripped(self, side: FeatureSet) -> FeatureSet:
         """A reference as if it had been stripped, if its texts are known to hold nothing that would be taken off."""

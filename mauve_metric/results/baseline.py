@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
-from mauve_metric.results.plain_text import digits, rounded_up
+from mauve_metric.results.plain_text import digits, interval_words, rounded_up
 from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.verdict import on_features
 
@@ -139,10 +139,10 @@ class HumanBaseline(SignedResult):
     def _facts(self) -> list[str]:
         """Sentences that summarise the tables."""
         halves = self.halves
-        low, high = (digits(value, ".3f") for value in (halves.mauve.low, halves.mauve.high))
+        range_of_most = interval_words((halves.mauve.low, halves.mauve.high))
         return [
             f"Two halves of your own human texts, {halves.texts} each on {halves.num_buckets} buckets, score "
-            f"{digits(halves.mauve.mean, '.3f')} ({low} to {high} in 9 of 10 splits) "
+            f"{digits(halves.mauve.mean, '.3f')} ({range_of_most} in 9 of 10 splits) "
             f"{on_features(self.signature_entries)}: the ceiling at this size, which no model can be expected "
             f"to pass. Without sampling bias it is {digits(halves.mauve_debiased.mean, '.3f')}, and "
             f"19 of 20 splits lie above {digits(halves.mauve_debiased.low, '.3f')}.",

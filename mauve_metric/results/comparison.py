@@ -257,10 +257,9 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
     rows: list[TableRow] = []
     for place, name in enumerate(comparison.ranking):
         rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
-        result = comparison.models[name]
-        low, high = result.mauve_ci or (None, None)
-        own = {"mauve_own": comparison.own[name].mauve, "n": result.n_q, "low": low, "high": high}
-        rows.append(row_from((*MODEL_COLUMNS, TEST_COLUMN), result, rank=rank, model=name, **own))
+        result, own = comparison.models[name], comparison.own[name].mauve
+        columns = (*MODEL_COLUMNS, TEST_COLUMN)
+        rows.append(row_from(columns, result, "mauve_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
     return rows
 
 

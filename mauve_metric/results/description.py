@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.discriminators import TransferTable
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
+from mauve_metric.results.document import (
+    Column,
+    Document,
+    Heading,
+    Part,
+    Prose,
+    Table,
+    TableRow,
+    View,
+    keys,
+    row_from,
+    row_of,
+)
 from mauve_metric.results.plain_text import printable, shown_names
 from mauve_metric.results.result_methods import SignedResult, plain
 from mauve_metric.results.wording.words import collected_warnings, warnings_prose
@@ -20,24 +32,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 _BEST, _REAL = "◂", "*"
-CSV_COLUMNS = (
-    Column("measure", "measure"),
-    Column("model", "model"),
-    Column("value", "value", ".4g"),
-    Column("human", "human", ".4g"),
-    Column("difference", "difference", "+.4g"),
-    *ends("+.4g"),
-    Column("p_value", "p", ".2g"),
-    Column("better", "better"),
-)
-
-TRANSFER_COLUMNS = (
-    Column("trained_on", "trained on"),
-    Column("tested_on", "tested on"),
-    Column("accuracy", "accuracy", ".3f"),
-    *ends(".3f"),
-    Column("auc", "AUC", ".3f"),
-)
+CSV_COLUMNS = keys("measure", "model", "value", "human", "difference", "low", "high", "p_value", "better")
+TRANSFER_COLUMNS = keys("trained_on", "tested_on", "accuracy", "low", "high", "auc")
 
 
 class Described(NamedTuple):
@@ -105,8 +101,8 @@ class Description(SignedResult):
         """Build the document: one row per measure, meaning of the marks, missing measures, and times."""
         sizes = ", ".join(f"{printable(name)} {size}" for name, size in self.sizes.items())
         parts = (
-            Table(self._columns(), self._rows(_BEST), views=("terminal", "markdown", "html")),
-            Table(self._columns(), self._rows(" (best)"), views=("latex",)),
+            self._table(_BEST, "terminal", "markdown", "html"),
+            self._table(" (best)", "latex"),
             warnings_prose(self._warnings()),
             Prose(self._notes(), paragraphs=True),
             *self._parts_of_transfer(),
@@ -114,7 +110,7 @@ class Description(SignedResult):
         )
         each = {"": self, **self.by_subgroup}
         rows: list[TableRow] = [{**row, "label": label} for label, found in each.items() for row in found._csv_rows()]
-        columns = (Column("label", "subgroup"), *CSV_COLUMNS) if self.by_subgroup else CSV_COLUMNS
+        columns = (*keys("label"), *CSV_COLUMNS) if self.by_subgroup else CSV_COLUMNS
         tables = {"measures": Table(columns, rows), "transfer": Table(TRANSFER_COLUMNS, self._transfer_rows())}
         return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
 
@@ -152,35 +148,34 @@ class Description(SignedResult):
             item = found.get(measure)
             if item is None or item.ci is None:
                 return None
-            distances[name] = _distance(item.ci, better_of(measure))
+            distances[name] = _distance(item.ci, MEASURES[measure].better)
         if len(distances) < 2:
             return None
         best = min(distances, key=lambda name: distances[name][1])
         return best if all(distances[best][1] < low for name, (low, _) in distances.items() if name != best) else None
 
-    def _columns(self) -> list[Column]:
-        """Columns of the table: with one model also difference and interval, with several their values."""
+    def _table(self, best: str, *views: View) -> Table:
+        """One row a measure, numbers as text; `best` follows the best value where no other interval reaches it.
+
+        With one model also difference and interval.
+        """
         labels = shown_names(list(self.models))
         columns = [Column("title", "measure"), Column("better", "better"), Column("human", "human", ">")]
         columns += [Column(f"model {name}", labels[name], ">") for name in self.models]
-        more = [Column("difference", "difference", ">"), Column("interval", "interval", ">")]
-        return columns if len(self.models) > 1 else [*columns, *more]
-
-    def _rows(self, best: str) -> list[TableRow]:
-        """One row a measure, numbers as text; `best` follows the best value where no other interval reaches it."""
+        if len(self.models) == 1:
+            columns += [Column("difference", "difference", ">"), Column("interval", "interval", ">")]
         rows: list[TableRow] = []
         for measure in self.measures:
-            row: TableRow = {"title": title_of(measure), "better": better_of(measure)}
+            row: TableRow = {"title": title_of(measure), "better": MEASURES[measure].better}
             row["human"] = _number(self.human.get(measure))
             winner = self.best_model(measure)
             for name, values in self.models.items():
                 item = values.get(measure)
-                mark = best if name == winner else ""
-                row[f"model {name}"] = "–" if item is None else f"{_number(item.value)}{_mark(item)}{mark}"
+                row[f"model {name}"] = _value(item) + (best if name == winner else "")
                 row["difference"] = _number(item and item.difference, "+")
                 row["interval"] = _interval(item)
             rows.append(row)
-        return rows
+        return Table(columns, rows, views)
 
     def _transfer_rows(self) -> list[TableRow]:
         """One row for each model that a discriminator was trained on, "all" last, and each that it was tested on."""
@@ -193,9 +188,7 @@ class Description(SignedResult):
         ]
         found += [("all", other, both.accuracy, both.auc) for other, both in self.transfer.mixed.items()]
         return [
-            row_from(
-                TRANSFER_COLUMNS, accuracy, trained_on=name, tested_on=other, accuracy=accuracy.value, auc=auc.value
-            )
+            row_of(TRANSFER_COLUMNS, name, other, accuracy.value, *(accuracy.ci or (None, None)), auc.value)
             for name, other, accuracy, auc in found
         ]
 
@@ -207,27 +200,25 @@ class Description(SignedResult):
             name = str(row["trained_on"])
             own = rows.setdefault(name, {"trained on": labels.get(name, "all of them")})
             own[f"on {row['tested_on']}"] = row["accuracy"]
-        columns = [
-            Column("trained on", "trained on"),
-            *(Column(f"on {name}", labels[name], ".3f") for name in self.models),
-        ]
+        if not rows:
+            return []
+        tests = [Column(f"on {name}", labels[name], ".3f") for name in self.models]
         note = "Accuracy of discriminators of the features on unseen texts of each model and people; 0.5: by chance."
-        return (
-            [Heading("Discriminators across models"), Table(columns, [*rows.values()]), Prose([note])] if rows else []
-        )
+        table = Table([Column("trained on", "trained on"), *tests], [*rows.values()])
+        return [Heading("Discriminators across models"), table, Prose([note])]
 
     def _parts_of_subgroups(self) -> list[Part]:
         """A table a model: one row a measure, with a column for each subgroup."""
         parts: list[Part] = []
         for name in self.models:
             found = {label: one for label, one in self.by_subgroup.items() if name in one.models}
-            rows: list[TableRow] = []
-            for measure in self.measures:
-                row: TableRow = {"title": title_of(measure), "better": better_of(measure)}
-                for label, one in found.items():
-                    item = one.models[name].get(measure)
-                    row[f"label {label}"] = "–" if item is None else f"{_number(item.value)}{_mark(item)}"
-                rows.append(row)
+            rows: list[TableRow] = [
+                {
+                    **{"title": title_of(measure), "better": MEASURES[measure].better},
+                    **{f"label {label}": _value(one.models[name].get(measure)) for label, one in found.items()},
+                }
+                for measure in self.measures
+            ]
             columns = [Column("title", "measure"), Column("better", "better")]
             titles = {label: f"{printable(label)} ({one.sizes[name]})" for label, one in found.items()}
             columns += [Column(f"label {label}", title, ">") for label, title in titles.items()]
@@ -238,7 +229,12 @@ class Description(SignedResult):
         """One row a measure and model, numbers in full."""
         return [
             row_from(
-                CSV_COLUMNS, item, measure=measure, model=name, human=self.human.get(measure), better=better_of(measure)
+                CSV_COLUMNS,
+                item,
+                measure=measure,
+                model=name,
+                human=self.human.get(measure),
+                better=MEASURES[measure].better,
             )
             for measure in self.measures
             for name, found in self.models.items()
@@ -273,11 +269,6 @@ def title_of(measure: str) -> str:
     return MEASURES[measure].title if measure in MEASURES else measure
 
 
-def better_of(measure: str) -> str:
-    """The direction that is better: "higher", "lower" or, nearest to the human texts, "human"."""
-    return MEASURES[measure].better
-
-
 def _distance(interval: tuple[float, float], better: str) -> tuple[float, float]:
     """The ends of an interval of how far a model is from the best value, up to what all models share."""
     low, high = interval
@@ -289,9 +280,12 @@ def _distance(interval: tuple[float, float], better: str) -> tuple[float, float]
     return nearest, max(abs(low), abs(high))
 
 
-def _mark(item: Described) -> str:
-    """A mark where a model's difference from the human texts is more than chance, by its interval."""
-    return _REAL if item.difference is not None and item.ci and not item.ci[0] <= 0 <= item.ci[1] else ""
+def _value(item: Described | None) -> str:
+    """A value, marked where its difference from the human texts is more than chance, by its interval."""
+    if item is None:
+        return "–"
+    is_real = item.difference is not None and item.ci and not item.ci[0] <= 0 <= item.ci[1]
+    return f"{_number(item.value)}{_REAL if is_real else ''}"
 
 
 def _number(value: float | None, sign: str = "") -> str:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -23,6 +23,11 @@ class Column(NamedTuple):
     title: str
     form: str = "s"
     ends: tuple[float, ...] = ENDS
+
+
+def keys(*names: str) -> tuple[Column, ...]:
+    """The columns of a table that is written as CSV alone."""
+    return tuple(Column(name, name) for name in names)
 
 
 def ends(form: str, most: tuple[float, ...] = ENDS) -> tuple[Column, Column]:
@@ -63,7 +68,6 @@ class Prose(NamedTuple):
     lines: Sequence[str | Line]
     lead: str = ""
     paragraphs: bool = False
-    views: tuple[View, ...] = ALL
     advice: bool = False
 
     @property
@@ -95,7 +99,7 @@ class Document:
     title: str
     parts: Sequence[Part]
     tables: Mapping[str, Table]
-    signatures: Sequence[tuple[str, str]] = field(default=())
+    signatures: Sequence[tuple[str, str]] = ()
 
     def terminal(self, signatures: bool = True) -> str:
         """The document as wide as the terminal: parts separated by blank lines, the own signature last."""
@@ -132,8 +136,7 @@ class Document:
 
     def shown(self, view: View) -> list[Part]:
         """Select the parts of a view, without tables that have no rows."""
-        parts = [part for part in self.parts if isinstance(part, Heading) or view in part.views]
-        return [part for part in parts if not isinstance(part, Table) or part.rows]
+        return [part for part in self.parts if not isinstance(part, Table) or (part.rows and view in part.views)]
 
     def _signature_lines(self, own: str = "") -> list[str]:
         """Lines of the signatures with their titles; `own` is the title of that of the result itself."""
@@ -146,9 +149,9 @@ def row_of(columns: Sequence[Column], *values: str | float | None) -> TableRow:
     return {column.key: value for column, value in zip(columns, values, strict=True)}
 
 
-def row_from(columns: Sequence[Column], item: object, **more: str | float | None) -> TableRow:
-    """A row with the attributes that the columns name, the ends of the item's `ci` as `low` and `high`, and `more`."""
-    low, high = getattr(item, "ci", None) or (None, None)
+def row_from(columns: Sequence[Column], item: object, ci: str = "ci", /, **more: str | float | None) -> TableRow:
+    """A row with the attributes that the columns name, its interval `ci` as `low` and `high`, and `more`."""
+    low, high = getattr(item, ci, None) or (None, None)
     return {column.key: getattr(item, column.key, None) for column in columns} | {"low": low, "high": high} | more
 
 
@@ -246,20 +249,6 @@ def _lines(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[list[str
     return [[column.title for column in columns], *cells]
 
 
-_FORMULAS = {
-    mark: f"${formula}$"
-    for mark, formula in {
-        "τ": r"\tau",
-        "χ": r"\chi",
-        "ε": r"\varepsilon",
-        "²": "^2",
-        "‖": r"\Vert",
-        "→": r"\to",
-        "∞": r"\infty",
-    }.items()
-}
-
-
 def latex_text(text: str) -> str:
     r"""Escape LaTeX's special characters; write characters that its text fonts lack as formulas.
 
@@ -268,5 +257,7 @@ def latex_text(text: str) -> str:
     """
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
     special |= {"<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "*": "{*}"}  # the last two change a line's end
-    special |= {mark: "\\" + mark for mark in "&%$#_{}"} | _FORMULAS
+    special |= {"τ": r"$\tau$", "χ": r"$\chi$", "ε": r"$\varepsilon$", "²": "$^2$"}
+    special |= {"‖": r"$\Vert$", "→": r"$\to$", "∞": r"$\infty$"}
+    special |= {mark: "\\" + mark for mark in "&%$#_{}"}
     return " ".join("".join(special.get(mark, mark) for mark in printable(text)).split())

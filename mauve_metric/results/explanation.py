@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.ngrams import NgramUse
-from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, TableRow, row_from, row_of
+from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, keys, row_from, row_of
 from mauve_metric.results.plain_text import digits, percent
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
@@ -33,20 +33,8 @@ BUCKET_COLUMNS = (
     Column("other_rank", "other rank", "d"),
     Column("about", "about"),
 )
-SUBGROUP_COLUMNS = (
-    Column("bucket", "bucket", "d"),
-    Column("label", "subgroup"),
-    Column("p_count", "human", "d"),
-    Column("q_count", "model", "d"),
-)
-TEXT_COLUMNS = (
-    Column("bucket", "bucket", "d"),
-    Column("side", "side"),
-    Column("row", "row", "d"),
-    Column("distance", "distance", ".4f"),
-    Column("in_bucket", "in bucket"),
-    Column("text", "text"),
-)
+SUBGROUP_COLUMNS = keys("bucket", "label", "p_count", "q_count")
+TEXT_COLUMNS = keys("bucket", "side", "row", "distance", "in_bucket", "text")
 _ITEM = (" " * 4 + "- ", " " * 6)  # indents of a text
 
 
@@ -160,22 +148,30 @@ class Explanation(Result):
         buckets = Table(
             BUCKET_COLUMNS, [row_from(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets]
         )
+        gaps = (
+            (self.type_one, "from buckets with too many model texts (Type I)"),
+            (self.type_two, "from buckets with too few (Type II): human text that the model misses"),
+            (self.noise, "from buckets that could be noise"),
+        )
         parts: tuple[Part, ...] = (
             Prose([*dict.fromkeys(said)], paragraphs=True, advice=True),
             words.warnings_prose([("", warning) for warning in result.warnings]),
             Prose([f"The gap{whose} to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
-            Table(GAP_COLUMNS, self._gap_rows()),
+            Table(GAP_COLUMNS, [row_of(GAP_COLUMNS, value, percent(value, self.gap), text) for value, text in gaps]),
             Table(buckets.columns, buckets.rows, views=FILES),
             *map(_bucket_prose, self.buckets),
             Prose([evidence.STABILITY_NOTE] if self.buckets else []),
             *self._classifier_prose(),
         )
-        tables = {"buckets": buckets, "texts": Table(TEXT_COLUMNS, self._text_rows())}
+        texts = [
+            row_of(TEXT_COLUMNS, bucket.bucket, side, *near) for bucket in self.buckets for side, near in bucket.texts
+        ]
         composition = [
             row_of(SUBGROUP_COLUMNS, bucket.bucket, label, *counts)
             for bucket in self.buckets
             for label, counts in bucket.composition.items()
         ]
+        tables = {"buckets": buckets, "texts": Table(TEXT_COLUMNS, texts)}
         tables["subgroups"] = Table(SUBGROUP_COLUMNS, composition)
         title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
         return Document(title, parts, tables, [("", result.signature)])
@@ -185,20 +181,6 @@ class Explanation(Result):
         from mauve_metric.results.charts import of_comparison
 
         return of_comparison.contributions_chart(self)
-
-    def _gap_rows(self) -> list[TableRow]:
-        parts = (
-            (self.type_one, "from buckets with too many model texts (Type I)"),
-            (self.type_two, "from buckets with too few (Type II): human text that the model misses"),
-            (self.noise, "from buckets that could be noise"),
-        )
-        return [row_of(GAP_COLUMNS, value, percent(value, self.gap), meaning) for value, meaning in parts]
-
-    def _text_rows(self) -> list[TableRow]:
-        """The texts of the buckets, one row each."""
-        return [
-            row_of(TEXT_COLUMNS, bucket.bucket, side, *near) for bucket in self.buckets for side, near in bucket.texts
-        ]
 
     def _classifier_prose(self) -> list[Prose]:
         """The texts and the n-grams by which a classifier separates the two sets."""

@@ -60,6 +60,20 @@ def cell(value: str | float | None, form: str, ends: tuple[float, ...] = ENDS) -
     return digits(value, form, ends) if isinstance(value, float) else format(value, form)
 
 
+def interval_words(ends: tuple[float, float], form: str = ".3f") -> str:
+    """Both ends of an interval.
+
+    >>> interval_words((0.85071, 0.9999954))
+    '0.851 to 0.999995'
+    """
+    return f"{digits(ends[0], form)} to {digits(ends[1], form)}"
+
+
+def in_brackets(ends: tuple[float, float] | None, form: str = ".3f") -> str:
+    """An interval to follow its number, in brackets; empty without one."""
+    return "" if ends is None else f" ({interval_words(ends, form)})"
+
+
 def p_words(value: float) -> str:
     """A p-value in a sentence; no p-value is 0.
 

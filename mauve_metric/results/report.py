@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import importlib.resources
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from mauve_metric.results.explanation import NearText, ScoredText
 
 
-TEMPLATES = ("report.html", "document.html", "tables.html", "report.css")
 LONGEST_TEXT = 1500  # characters shown of a text
 
 
@@ -51,6 +49,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
     comparison = words.with_labels(comparison)
     results = list(comparison.models.values())
     found = words.collected_warnings(comparison)
+    more = [] if measures is None else [("measures", text) for _, text in measures.signatures]
     return _template().render(
         answer=answer,
         title=f"MAUVE of {len(results)} model{'s' if len(results) > 1 else ''} against {results[0].n_p} human texts",
@@ -63,8 +62,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
         other=[item for item in found if not item[1].severe],
         measures=measures,
         of_comparison=of_comparison,
-        signatures=_signatures(comparison)
-        + [("measures", text) for _, text in (measures.signatures if measures else ())],
+        signatures=[*_signatures(comparison), *more],
     )
 
 
@@ -83,10 +81,8 @@ def _template(name: str = "report.html") -> jinja2.Template:
     """A template beside this file; what it is given is escaped."""
     import jinja2
 
-    files = importlib.resources.files("mauve_metric.results")
-    pages = {name: files.joinpath(name).read_text(encoding="utf-8") for name in TEMPLATES}
     environment = jinja2.Environment(
-        loader=jinja2.DictLoader(pages),
+        loader=jinja2.PackageLoader("mauve_metric", "results"),
         autoescape=True,
         finalize=_printable,
         trim_blocks=True,
@@ -120,18 +116,14 @@ def _source(chart: alt.TopLevelMixin) -> str:
 
 def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[evidence.Piece]:
     """The displayed part of a text, in pieces."""
-    if not near.text:
-        return [evidence.Piece("(the text was not given)", False)]
-    return evidence.marked(near.text, phrases, LONGEST_TEXT)
+    return evidence.marked(near.text or "(the text was not given)", phrases if near.text else (), LONGEST_TEXT)
 
 
 def _signatures(comparison: Comparison) -> list[tuple[str, str]]:
-    """Every signature with its title."""
+    """Every signature of a comparison with its title."""
     others = [*words.each_featurizer(comparison).items()][1:]
     named = [("comparison", comparison.signature), *((f"comparison, {name}", one.signature) for name, one in others)]
     for name, result in comparison.models.items():
-        named += [
-            (f"{name}, common buckets", result.signature),
-            (f"{name}, own buckets", comparison.own[name].signature),
-        ]
+        own = comparison.own[name].signature
+        named += [(f"{name}, common buckets", result.signature), (f"{name}, own buckets", own)]
     return named

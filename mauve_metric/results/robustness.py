@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mauve_metric.results.comparison import Difference
-from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, ends, row_of
+from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, keys, row_of
 from mauve_metric.results.plain_text import digits, printable, shown_names
 from mauve_metric.results.result_methods import SignedResult, plain, values_of
 
@@ -43,17 +43,8 @@ FACTOR_COLUMNS = (
     Column("effect", "in the design", "+.4f"),
     Column("effect_pair", "of", "s"),
 )
-CSV_COLUMNS = (
-    Column("setting", "setting"),
-    Column("factor", "factor"),
-    Column("num_buckets", "k", "d"),
-    Column("texts", "n", "d"),
-    Column("tau", "τ", "+.3f"),
-    Column("model", "model"),
-    Column("rank", "rank", "d"),
-    Column("mauve_debiased", "debiased", ".4f"),
-    *ends(".4f"),
-    Column("mauve", "MAUVE", ".4f"),
+CSV_COLUMNS = keys(
+    *("setting", "factor", "num_buckets", "texts", "tau", "model", "rank", "mauve_debiased", "low", "high", "mauve")
 )
 _NAMED = 4  # pairs or settings in a sentence
 NOTE = (

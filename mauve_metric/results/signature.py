@@ -34,7 +34,13 @@ def signature_entries(
                 entries[key] = identity[key]
         entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
         entries["strip"] = identity.get("strip", "no")
-    entries |= _applying_options(config)
+    entries |= {
+        name: getattr(config, name)
+        for name, knob in config_fields().items()  # those of quantizing and scoring that apply, no default quantizer
+        if knob.metadata["stage"] != "featurize"
+        and knob.metadata["of"] in (None, config.quantizer)
+        and (name != "quantizer" or config.quantizer != MauveConfig.quantizer)
+    }
     entries |= {"design": design_of(p.groups, q.groups), "n_p": len(p), "n_q": len(q)}
     with ThreadPoolExecutor(2) as pool:  # hashing leaves Python's lock
         p_digest, q_digest = pool.map(lambda side: side.digest, (p, q))
@@ -51,17 +57,6 @@ def human_entries(
     """`signature_entries` of a result that is not of one set Q alone: without its size and digest."""
     entries = signature_entries(p, q, config, more)
     return {key: value for key, value in entries.items() if key not in ("n_q", "q_digest")}
-
-
-def _applying_options(config: MauveConfig) -> dict[str, object]:
-    """Options of quantizing and scoring that apply; the quantizer only if it is not the default."""
-    return {
-        name: getattr(config, name)
-        for name, knob in config_fields().items()
-        if knob.metadata["stage"] != "featurize"
-        and knob.metadata["of"] in (None, config.quantizer)
-        and (name != "quantizer" or config.quantizer != MauveConfig.quantizer)
-    }
 
 
 def versions(*packages: str) -> dict[str, object]:

@@ -6,23 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.document import Column, Document, Heading, Prose, Table, TableRow, ends, row_from, row_of
-from mauve_metric.results.plain_text import digits, percent, printable, shown_names
+from mauve_metric.results.document import Column, Document, Heading, Prose, Table, TableRow, keys, row_from, row_of
+from mauve_metric.results.plain_text import digits, in_brackets, percent, printable, shown_names
 from mauve_metric.results.result_methods import Result, plain
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     import altair as alt
 
-CSV_COLUMNS = (
-    Column("featurizer", "featurizer"),
-    Column("perturbation", "error"),
-    Column("strength", "strength", "g"),
-    Column("mauve_debiased", "debiased", ".3f"),
-    *ends(".3f"),
-    Column("p_value", "p", ".2g"),
-    Column("seen", "seen"),
-    Column("changed", "changed", ".3f"),
+CSV_COLUMNS = keys(
+    "featurizer", "perturbation", "strength", "mauve_debiased", "low", "high", "p_value", "seen", "changed"
 )
 _ERROR = Column("perturbation", "error")
 _SEEN_FROM = Column("smallest_seen", "seen from", "g")
@@ -190,5 +183,4 @@ class StressTest(Result):
 
 def score_text(score: StressedScore) -> str:
     """A debiased score with its interval, after = where it is not told apart from equal."""
-    text = f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.3f')}"
-    return text if score.ci is None else f"{text} ({digits(score.ci[0], '.2f')} to {digits(score.ci[1], '.2f')})"
+    return f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.3f')}{in_brackets(score.ci, '.2f')}"

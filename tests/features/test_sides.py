@@ -373,19 +373,22 @@ def test_a_run_is_announced_and_summed_up(tiny_gpt2: str, caplog: pytest.LogCapt
     assert "featurizing a stream" in caplog.records[0].getMessage()
 
 
+@pytest.mark.parametrize("units", [False, True])
 def test_a_very_long_run_is_announced_with_advice(
-    tiny_gpt2: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tiny_gpt2: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, units: bool
 ) -> None:
     tokens = []
+    monkeypatch.setattr(estimate, "has_units", lambda: units)
     monkeypatch.setattr(
         estimate, "estimated_seconds", lambda encoder, count: tokens.append(count) or 86_400.0
     )  # fmt: skip
     with caplog.at_level(logging.WARNING, logger="mauve_metric"):
-        found = featurized(HUMAN, featurize_model_name=tiny_gpt2, cache=False)
+        found = featurized(HUMAN, featurize_model_name=tiny_gpt2, cache=False, device="cpu")
     assert found.lengths is not None and tokens == [pytest.approx(found.lengths.sum())]
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
     assert "about 24 hours" in record.getMessage() and "minilm" in record.getMessage() and "GPU" in record.getMessage()
+    assert ("bfloat16" in record.getMessage()) is units  # where the processor is faster at it
 
 
 def test_estimate_grows_with_the_tokens(

@@ -134,18 +134,6 @@ def rank_share(likelihoods: Likelihoods, *, low: int = 1, high: int | None = Non
     return likelihood.mean_by_text(inside.astype(np.float64), likelihoods.offsets)
 
 
-def rank_histogram(likelihoods: Likelihoods, *, bins: likelihood.Bins = "thesis") -> Floats:
-    """Share of all predicted tokens in each bin of ranks, (bins,), summing to 1; for the bins see `rank_edges`."""
-    counts = _rank_counts(likelihoods, bins).sum(axis=0)
-    shares: Floats = counts / counts.sum()
-    return shares
-
-
-def _rank_counts(likelihoods: Likelihoods, bins: likelihood.Bins) -> Integers:
-    edges = likelihood.rank_edges(bins, likelihoods.vocabulary_size)
-    return likelihood.rank_counts(likelihoods.ranks, likelihoods.offsets, edges)
-
-
 def discriminator_ranks(
     human: Likelihoods,
     model: Likelihoods,
@@ -177,7 +165,9 @@ def discriminator_ranks(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    counts = [_rank_counts(side, bins) for side in _alike(human, model)]
+    _check_alike(human, model)
+    edges = likelihood.rank_edges(bins, human.vocabulary_size)
+    counts = [likelihood.rank_counts(side.ranks, side.offsets, edges) for side in (human, model)]
     p, q = (side / side.sum(axis=1, keepdims=True) for side in counts)
     rows, is_model = np.concatenate([p, q]), np.repeat([False, True], [len(p), len(q)])
     groups = _groups(human, model, groups_p, groups_q)
@@ -203,19 +193,18 @@ def discriminator_total_probability(
 
     Solaiman et al. 2019; Ippolito 2021, §3.4.
     """
-    _alike(human, model)
+    _check_alike(human, model)
     p, q = (likelihood.sums_by_text(side.log_probabilities, side.offsets)[:, None] for side in (human, model))
     is_model = np.repeat([False, True], [len(p), len(q)])
     fitted = cross_fit(np.concatenate([p, q]), is_model, _groups(human, model, groups_p, groups_q), seed=seed)
     return accuracy_of_scores(fitted.held_out, level)
 
 
-def _alike(human: Likelihoods, model: Likelihoods) -> tuple[Likelihoods, Likelihoods]:
+def _check_alike(human: Likelihoods, model: Likelihoods) -> None:
     for key in _FIXED:
         p, q = human.identity.get(key), model.identity.get(key)
         if p != q:
             raise ValueError(f"both sets must be read by one language model in one way, got {key} {p!r} and {q!r}")
-    return human, model
 
 
 def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, groups_q: Integers | None) -> Integers:

@@ -22,11 +22,10 @@ from mauve_metric.hosts.space.server.schema import Schema, add_descriptions
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR
 from mauve_metric.hosts.space.session.turns import ONE_RUN
-from mauve_metric.hosts.space.view import judging, layout
+from mauve_metric.hosts.space.view import judging, layout, result_part
 from mauve_metric.hosts.space.view.controls import PLAY, panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK
-from mauve_metric.hosts.space.view.theme import theme
 from mauve_metric.hosts.space.view.wiring import Wiring
 from mauve_metric.results.charts.figure import DARK
 from mauve_metric.runtime.threads import prepare_threads
@@ -90,7 +89,7 @@ def build_app(
             with gr.Column(min_width=0, elem_id="shown"):
                 status = gr.HTML(elem_id="status", render=False)
                 given = gr.Accordion("Your texts", elem_id="given", render=False)
-                result = layout.result_part(limits, status, given)
+                result = result_part.result_part(limits, status, given)
                 layout.code_part(models)
             with gr.Column(min_width=0, elem_id="inputs"):
                 given.render()  # type: ignore[no-untyped-call]  # Gradio does not type it
@@ -117,6 +116,18 @@ def build_app(
         judging.judging_page(limits)
     app.queue(max_size=limits.waiting, api_open=False)
     return app
+
+
+def theme() -> Base:
+    """Fonts of the visitor's machine (nothing is fetched), and text with enough contrast."""
+    plain = gr.themes.Default(
+        primary_hue="indigo", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
+    )
+    names = ("body_text_color_subdued", "block_info_text_color", "block_title_text_color", "block_label_text_color")
+    colors = dict.fromkeys(names, "*neutral_600") | {f"{name}_dark": "*neutral_300" for name in names}
+    for part in ("background_fill", "background_fill_dark", "border_color", "border_color_dark"):
+        colors[f"button_primary_{part}"] = "*primary_700"
+    return plain.set(**colors, color_accent="*primary_600")
 
 
 class LaunchOptions(TypedDict):

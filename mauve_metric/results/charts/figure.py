@@ -33,19 +33,32 @@ _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # of gradio's Vega-
 _LONGEST_LABEL = 44  # characters of a name in a figure
 
 
-AXIS_STYLE: dict[str, Any] = {  # of all figures
-    "titleFontSize": 12,
-    "titleFontWeight": "normal",
-    "labelFontSize": 11,
-    "gridColor": "#E8E8E8",
-}
+TITLE_STYLE: dict[str, Any] = {"titleFontSize": 12, "titleFontWeight": "normal"}  # of all axes
+AXIS_STYLE: dict[str, Any] = {**TITLE_STYLE, "labelFontSize": 11, "gridColor": "#E8E8E8"}
+
+
+UNIT: dict[str, Any] = {"domain": [0, 1], "nice": False}  # the scale of a score
+UNIT_AXIS: dict[str, Any] = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1], **AXIS_STYLE}
+BARE_AXIS: dict[str, Any] = {"labels": False, "ticks": False, "grid": False, **TITLE_STYLE}
+
+
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    """A chart of rows of data."""
+    return alt.Chart(alt.InlineData(values=list(rows)))
+
+
+def layered(
+    layers: Sequence[alt.Chart], width: float, height: float, title: Sequence[str], description: str
+) -> alt.LayerChart:
+    """A figure of layers: its size in pixels, its title and the lines under it, and words for who does not see it."""
+    chart = alt.LayerChart(layer=list(layers))
+    return chart.properties(width=width, height=height, title=heading(*title), description=description)
 
 
 def curve_axes(x_title: str, y_title: str) -> tuple[alt.X, alt.Y]:
     """The encodings of `coverage` and `quality` on two axes from 0 to 1."""
-    unit, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **AXIS_STYLE)
-    x = alt.X("coverage:Q", title=x_title, scale=unit, axis=axis)
-    return x, alt.Y("quality:Q", title=y_title, scale=unit, axis=axis, stack=None)
+    shared: dict[str, Any] = {"scale": alt.Scale(**UNIT), "axis": alt.Axis(**UNIT_AXIS)}
+    return alt.X("coverage:Q", title=x_title, **shared), alt.Y("quality:Q", title=y_title, **shared, stack=None)
 
 
 def curve_rows(points: Iterable[Sequence[float]], **more: str | float | None) -> ChartRows:
@@ -56,6 +69,11 @@ def curve_rows(points: Iterable[Sequence[float]], **more: str | float | None) ->
 def tooltips(titles: Mapping[str, str], form: str = ".4f") -> list[alt.Tooltip]:
     """Numbers under the pointer, by their keys in the rows."""
     return [alt.Tooltip(f"{key}:Q", title=title, format=form) for key, title in titles.items()]
+
+
+def numbers(form: str, *keys: str) -> list[alt.Tooltip]:
+    """Numbers under the pointer, called by their keys in the rows."""
+    return [alt.Tooltip(f"{key}:Q", format=form) for key in keys]
 
 
 def model_channel(
@@ -73,8 +91,8 @@ def heading(text: str, *below: str) -> alt.TitleParams:
 
 def equal_line() -> alt.Chart:
     """The line on which coverage equals quality."""
-    ends = alt.InlineData(values=[{"coverage": end, "quality": end} for end in (0, 1)])
-    line = alt.Chart(ends).mark_line(color=LINE, strokeDash=[2, 4], strokeWidth=1)
+    line = of_rows([{"coverage": end, "quality": end} for end in (0, 1)])
+    line = line.mark_line(color=LINE, strokeDash=[2, 4], strokeWidth=1)
     equal: alt.Chart = line.encode(x="coverage:Q", y="quality:Q")
     return equal
 

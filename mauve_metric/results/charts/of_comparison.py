@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from mauve_metric.results.explanation import Explanation
 
 _ROW = 32  # pixels a model in the forest plot
+_SIDES = "too much (Type I), dashed", "missed (Type II)"
 
 
 def comparison_chart(comparison: Comparison) -> alt.VConcatChart:
     """The figures of a comparison: curves beside precision and recall, and the forest plot below."""
-    charts: alt.VConcatChart = alt.vconcat(curve_charts(comparison), forest_chart(comparison), spacing=figure.GAP)
-    return charts
+    return alt.vconcat(curve_charts(comparison), forest_chart(comparison), spacing=figure.GAP)
 
 
 def curve_charts(comparison: Comparison) -> alt.HConcatChart:
@@ -43,11 +43,10 @@ def curves_chart(comparison: Comparison) -> alt.LayerChart:
     for name in comparison.ranking:
         rows += figure.curve_rows(comparison.models[name].divergence_curve.tolist(), model=name)
     line = _curves("divergence", comparison.ranking, rows, figure.COVERAGE, figure.QUALITY)
-    title = figure.heading("Divergence curves", "the area under a curve is its MAUVE")
     areas = ", ".join(f"{name} {comparison.models[name].mauve:.4f}" for name in comparison.ranking)
     description = f"Divergence curves, quality of a model's text against coverage of human text; MAUVE: {areas}."
-    chart = alt.LayerChart(layer=[figure.equal_line(), line])
-    return chart.properties(width=figure.SIDE, height=figure.SIDE, title=title, description=description)
+    title = "Divergence curves", "the area under a curve is its MAUVE"
+    return figure.layered([figure.equal_line(), line], figure.SIDE, figure.SIDE, title, description)
 
 
 def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
@@ -68,7 +67,7 @@ def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
     titles = f"recall: {figure.COVERAGE}", f"precision: {figure.QUALITY}"
     line = _curves("precision_recall", names, curves, *titles, dashes=not points)
     tooltip = ["model:N", *figure.tooltips({"quality": "k-NN precision", "coverage": "k-NN recall"})]
-    marks = alt.Chart(alt.InlineData(values=points)).mark_point(size=90, filled=True, opacity=1)
+    marks = figure.of_rows(points).mark_point(size=90, filled=True, opacity=1)
     marks = marks.encode(
         x="coverage:Q",
         y="quality:Q",
@@ -76,10 +75,10 @@ def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
         shape=figure.model_channel(alt.Shape, names, figure.SHAPES, figure.legend(names)),
         tooltip=tooltip,
     )
-    title = figure.heading("Precision and recall", f"curves: of the histograms{'; points: k-NN' if points else ''}")
+    title = "Precision and recall", f"curves: of the histograms{'; points: k-NN' if points else ''}"
     description = f"Precision-recall curves of the histograms, with their areas: {', '.join(said)}."
-    chart = alt.LayerChart(layer=[figure.equal_line(), line, *([marks] if points else [])])
-    return chart.properties(width=figure.SIDE, height=figure.SIDE, title=title, description=description)
+    layers = [figure.equal_line(), line, *([marks] if points else [])]
+    return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
 
 
 def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
@@ -103,16 +102,11 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
         called: figure.ChartRow = {"model": name, "label": label}
         rows.append(called | place | scores)
         said.append(f"{prefix}{name} {score:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})"))
-    unit = alt.Scale(domain=[0, 1], nice=False)
+    unit = alt.Scale(**figure.UNIT)
     places = alt.Scale(domain=[0, len(rows)], range=[0, _ROW * len(rows)], nice=False)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(y=alt.Y("row:Q", scale=places, axis=None))
-    x = alt.X(
-        "score:Q",
-        title=None,
-        scale=unit,
-        axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **figure.AXIS_STYLE),
-    )
-    tooltip = ["model:N", *(alt.Tooltip(f"{key}:Q", format=".4f") for key in ("score", "low", "high", "mauve"))]
+    base = figure.of_rows(rows).encode(y=alt.Y("row:Q", scale=places, axis=None))
+    x = alt.X("score:Q", title=None, scale=unit, axis=alt.Axis(format=".1f", **figure.UNIT_AXIS))
+    tooltip = ["model:N", *figure.numbers(".4f", "score", "low", "high", "mauve")]
     color = figure.model_channel(alt.Color, comparison.ranking, figure.COLORS, None)
     names = base.mark_text(align="left", baseline="middle", fontSize=11)
     layers = [
@@ -132,10 +126,9 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
         ),
     ]
     level = f"{100 * comparison.confidence_level:g} % intervals, {next(iter(comparison.models.values())).ci_scope}"
-    title = figure.heading("Of what two human sets reach", level, "tick: MAUVE on the buckets that all share")
+    title = "Of what two human sets reach", level, "tick: MAUVE on the buckets that all share"
     description = f"Debiased MAUVE, of what two human sets reach, with its interval: {', '.join(said)}."
-    chart = alt.LayerChart(layer=layers)
-    return chart.properties(width=width, height=_ROW * len(rows), title=title, description=description)
+    return figure.layered(layers, width, _ROW * len(rows), title, description)
 
 
 def _curves(
@@ -146,7 +139,7 @@ def _curves(
     kind: the curves' name. dashes: whether the names below have a dash each; else a shape.
     """
     picked = alt.selection_point(name=f"{kind}_picked", fields=["model"], bind="legend")
-    line = alt.Chart(alt.InlineData(values=rows)).mark_line(strokeWidth=2.2)
+    line = figure.of_rows(rows).mark_line(strokeWidth=2.2)
     curves: alt.Chart = line.encode(
         *figure.curve_axes(x_title, y_title),
         color=figure.model_channel(alt.Color, names, figure.COLORS, figure.legend(names, lines=dashes)),
@@ -174,11 +167,10 @@ def contributions_chart(
     rows = _contribution_rows(explanation)[:most]
     if link is not None:
         rows = [row | {"link": f"{link}{row['bucket']}"} for row in rows]
-    sides = ["too much (Type I), dashed", "missed (Type II)"]
-    axis = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
+    linked = {} if link is None else {"href": "link:N"}
     ends = alt.Scale(domain=[0, max(len(rows), 1)], nice=False)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("rank:Q", title="buckets, the largest first", axis=axis, scale=ends),
+    base = figure.of_rows(rows).encode(
+        x=alt.X("rank:Q", title="buckets, the largest first", axis=alt.Axis(**figure.BARE_AXIS), scale=ends),
         x2="next:Q",
         y=alt.Y("contribution:Q", title="part of the gap 1 − MAUVE", axis=alt.Axis(**figure.AXIS_STYLE)),
         y2=alt.datum(0),
@@ -187,37 +179,31 @@ def contributions_chart(
         title=None, orient="bottom", columns=2, symbolType="square", symbolOpacity=1, labelLimit=300, labelFontSize=11
     )
     bars = base.mark_rect().encode(
-        color=alt.Color("side:N", scale=alt.Scale(domain=sides, range=[figure.TOO_MUCH, figure.MISSED]), legend=legend),
+        color=alt.Color(
+            "side:N", scale=alt.Scale(domain=[*_SIDES], range=[figure.TOO_MUCH, figure.MISSED]), legend=legend
+        ),
         opacity=alt.Opacity("noise:O", scale=alt.Scale(domain=[False, True], range=[1.0, 0.35]), legend=None),
         tooltip=[
-            alt.Tooltip("bucket:Q", format="d"),
+            *figure.numbers("d", "bucket"),
             "side:N",
-            alt.Tooltip("contribution:Q", format=".4f"),
-            alt.Tooltip("human:Q", title="human texts", format=".2%"),
-            alt.Tooltip("model:Q", title="model texts", format=".2%"),
+            *figure.numbers(".4f", "contribution"),
+            *figure.tooltips({"human": "human texts", "model": "model texts"}, ".2%"),
             alt.Tooltip("noise:N", title="could be noise"),
         ],
-        **({} if link is None else {"href": "link:N"}),
+        **linked,
     )
-    dashes = alt.Chart(alt.InlineData(values=[row for row in rows if row["too_much"]])).mark_rule(
-        color="white", strokeWidth=1.5, strokeDash=[3, 3]
-    )
-    middle = dashes.encode(
-        x=alt.X("middle:Q", scale=ends),
-        y="contribution:Q",
-        y2=alt.datum(0),
-        **({} if link is None else {"href": "link:N"}),
-    )
+    dashes = figure.of_rows([row for row in rows if row["too_much"]])
+    dashes = dashes.mark_rule(color="white", strokeWidth=1.5, strokeDash=[3, 3])
+    middle = dashes.encode(x=alt.X("middle:Q", scale=ends), y="contribution:Q", y2=alt.datum(0), **linked)
     parts = f"{explanation.type_one:.3f} from buckets filled too much, {explanation.type_two:.3f} from missed ones"
-    title = figure.heading(f"The gap of {explanation.gap:.3f}", parts)
     description = f"Buckets by their part of the gap of {explanation.gap:.3f}: {parts}"
     if rows:
         first = rows[0]
         description += f"; the largest, bucket {first['bucket']}, adds {first['contribution']:.3f}"
-    noise = alt.Chart(alt.InlineData(values=[{"label": "pale: could be noise"}] * any(row["noise"] for row in rows)))
+    noise = figure.of_rows([{"label": "pale: could be noise"}] * any(row["noise"] for row in rows))
     words = noise.mark_text(align="right", fontSize=11).encode(x=alt.value("width"), y=alt.value(8), text="label:N")
-    chart = alt.LayerChart(layer=[bars, middle, words])
-    return chart.properties(width=width, height=200, title=title, description=f"{description}.")
+    title = f"The gap of {explanation.gap:.3f}", parts
+    return figure.layered([bars, middle, words], width, 200, title, f"{description}.")
 
 
 def _contribution_rows(explanation: Explanation) -> figure.ChartRows:
@@ -231,7 +217,7 @@ def _contribution_rows(explanation: Explanation) -> figure.ChartRows:
         if part <= 0:
             break
         too_much = bool(model > human)
-        side = "too much (Type I), dashed" if too_much else "missed (Type II)"
+        side = _SIDES[0 if too_much else 1]
         place: figure.ChartRow = {"rank": rank + 0.05, "next": rank + 0.95, "middle": rank + 0.5, "bucket": bucket}
         shares = {"human": float(human), "model": float(model), "contribution": float(part)}
         noise = bool(explanation.p_values[bucket] > 1 - level)

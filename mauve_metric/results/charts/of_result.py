@@ -7,15 +7,14 @@ The human texts are grey, the model has the first colour, or that of its place a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
 
 from mauve_metric.results.charts import figure
-from mauve_metric.results.plain_text import digits
+from mauve_metric.results.plain_text import digits, in_brackets, interval_words
 from mauve_metric.results.signature import format_value
-from mauve_metric.results.wording.words import interval_words
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 if TYPE_CHECKING:
@@ -35,24 +34,21 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
     errors = {"type_one": "Type I error, KL(Q‖R)", "type_two": "Type II error, KL(P‖R)"}
     tooltip = figure.tooltips({"lambda": "λ, share of human text"}, ".3f")
     tooltip += figure.tooltips(errors | {"quality": "quality", "coverage": "coverage"})
-    base = _curve_base(_divergence_rows(result), figure.COVERAGE, figure.QUALITY)
+    rows = _divergence_rows(result)
+    base = figure.of_rows(rows).encode(*figure.curve_axes(figure.COVERAGE, figure.QUALITY))
     mixtures = base.transform_filter("isValid(datum.lambda)")
     points = mixtures.mark_point(color=figure.COLORS[0], filled=True, size=36, opacity=1, tooltip=None)
     targets = mixtures.mark_point(color=figure.COLORS[0], filled=True, size=250, opacity=0).encode(tooltip=tooltip)
     c = format_value(result.signature_entries["mauve_scaling_factor"])
-    title = figure.heading(
-        f"Published MAUVE = {result.mauve:.4f}",
-        f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}",
-        _interval(result),
-    )
-    area, equal, line = _curve_layers(base, dash=[1, 0])
-    named = _curve_label("published", _divergence_rows(result))
-    layers = alt.LayerChart(layer=[area, equal, line, *_band_layers(result.curve_band), named, points, targets])
+    sizes = f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
+    named = _curve_label("published", rows)
+    layers = [*_curve_layers(base, dash=[1, 0]), *_band_layers(result.curve_band), named, points, targets]
     description = (
         f"Divergence curve, quality of the model's text against coverage of human text: MAUVE, the area under it, "
         f"{result.mauve:.4f}; {_interval(result)}."
     )
-    return layers.properties(width=figure.SIDE, height=figure.SIDE, title=title, description=description)
+    title = f"Published MAUVE = {result.mauve:.4f}", sizes, _interval(result)
+    return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
 
 
 def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
@@ -62,18 +58,18 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     The circle is k-NN precision against recall, the square density, at most 1, against coverage; both are labelled.
     """
     points = figure.curve_rows(point[::-1] for point in result.prd_curve.tolist())
-    base = _curve_base(points, f"recall: {figure.COVERAGE}", f"precision: {figure.QUALITY}")
+    axes = figure.curve_axes(f"recall: {figure.COVERAGE}", f"precision: {figure.QUALITY}")
+    base = figure.of_rows(points).encode(*axes)
     targets = base.mark_point(color=figure.COLORS[0], filled=True, size=150, opacity=0)
     targets = targets.encode(tooltip=figure.tooltips({"quality": "precision", "coverage": "recall"}))
     found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
-    title = figure.heading(
-        f"PRD area = {result.prd_area:.4f}", found, *(["k-NN scores: not computed"] if result.precision is None else [])
-    )
+    missing = ["k-NN scores: not computed"] if result.precision is None else []
     named = _curve_label("of the histograms", points)
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in _neighbour_rows(result))
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
-    layers = alt.LayerChart(layer=[*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(result), named])
-    return layers.properties(width=figure.SIDE, height=figure.SIDE, title=title, description=description)
+    layers = [*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(result), named]
+    title = f"PRD area = {result.prd_area:.4f}", found, *missing
+    return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
 
 
 def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> alt.LayerChart:
@@ -91,32 +87,26 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
     tooltip += figure.tooltips({"difference": "difference"}, "+.2%")
     ends = alt.Scale(domain=[0, result.num_buckets], nice=False)
     most = 1.25 * float(max(result.p_hist.max(), result.q_hist.max()))  # room for the labels
-    order = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
-    base = alt.Chart(alt.InlineData(values=_histogram_rows(result)))
-    base = base.encode(
-        x=alt.X("rank:Q", title="← missed · buckets · too much →", scale=ends, axis=order),
-        x2="next:Q",
-        tooltip=tooltip,
-    )
+    x = alt.X("rank:Q", title="← missed · buckets · too much →", scale=ends, axis=alt.Axis(**figure.BARE_AXIS))
+    base = figure.of_rows(_histogram_rows(result)).encode(x=x, x2="next:Q", tooltip=tooltip)
     shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **figure.AXIS_STYLE)
     share = alt.Y("human:Q", title="share of texts", axis=shares, scale=alt.Scale(domain=[-most, most], nice=False))
     up = base.mark_rect(color=figure.HUMAN).encode(y=share, y2=alt.datum(0))
     down = base.mark_rect(color=figure.COLORS[place % len(figure.COLORS)]).encode(y="below:Q", y2=alt.datum(0))
     labels = [
-        alt.Chart(alt.InlineData(values=[{"label": f"{side} texts"}]))
+        figure.of_rows([{"label": f"{side} texts"}])
         .mark_text(align="left", fontSize=12)
         .encode(x=alt.value(6), y=alt.value(place), text="label:N")
         for side, place in (("human", 10), ("model", _HISTOGRAM - 10))
     ]
-    middle = alt.Chart(alt.InlineData(values=[{"share": 0}])).mark_rule(color=figure.LINE).encode(y="share:Q")
-    title = figure.heading("Where the two sets differ")
+    middle = figure.of_rows([{"share": 0}]).mark_rule(color=figure.LINE).encode(y="share:Q")
     difference = result.p_hist - result.q_hist
     description = (
         f"Histograms of both sets over {result.num_buckets} buckets: the human share is larger in "
         f"{np.sum(difference > 0)}, the model's in {np.sum(difference < 0)}."
     )
-    chart = alt.LayerChart(layer=[up, down, middle, *labels])
-    return chart.properties(width=width, height=_HISTOGRAM, title=title, description=description)
+    layers = [up, down, middle, *labels]
+    return figure.layered(layers, width, _HISTOGRAM, ["Where the two sets differ"], description)
 
 
 def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
@@ -129,13 +119,12 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
         result: the scores.
         width: of the plot, in pixels.
     """
-    axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **figure.AXIS_STYLE)
-    x = alt.X("value:Q", title=None, axis=axis).scale(domain=[0, 1], nice=False)
+    x = alt.X("value:Q", title=None, axis=alt.Axis(format=".1f", **figure.UNIT_AXIS), scale=alt.Scale(**figure.UNIT))
     rows = _score_rows(result)
     bottom = 3.0 + 0.9 * max(sum(row["kind"] == "mark" for row in rows) - 2, 0)
     height = round(_SCORE_ROW * bottom)
     y = alt.Y("row:Q", axis=None).scale(domain=[0, bottom], range=[0, height], nice=False)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
+    base = figure.of_rows(rows).encode(x=x, y=y)
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("value:Q", title="value", format=".4f")]
     kinds = ("line", "span", "end", "interval", "mark", "label")
     one = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in kinds}
@@ -155,18 +144,15 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     right = one["label"].transform_filter("datum.value >= 0.5").mark_text(align="right", fontSize=11, baseline="middle")
     layers += [labels.encode(text="label:N") for labels in (left, right)]
     literature = f"MAUVE as in the literature: {result.mauve:.4f}"
-    title, description = figure.heading(literature), literature
+    title, description = [literature], literature
     if result.mauve_debiased is not None and result.mauve_ci is not None:
         lead = f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach"
         interval = interval_words(result.mauve_ci)
         learned = _learned_words(result)
-        title = figure.heading(
-            lead, f"interval: {interval}", *([f"square: {learned}"] * bool(learned)), f"diamond: {literature}"
-        )
+        title = [lead, f"interval: {interval}", *([f"square: {learned}"] * bool(learned)), f"diamond: {literature}"]
         description = f"{lead} ({interval}). {f'{learned}. ' if learned else ''}{literature}"
     description += f", between {result.mauve_floor:.4f} (floor) and {result.mauve_ceiling:.4f} (ceiling)."
-    chart = alt.LayerChart(layer=layers)
-    return chart.properties(width=width, height=height, title=title, description=description)
+    return figure.layered(layers, width, height, title, description)
 
 
 def result_chart(result: MauveResult) -> alt.VConcatChart:
@@ -181,11 +167,6 @@ def result_chart(result: MauveResult) -> alt.VConcatChart:
     """
     curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=figure.GAP)
     return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=figure.GAP)
-
-
-def _curve_base(rows: figure.ChartRows, x_title: str, y_title: str) -> alt.Chart:
-    """A chart of rows with `coverage` and `quality` on the axes of `curve_axes`, the rows in their own order."""
-    return alt.Chart(alt.InlineData(values=rows)).encode(*figure.curve_axes(x_title, y_title))
 
 
 def _curve_layers(base: alt.Chart, dash: list[int]) -> list[alt.Chart]:
@@ -205,10 +186,11 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
     around = [*band.low.tolist(), *band.high[::-1].tolist()]  # up its low side and back down its high side
     edge, inner = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
-    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in (edge, inner))
     return [
-        outline.mark_line(fill=figure.COLORS[0], fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
-        middle.mark_line(color=figure.COLORS[0], strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+        figure.of_rows(edge)
+        .mark_line(fill=figure.COLORS[0], fillOpacity=0.2, strokeWidth=0, tooltip=None)
+        .encode(**place),
+        figure.of_rows(inner).mark_line(color=figure.COLORS[0], strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
         _curve_label("debiased, in its pointwise band", inner, 0.85),
     ]
 
@@ -219,14 +201,9 @@ def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
     if not rows:
         return []
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
-    points = alt.Chart(alt.InlineData(values=rows)).mark_point(
-        color=figure.COLORS[0], filled=True, size=110, opacity=1, clip=False
-    )
+    points = figure.of_rows(rows).mark_point(color=figure.COLORS[0], filled=True, size=110, opacity=1, clip=False)
     shape = alt.Shape("symbol:N", scale=None)
-    labels = []
-    for row, below in zip(rows, (-11, 11), strict=True):
-        right = float(row["coverage"] or 0) > 0.5
-        labels.append(_label(str(row["label"]), row, "right" if right else "left", below))
+    labels = [_label(str(row["label"]), row, below) for row, below in zip(rows, (-11, 11), strict=True)]
     return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip), *labels]
 
 
@@ -234,29 +211,24 @@ def _curve_label(text: str, rows: figure.ChartRows, quality: float = 0.3) -> alt
     """Words beside the point of a curve with about this quality, on the side where there is room."""
     at = min(rows, key=lambda row: abs(float(row["quality"] or 0) - quality))
     below = 12 if float(at["quality"] or 0) > 0.1 else -12  # not on the axis
-    return _label(text, at, "right" if float(at["coverage"] or 0) > 0.5 else "left", below)
+    return _label(text, at, below)
 
 
-def _label(text: str, at: figure.ChartRow, align: Literal["left", "right"], below: int) -> alt.Chart:
-    """Words beside a point of a curve; below: pixels."""
-    place = {"coverage": at["coverage"], "quality": at["quality"], "label": text}
-    words = alt.Chart(alt.InlineData(values=[place])).mark_text(
-        align=align, dx=-9 if align == "right" else 9, dy=below, fontSize=11
-    )
+def _label(text: str, at: figure.ChartRow, below: int) -> alt.Chart:
+    """Words beside a point of a curve, to the inside; below: pixels."""
+    place = figure.of_rows([{"coverage": at["coverage"], "quality": at["quality"], "label": text}])
+    right = float(at["coverage"] or 0) > 0.5
+    words = place.mark_text(align="right" if right else "left", dx=-9 if right else 9, dy=below, fontSize=11)
     label: alt.Chart = words.encode(x="coverage:Q", y="quality:Q", text="label:N")
     return label
 
 
 def _divergence_rows(result: MauveResult) -> figure.ChartRows:
     """One row for each point of the divergence curve; weight and errors are None at the two closing points."""
-    none = (None, None, None)
-    errors = [
-        dict(zip(("lambda", "type_one", "type_two"), mixture, strict=True))
-        for mixture in (none, *result.curve_mixtures.tolist(), none)
-    ]
-    return [
-        point | error for point, error in zip(figure.curve_rows(result.divergence_curve.tolist()), errors, strict=True)
-    ]
+    rows, none = figure.curve_rows(result.divergence_curve.tolist()), (None, None, None)
+    for row, (weight, type_one, type_two) in zip(rows, (none, *result.curve_mixtures.tolist(), none), strict=True):
+        row |= {"lambda": weight, "type_one": type_one, "type_two": type_two}
+    return rows
 
 
 def _neighbour_rows(result: MauveResult) -> figure.ChartRows:
@@ -286,33 +258,29 @@ def _score_rows(result: MauveResult) -> figure.ChartRows:
         {"kind": "label", "label": f"floor {floor:.3f}", "value": floor},
         {"kind": "label", "label": f"ceiling {ceiling:.3f}", "value": ceiling},
     ]
-    lines: list[figure.ChartRows] = []
-    if result.mauve_ci is not None and result.mauve_debiased is not None:
-        lines.append(_interval_rows("debiased MAUVE", result.mauve_debiased, result.mauve_ci, "circle"))
-    if result.mauve_classifier is not None and result.mauve_classifier_ci is not None:
-        lines.append(
-            _interval_rows("MAUVE, learned buckets", result.mauve_classifier, result.mauve_classifier_ci, "square")
-        )
+    scores = (
+        ("debiased MAUVE", result.mauve_debiased, result.mauve_ci, "circle"),
+        ("MAUVE, learned buckets", result.mauve_classifier, result.mauve_classifier_ci, "square"),
+    )
+    lines: list[figure.ChartRows] = [
+        [
+            {"kind": "line", "value": 0.0, "to": 1.0},
+            {"kind": "interval", "name": "interval", "value": ci[0], "to": ci[1]},
+            {"kind": "mark", "name": name, "value": value, "symbol": symbol},
+        ]
+        for name, value, ci, symbol in scores
+        if value is not None and ci is not None
+    ]
     first = 1.5 - 0.9 * bool(lines)
     placed = enumerate([*lines, between, below])
     return [{**row, "row": round(first + 0.9 * number, 1)} for number, rows in placed for row in rows]
-
-
-def _interval_rows(name: str, value: float, ci: tuple[float, float], symbol: str) -> figure.ChartRows:
-    """A score with its interval on its line."""
-    return [
-        {"kind": "line", "value": 0.0, "to": 1.0},
-        {"kind": "interval", "name": "interval", "value": ci[0], "to": ci[1]},
-        {"kind": "mark", "name": name, "value": value, "symbol": symbol},
-    ]
 
 
 def _learned_words(result: MauveResult) -> str:
     """The score on learned buckets and its interval, in a few words; empty without one."""
     if result.mauve_classifier is None or result.mauve_classifier_ci is None:
         return ""
-    value = digits(result.mauve_classifier, ".3f")
-    return f"on learned buckets {value} ({interval_words(result.mauve_classifier_ci)})"
+    return f"on learned buckets {digits(result.mauve_classifier, '.3f')}{in_brackets(result.mauve_classifier_ci)}"
 
 
 def _histogram_rows(result: MauveResult) -> figure.ChartRows:

@@ -11,7 +11,7 @@ from mauve_metric.results.charts import figure
 from mauve_metric.results.plain_text import digits, figure_text, shown_names
 
 if TYPE_CHECKING:
-    from mauve_metric.results.robustness import Robustness, Setting
+    from mauve_metric.results.robustness import Robustness
     from mauve_metric.results.stress_test import FeaturizerStress, StressTest
 
 Values = Sequence[tuple[str, str, float, tuple[float, float] | None]]  # panel, label, value and interval
@@ -35,14 +35,11 @@ def intervals_chart(values: Values, title: str, *below: str) -> alt.FacetChart:
     shown = []
     for panel, name, value, ci in values:
         label, (low, high) = figure_text(name), ci or (None, None)
-        named: figure.ChartRow = {"panel": figure_text(panel), "label": label}
-        shown.append(named | {"value": value, "low": low, "high": high, "short": short[label]})
-    tooltip = [alt.Tooltip("label:N")]
-    tooltip += [alt.Tooltip(f"{key}:Q", format=".4f") for key in ("value", "low", "high")]
-    base = alt.Chart().encode(
-        y=alt.Y("short:N", title=None, sort=None, axis=alt.Axis(labelLimit=260, **figure.AXIS_STYLE)),
-        tooltip=tooltip,
-    )
+        row = {"panel": figure_text(panel), "label": label, "value": value, "low": low, "high": high}
+        shown.append(row | {"short": short[label]})
+    tooltip = [alt.Tooltip("label:N"), *figure.numbers(".4f", "value", "low", "high")]
+    y = alt.Y("short:N", title=None, sort=None, axis=alt.Axis(labelLimit=260, **figure.AXIS_STYLE))
+    base = alt.Chart().encode(y=y, tooltip=tooltip)
     axis = alt.X("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(**figure.AXIS_STYLE))
     rules = base.mark_rule(strokeWidth=3, opacity=0.6, color=figure.COLORS[0]).encode(x="low:Q", x2="high:Q")
     points = base.mark_point(size=70, filled=True, opacity=1, color=figure.COLORS[0]).encode(x=axis)
@@ -65,16 +62,20 @@ def robustness_chart(found: Robustness) -> alt.LayerChart:
     settings = figure.short_labels([figure_text(setting.name) for setting in found.settings], _LONGEST_SETTING)
     rows: figure.ChartRows = []
     for place, (setting, called) in enumerate(zip(found.settings, settings, strict=True)):
-        own: figure.ChartRow = {"place": place, "setting": called, "tau": setting.tau}
-        rows += [own | row for row in _ranks(setting, labels)]
+        real = {frozenset((item.a, item.b)): item.real for item in setting.differences}
+        for number, name in enumerate(setting.ranking):
+            other = setting.ranking[number + 1 if number + 1 < len(setting.ranking) else number - 1]
+            row: figure.ChartRow = {"place": place, "setting": called, "tau": setting.tau, "model": labels[name]}
+            score, apart = setting.models[name], int(real[frozenset((name, other))])
+            rows.append(row | {"rank": score.rank, "score": score.mauve_debiased, "apart": apart})
     count = len(names)
     axis = alt.Axis(values=list(range(1, count + 1)), format="d", orient="top", **figure.AXIS_STYLE)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = figure.of_rows(rows).encode(
         x=alt.X("rank:Q", title="rank", axis=axis, scale=alt.Scale(domain=[0.7, count + 0.3], nice=False)),
         y=alt.Y("setting:N", title=None, sort=settings, axis=alt.Axis(labelLimit=420, **figure.AXIS_STYLE)),
         color=figure.model_channel(alt.Color, names, figure.COLORS, figure.legend(names)),
     )
-    tooltip = ["setting:N", "model:N", "rank:Q", *(alt.Tooltip(f"{key}:Q", format=".4f") for key in ("score", "tau"))]
+    tooltip = ["setting:N", "model:N", "rank:Q", *figure.numbers(".4f", "score", "tau")]
     lines = base.mark_line(strokeWidth=1.5, opacity=0.5).encode(order="place:Q")
     points = base.mark_point(size=60, opacity=1).encode(
         shape=figure.model_channel(alt.Shape, names, figure.SHAPES, figure.legend(names)),
@@ -82,39 +83,22 @@ def robustness_chart(found: Robustness) -> alt.LayerChart:
         fill=alt.Fill("model:N", scale=alt.Scale(domain=names, range=figure.cycle(figure.COLORS, count)), legend=None),
         tooltip=tooltip,
     )
-    title = figure.heading(
-        "Ranks under each setting", "filled: told apart from the model ranked next below (the last: above)"
-    )
+    title = "Ranks under each setting", "filled: told apart from the model ranked next below (the last: above)"
     same = f"{found.agreeing} of {len(found.settings) - 1} settings rank the models as the default does"
     description = f"The rank of each model under each setting; by default {', '.join(names)}, best first; {same}."
-    chart = alt.LayerChart(layer=[lines, points])
-    return chart.properties(width=_RANK * count, height=_ROW * len(settings), title=title, description=description)
-
-
-def _ranks(setting: Setting, labels: dict[str, str]) -> figure.ChartRows:
-    real = {frozenset((item.a, item.b)): item.real for item in setting.differences}
-    rows: figure.ChartRows = []
-    for number, name in enumerate(setting.ranking):
-        other = setting.ranking[number + 1 if number + 1 < len(setting.ranking) else number - 1]
-        score = setting.models[name]
-        row: figure.ChartRow = {"model": labels[name], "rank": score.rank, "score": score.mauve_debiased}
-        rows.append(row | {"apart": int(real[frozenset((name, other))])})
-    return rows
+    return figure.layered([lines, points], _RANK * count, _ROW * len(settings), title, description)
 
 
 def stress_chart(stress: StressTest) -> alt.HConcatChart:
     """Debiased MAUVE by error and strength, one map a featurizer; =: not told apart from no error."""
     labels = shown_names(list(stress.featurizers), figure_text)
     titles = figure.short_labels([labels[name] for name in stress.featurizers], most=32)
-    maps = [
-        _map(stress, found, title, axis=number == 0)
-        for number, (title, found) in enumerate(zip(titles, stress.featurizers.values(), strict=True))
-    ]
+    each = zip(titles, stress.featurizers.values(), strict=True)
+    maps = [_map(stress, found, title, axis=title == titles[0]) for title, found in each]
+    blind = {labels[name]: ", ".join(found.unseen) for name, found in stress.featurizers.items()}
     unseen = "; ".join(
-        f"{labels[name]} does not see {', '.join(found.unseen)}"
-        if found.unseen
-        else f"{labels[name]} sees each of these errors"
-        for name, found in stress.featurizers.items()
+        f"{name} does not see {errors}" if errors else f"{name} sees each of these errors"
+        for name, errors in blind.items()
     )
     title = figure.heading(
         "Which errors change the score", "debiased MAUVE of human texts with errors", "=: not told apart from no error"
@@ -127,16 +111,21 @@ def _map(stress: StressTest, found: FeaturizerStress, title: str, axis: bool) ->
     """The cells of one featurizer."""
     strengths = [f"{strength:g}" for strength in stress.strengths]
     errors = list(stress.perturbations)
-    base = alt.Chart(alt.InlineData(values=_cell_rows(found))).encode(
+    rows = [
+        {"error": name, "strength": f"{score.strength:g}", "debiased": score.mauve_debiased}
+        | dict(zip(("low", "high"), score.ci or (None, None), strict=True))
+        | {"p": score.p_value, "shown": f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.2f')}"}
+        for name, scores in found.perturbations.items()
+        for score in scores
+    ]
+    named = alt.Axis(labelLimit=200, **figure.AXIS_STYLE) if axis else None
+    base = figure.of_rows(rows).encode(
         x=alt.X("strength:N", sort=strengths, title="strength", axis=alt.Axis(labelAngle=0, **figure.AXIS_STYLE)),
-        y=alt.Y(
-            "error:N", sort=errors, title=None, axis=alt.Axis(labelLimit=200, **figure.AXIS_STYLE) if axis else None
-        ),
+        y=alt.Y("error:N", sort=errors, title=None, axis=named),
         tooltip=[
-            "error:N",
-            "strength:N",
-            *(alt.Tooltip(f"{key}:Q", format=".3f") for key in ("debiased", "low", "high")),
-            alt.Tooltip("p:Q", format=".2g"),
+            *("error:N", "strength:N"),
+            *figure.numbers(".3f", "debiased", "low", "high"),
+            *figure.numbers(".2g", "p"),
         ],
     )
     scale = alt.Scale(domain=[0, 1], scheme="viridis")
@@ -148,20 +137,3 @@ def _map(stress: StressTest, found: FeaturizerStress, title: str, axis: bool) ->
     )
     chart = alt.LayerChart(layer=[cells, numbers])
     return chart.properties(width=_CELL_WIDTH * len(strengths), height=_CELL_HEIGHT * len(errors), title=title)
-
-
-def _cell_rows(found: FeaturizerStress) -> figure.ChartRows:
-    """One row a cell."""
-    return [
-        {
-            "error": name,
-            "strength": f"{score.strength:g}",
-            "debiased": score.mauve_debiased,
-            "low": None if score.ci is None else score.ci[0],
-            "high": None if score.ci is None else score.ci[1],
-            "p": score.p_value,
-            "shown": f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.2f')}",
-        }
-        for name, scores in found.perturbations.items()
-        for score in scores
-    ]

@@ -10,11 +10,10 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from mauve_metric.arrays import Array, Floats, Labels
-from mauve_metric.results.charts.figure import COLORS, HUMAN, SHAPES, ChartRow, ChartRows, cycle, heading, legend
+from mauve_metric.results.charts import figure
 from mauve_metric.results.plain_text import figure_text, shown_names
 from mauve_metric.results.wording.evidence import EXCERPT, excerpt
 
-_HUMAN_SHAPE = "circle"
 _INSIDE = [0.5, 0.9]  # shares of a set within its lines
 _GRID = 64  # cells of the density along either axis
 _READ = 4 * EXCERPT  # characters of a text from which its beginning is taken
@@ -46,20 +45,22 @@ def map_chart(
             hyphen between them; None: no link.
         width: of the plot, in pixels.
     """
-    names = list(shown_names(_unique(names), figure_text).values())
+    human = names[0]
+    while human in names[1:]:
+        human += " (reference)"  # a model has the same name
+    names = list(shown_names([human, *names[1:]], figure_text).values())
     points, total = _points(names, rows, labels, texts, most, seed, link)
     models = len(names) - 1
-    colors = alt.Scale(domain=names, range=[HUMAN, *cycle(COLORS, models)])
-    shapes = alt.Scale(domain=names, range=[_HUMAN_SHAPE, *cycle(SHAPES, models)])
+    colors = alt.Scale(domain=names, range=[figure.HUMAN, *figure.cycle(figure.COLORS, models)])
+    shapes = alt.Scale(domain=names, range=["circle", *figure.cycle(figure.SHAPES, models)])
     bucket = alt.selection_point(name="bucket_picked", fields=["bucket"], on="click", clear="dblclick")
     picked = alt.selection_point(name="set_picked", fields=["set"], bind="legend")
-    axis = alt.Axis(titleFontSize=12, titleFontWeight="normal", labels=False, ticks=False, grid=False)
-    places = {}
+    axis, places = alt.Axis(**figure.BARE_AXIS), {}
     for number, (key, channel) in enumerate((("x", alt.X), ("y", alt.Y))):
         title = f"principal component {number + 1} ({100 * shares[number]:.0f} % of the variance)"
         places[key] = channel(f"{key}:Q", title=title, scale=alt.Scale(zero=False), axis=axis)
-    symbols = legend(names)
-    dots = alt.Chart(alt.InlineData(values=points)).mark_point(filled=True, size=24)
+    symbols = figure.legend(names)
+    dots = figure.of_rows(points).mark_point(filled=True, size=24)
     dots = dots.encode(
         **places,
         color=alt.Color("set:N", scale=colors, sort=names, legend=symbols),
@@ -70,7 +71,7 @@ def map_chart(
         **({} if link is None else {"href": "link:N"}),
     )  # fmt: skip
     around = _contours(names, rows)
-    lines = alt.Chart(alt.InlineData(values=around)).mark_line(strokeWidth=2, interpolate="linear-closed")
+    lines = figure.of_rows(around).mark_line(strokeWidth=2, interpolate="linear-closed")
     lines = lines.encode(
         **places,
         color=alt.Color("set:N", scale=colors, sort=names),
@@ -85,14 +86,12 @@ def map_chart(
         | {"label": f"{words} of the {names[0]}"}
         for share, words in zip(_INSIDE, ("half", "nine in ten"), strict=True)
     ]
-    named = alt.Chart(alt.InlineData(values=tops)).mark_text(dy=-7, fontSize=11).encode(**places, text="label:N")
-    top = heading("Map of the texts", drawn, "click a text: its bucket; a name: its set; twice: all")
+    named = figure.of_rows(tops).mark_text(dy=-7, fontSize=11).encode(**places, text="label:N")
+    top = "Map of the texts", drawn, "click a text: its bucket; a name: its set; twice: all"
     sets = ", ".join(f"{name} ({len(part)})" for name, part in zip(names, texts, strict=True))
     description = f"Map of texts on two principal components, {drawn}: {sets}, with lines around half and around "
     description += "nine in ten of each set. The list of buckets leads to the texts."
-    chart = alt.LayerChart(layer=[dots.add_params(bucket, picked), lines, named])
-    figure: alt.LayerChart = chart.properties(width=width, height=420, title=top, description=description)
-    return figure
+    return figure.layered([dots.add_params(bucket, picked), lines, named], width, 420, top, description)
 
 
 def _points(
@@ -103,12 +102,12 @@ def _points(
     most: int,
     seed: int,
     link: str | None,
-) -> tuple[ChartRows, int]:
+) -> tuple[figure.ChartRows, int]:
     """Points in a random order, so that no set covers the others, and the number of all texts."""
     sizes = [len(part) for part in rows]
     starts = np.cumsum([0, *sizes])
     order = np.random.default_rng(seed).permutation(int(starts[-1]))[:most]
-    points: ChartRows = []
+    points: figure.ChartRows = []
     for place in order.tolist():
         which = int(np.searchsorted(starts, place, side="right")) - 1
         row = place - int(starts[which])
@@ -120,13 +119,13 @@ def _points(
     return points, int(starts[-1])
 
 
-def _contours(names: Sequence[str], rows: Sequence[Array]) -> ChartRows:
+def _contours(names: Sequence[str], rows: Sequence[Array]) -> figure.ChartRows:
     """The vertices of the lines around the densest regions that hold the shares `_INSIDE` of each set."""
     places = [np.pad(part[:, :2], ((0, 0), (0, max(2 - part.shape[1], 0)))).astype(np.float64) for part in rows]
     low, high = (end([end(part, axis=0) for part in places], axis=0) for end in (np.min, np.max))
     margin = np.maximum(0.2 * (high - low), 1e-9)
     low, step = low - margin, (high - low + 2 * margin) / _GRID
-    found: ChartRows = []
+    found: figure.ChartRows = []
     for name, part in zip(names, places, strict=True):
         ends = [(start, start + _GRID * size) for start, size in zip(low, step, strict=True)]
         width = part.std(axis=0) * len(part) ** (-1 / 6) / step  # Scott's rule, in cells
@@ -139,7 +138,7 @@ def _contours(names: Sequence[str], rows: Sequence[Array]) -> ChartRows:
             level = float(falling[np.searchsorted(held, share)])
             for number, loop in enumerate(_loops(density, level)):
                 vertices = enumerate((low + step * (loop - 0.5)).round(4).tolist())
-                own: ChartRow = {"set": name, "share": share, "loop": f"{name} {share} {number}"}
+                own: figure.ChartRow = {"set": name, "share": share, "loop": f"{name} {share} {number}"}
                 found += [own | {"place": place, "x": x, "y": y} for place, (x, y) in vertices]
     return found
 
@@ -164,11 +163,3 @@ def _loops(values: Floats, level: float) -> Iterator[Floats]:
             loop.append(np.add(low, part * np.subtract(high, low)))
             edge = next((other for other in following if other in beside), None)
         yield np.array(loop)
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """Names of the sets; the first gets a suffix if a model has the same name."""
-    human = names[0]
-    while human in names[1:]:
-        human += " (reference)"
-    return [human, *names[1:]]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mauve_metric.results.plain_text import digits, rounded_up, shown_names
+from mauve_metric.results.plain_text import digits, in_brackets, rounded_up, shown_names
 from mauve_metric.results.wording import verdict as verdicts
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.verdict import format_sentence, strongest_format
+from mauve_metric.texts.fingerprints import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,8 +43,7 @@ class Mark(NamedTuple):
     @property
     def words(self) -> str:
         """The score in words."""
-        interval = "" if self.ends is None else f" ({words.interval_words(self.ends)})"
-        return f"{self.kind} {digits(self.value, '.3f')}{interval}"
+        return f"{self.kind} {digits(self.value, '.3f')}{in_brackets(self.ends)}"
 
 
 class Bar(NamedTuple):
@@ -116,7 +116,7 @@ def reasons_why(result: MauveResult) -> str:
     """Sentences under the answer: format that differs, and marks that disagree or show no difference."""
     each = _each(result)
     part = strongest_format(result)
-    said = [f"Mind the format first: the two sets differ in {part}."] if part else []
+    said = [f"Mind the format first: the two sets differ in {FORMATS[part].what}."] if part else []
     if len(set(findings_of(result).values())) == 1 and verdicts.told_apart(result) == (False, True):
         said.append("Their content does not show it; their style does.")
     shown = [mark.ends for one in each.values() if verdicts.finding(one) == "shown" for mark in _marks(one)]

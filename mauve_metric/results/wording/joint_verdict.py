@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mauve_metric.results.document import Column, Table, TableRow, ends, row_from
+from mauve_metric.results.document import Column, Table, ends, row_from
 from mauve_metric.results.plain_text import percent, shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.verdict import finding
@@ -102,11 +102,10 @@ def by_chance(number: int, level: float) -> str:
 def featurizers_table(results: Mapping[str, MauveResult]) -> Table:
     """One row a featurizer, with the columns that hold anything."""
     labels = shown_names(list(results))
-    rows: list[TableRow] = []
-    for name, result in results.items():
-        low, high = result.mauve_ci or (None, None)
-        own = {"featurizer": labels[name], "low": low, "high": high, "finding": finding(result)}
-        rows.append(row_from(FEATURIZER_COLUMNS, result, **own))
+    rows = [
+        row_from(FEATURIZER_COLUMNS, result, "mauve_ci", featurizer=labels[name], finding=finding(result))
+        for name, result in results.items()
+    ]
     return Table([column for column in FEATURIZER_COLUMNS if any(row[column.key] is not None for row in rows)], rows)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from mauve_metric.results.plain_text import digits, p_words, printable, rounded_up, shown_names
+from mauve_metric.results.plain_text import digits, in_brackets, p_words, printable, rounded_up, shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.uncertainty import forecast
@@ -270,43 +270,45 @@ def auc_words(result: MauveResult) -> str:
     """
     if result.auc is None or result.auc_p_value is None:
         return ""
-    interval = (
-        "" if result.auc_ci is None else f" ({digits(result.auc_ci[0], '.2f')} to {digits(result.auc_ci[1], '.2f')})"
-    )
-    return f"AUC {digits(result.auc, '.3f')}{interval}, {p_words(result.auc_p_value)}"
+    return f"AUC {digits(result.auc, '.3f')}{in_brackets(result.auc_ci, '.2f')}, {p_words(result.auc_p_value)}"
 
 
 def strongest_format(result: MauveResult) -> str:
-    """The part of the format that separates two sets best, where format alone separates them; else empty."""
+    """The part of the format that separates two sets best, a key of `FORMATS`, where format alone does; else empty."""
     if not any(warning.code == "format_differs" for warning in result.warnings) or not result.format_aucs:
         return ""
-    return FORMATS[_strongest(result.format_aucs)].what
-
-
-def _strongest(aucs: Mapping[str, float]) -> str:
-    return max(aucs, key=lambda name: aucs[name])
+    return max(result.format_aucs, key=result.format_aucs.__getitem__)
 
 
 def format_sentence(result: MauveResult) -> str:
     """Sentence for sets that format alone separates, with its strongest part; else empty."""
-    if not strongest_format(result) or not result.format_aucs:
+    name = strongest_format(result)
+    if not name or not result.format_aucs:
         return ""
-    name = _strongest(result.format_aucs)
     said = f"the AUC of {FORMATS[name].what} alone is {digits(result.format_aucs[name], '.2f')}"
     return f"Mind the format first: {said} (cure: {FORMATS[name].cure})."
 
 
 def learned_sentence(result: MauveResult) -> str:
-    """The score on learned buckets with its interval and AUC, and without format; empty where it is not known."""
+    """The score on learned buckets with its interval and AUC; empty where it is not known.
+
+    Then that score without line breaks, runs of blanks and capitals, or why it is not known, and the score from the
+    features of several featurizers together.
+    """
     if result.mauve_classifier is None:
         return ""
-    sentence = "By style (what a classifier finds): "
-    sentence += f"{digits(result.mauve_classifier, '.3f')} of what two human sets reach"
-    if result.mauve_classifier_ci is not None:
-        low, high = (digits(end, ".3f") for end in result.mauve_classifier_ci)
-        sentence += f" ({low} to {high})"
-    both = (normalised_sentence(result), together_sentence(result))
-    return " ".join(filter(None, (f"{sentence}; {auc_words(result)}.", *both)))
+    score = f"{digits(result.mauve_classifier, '.3f')} of what two human sets reach"
+    interval = in_brackets(result.mauve_classifier_ci)
+    said = [f"By style (what a classifier finds): {score}{interval}; {auc_words(result)}."]
+    if result.normalised is not None:
+        same = "With white space collapsed and capitals in lower case, that score is"
+        said.append(f"{same} {_score_words(result.normalised)}.")
+    elif result.normalised_missing:
+        said.append(f"That score without format is not known: {result.normalised_missing}.")
+    if result.together is not None:
+        together = _score_words(result.together)
+        said.append(f"By one classifier of the features of all featurizers, it is {together}.")
+    return " ".join(said)
 
 
 def learned_ranking(comparison: Comparison) -> str:
@@ -333,8 +335,7 @@ def _ranked_models(comparison: Comparison, title: str, ranking: Sequence[str], p
         result = comparison.models[name]
         score = result if pairs is comparison.learned_differences else result.together
         value, ends = (0.0, None) if score is None else (score.mauve_classifier or 0.0, score.mauve_classifier_ci)
-        interval = "" if ends is None else f" ({digits(ends[0], '.2f')} to {digits(ends[1], '.2f')})"
-        found.append(f"{called[name]} {digits(value, '.2f')}{interval}")
+        found.append(f"{called[name]} {digits(value, '.2f')}{in_brackets(ends, '.2f')}")
     ranked = f"{title}: {', '.join(found)}."
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
     if len(pairs) == 1:
@@ -345,22 +346,6 @@ def _ranked_models(comparison: Comparison, title: str, ranking: Sequence[str], p
     return f"{ranked} {real_ones} of {len(pairs)} differences {verb} significant at the level of {level}."
 
 
-def normalised_sentence(result: MauveResult) -> str:
-    """The learned score without line breaks, runs of blanks and capitals, or why it is not known; else empty."""
-    if result.normalised is None:
-        missing = result.normalised_missing
-        return f"That score without format is not known: {missing}." if missing else ""
-    same = "With white space collapsed and capitals in lower case, that score is"
-    return f"{same} {_score_words(result.normalised)}."
-
-
-def together_sentence(result: MauveResult) -> str:
-    """The learned score from the features of several featurizers together; empty for one."""
-    if result.together is None:
-        return ""
-    return f"By one classifier of the features of all featurizers, it is {_score_words(result.together)}."
-
-
 def _score_words(found: LearnedScore) -> str:
-    low, high = (digits(end, ".3f") for end in found.mauve_classifier_ci)
-    return f"{digits(found.mauve_classifier, '.3f')} ({low} to {high}), AUC {digits(found.auc, '.3f')}"
+    score = f"{digits(found.mauve_classifier, '.3f')}{in_brackets(found.mauve_classifier_ci)}"
+    return f"{score}, AUC {digits(found.auc, '.3f')}"

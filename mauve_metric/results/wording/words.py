@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.results.document import Line, Prose
-from mauve_metric.results.plain_text import digits, p_words, printable, rounded_up, shown_names
+from mauve_metric.results.plain_text import digits, interval_words, p_words, printable, rounded_up, shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.verdict import on_named_features, permutations, verdict, withheld
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -96,15 +96,6 @@ def headline(result: MauveResult) -> Headline:
         return Headline(value, READING, interval, digits(result.mauve), around)
     interval = f"{interval_words(result.mauve_ci)}; {level_words(result)} interval {result.ci_scope}"
     return Headline(value, READING, interval, digits(result.mauve), around)
-
-
-def interval_words(ends: tuple[float, float]) -> str:
-    """Both ends of an interval.
-
-    >>> interval_words((0.85071, 0.9999954))
-    '0.851 to 0.999995'
-    """
-    return f"{digits(ends[0], '.3f')} to {digits(ends[1], '.3f')}"
 
 
 def level_words(result: MauveResult) -> str:
@@ -243,8 +234,7 @@ def _prompts_needed(comparison: Comparison, texts: int) -> str:
 
 def conclusion(comparison: Comparison) -> str:
     """One sentence on which differences are significant; empty where a warning contradicts a score."""
-    comparison = with_labels(comparison)
-    pairs = comparison.differences
+    pairs = with_labels(comparison).differences
     if not pairs or ranking_withheld(comparison):
         return ""
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
@@ -330,16 +320,14 @@ def many_warnings(number: int, more: bool = False) -> str:
     return f"{number} {'more ' if more else ''}thing{'' if number == 1 else 's'} to know before you believe it"
 
 
-NOTES = (
-    "MAUVE: on the buckets that all models share. MAUVE own: on buckets of each pair's own, the literature's number.",
-    "debiased, low, high: the shared buckets' score without sampling bias, and its interval, where two human sets "
-    "reach 1; ranks and differences are of it.",
-)
-
-
 def notes(comparison: Comparison) -> list[str]:
     """Explanations of the columns of the tables."""
-    found = list(NOTES)
+    found = [
+        "MAUVE: on the buckets that all models share. MAUVE own: on buckets of each pair's own, the literature's "
+        "number.",
+        "debiased, low, high: the shared buckets' score without sampling bias, and its interval, where two human sets "
+        "reach 1; ranks and differences are of it.",
+    ]
     tested = [result for result in comparison.models.values() if result.p_value is not None]
     if tested:
         found.append(
@@ -416,17 +404,14 @@ def own_warnings(
 
 def _warnings_of(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
     """The warnings of one featurizer."""
-    owners: dict[tuple[str, str], list[str]] = {}
-    first: dict[tuple[str, str], ScoreWarning] = {}
+    alike: dict[tuple[str, str], list[tuple[str, ScoreWarning]]] = {}
     for name, result in comparison.models.items():
         for warning in result.warnings:
-            key = (warning.code, warning.message)
-            first.setdefault(key, warning)
-            owners.setdefault(key, []).append(name)
+            alike.setdefault((warning.code, warning.message), []).append((name, warning))
     found = [("", warning) for warning in comparison.warnings]
-    for key, names in owners.items():
-        everyone = len(names) == len(comparison.models) > 1
-        found.append(("all models" if everyone else ", ".join(names), first[key]))
+    for group in alike.values():
+        everyone = len(group) == len(comparison.models) > 1
+        found.append(("all models" if everyone else ", ".join(name for name, _ in group), group[0][1]))
     return [(who, warning._replace(message=printable(warning.message))) for who, warning in found]
 
 

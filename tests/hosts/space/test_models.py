@@ -22,8 +22,8 @@ from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.session.sessions import Shown
-from mauve_metric.hosts.space.view.figures import plot_value
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.showing import plot_value
 from mauve_metric.results.charts.figure import COLORS
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.figure_files import save_chart

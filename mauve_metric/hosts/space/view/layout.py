@@ -1,4 +1,4 @@
-"""The parts of the page, from top to bottom: texts, choices, result. The parts are independent of each other."""
+"""The parts of the page beside the result: texts, choices, run. The parts are independent of each other."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
 from mauve_metric.hosts.space.session.speeds import forecast
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import notices
-from mauve_metric.hosts.space.view.away_part import LinkParts, code_outputs, files_part, link_part
-from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
-from mauve_metric.hosts.space.view.figures import figure
-from mauve_metric.hosts.space.view.measures_part import MeasureInputs, measures_part
+from mauve_metric.hosts.space.view.controls import panel_controls
+from mauve_metric.hosts.space.view.result_part import LinkParts, link_part
 from mauve_metric.options import config_fields
 from mauve_metric.results.wording.spelling import ALIGNED
 
@@ -243,75 +241,6 @@ def run_part(limits: Limits, status: gr.HTML) -> RunParts:
         sample = gr.Button("Compare a sample", size="sm", visible=False, elem_id="compare_sample")
         quick = gr.Button(f"Compare with {SECOND} alone", size="sm", visible=False, elem_id="compare_quick")
     return RunParts(compare, stop, status, limit, sample, quick)
-
-
-@dataclass(frozen=True)
-class ResultOutputs:
-    """The outputs of a result by their names, and the controls beside them."""
-
-    named: dict[str, Block]
-    shows: gr.Textbox
-    play: list[gr.Slider | gr.Number]
-    status: gr.HTML
-    score: gr.HTML
-    picked: gr.Radio
-    bucket: gr.Dropdown
-    clicked: gr.Textbox
-    measures: MeasureInputs
-    make_files: gr.Button
-    link: LinkParts
-
-
-def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultOutputs:
-    """The result in three layers: the answer; pictures, texts and downloads; what experts ask for."""
-    shown: dict[str, Block] = {"status": status, "given": given}
-    shows = shown["shows"] = gr.Textbox(label="Shown result", visible=False)  # "", "example" or "own"
-    with gr.Column(min_width=0, elem_id="outcome"):
-        gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for screen readers
-        shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
-        score = shown["score"] = gr.HTML(elem_id="score")
-        with gr.Column(visible=False, elem_id="result") as shown["rest"]:
-            shown["pair"] = gr.HTML(elem_id="pair")
-            shown["warnings"] = gr.HTML(elem_id="warnings")
-            gr.Markdown("## Pictures")
-            curves = {"divergence_curve": "Divergence curve", "precision_recall": "Precision and recall"}
-            with gr.Row(elem_id="curves"):
-                shown |= {name: figure(name, label, "mm-square") for name, label in curves.items()}
-            picked, bucket, clicked = _gap_part(shown)
-            shown["text_map"] = figure("text_map", "Map of the texts")
-            make_files, link = files_part(shown)
-            gr.HTML(notices.links(), elem_id="links")
-            with gr.Accordion("For experts", open=False, elem_id="experts"):
-                shown["tables"] = gr.HTML(elem_id="tables")
-                with gr.Column(elem_id="play_part") as shown["play"]:
-                    gr.Markdown("### Play: the pictures follow, the texts are not read again")
-                    with gr.Row(elem_id="play"):
-                        play = play_controls(limits)
-                    shown["play_note"] = gr.HTML(elem_id="play_note")
-                gr.Markdown("### All scores")
-                shown["table"] = gr.HTML(elem_id="table")
-                measures = measures_part(shown)
-                code_outputs(shown)
-    return ResultOutputs(shown, shows, play, status, score, picked, bucket, clicked, measures, make_files, link)
-
-
-def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:
-    """The buckets of one model, and the texts of one bucket: what picks them, and the box that a click fills."""
-    gr.Markdown("### What keeps the score from 1: the texts of a bucket")
-    picked = shown["picked"] = gr.Radio(
-        label="Model", info="whose buckets, texts and scores are shown", choices=[], elem_id="picked"
-    )
-    shown["contributions"] = figure("contributions", "Buckets by their part of the gap")
-    bucket = shown["bucket"] = gr.Dropdown(
-        label="Bucket",
-        info="the largest part of the gap first; a click on a bar or on a point of the map picks one too",
-        choices=[],
-        elem_id="bucket",
-    )
-    shown["bucket_texts"] = gr.HTML(elem_id="bucket_texts")
-    shown["histogram"] = figure("histogram", "Buckets by difference")
-    clicked = gr.Textbox(label="Clicked bucket", elem_id="clicked")  # which the style sheet hides
-    return picked, bucket, clicked
 
 
 def code_part(models: Sequence[str]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import gradio as gr
 import numpy as np
+from gradio.components.plot import PlotData
 
 from mauve_metric.arrays import Array
 from mauve_metric.hosts.space.session import takeaway
@@ -14,8 +16,8 @@ from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, notices
-from mauve_metric.hosts.space.view.figures import plot_value
 from mauve_metric.results.charts import of_comparison, of_result
+from mauve_metric.results.charts.figure import page_spec
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
@@ -87,6 +89,11 @@ def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -
         for place, chart in zip(("divergence_curve", "precision_recall"), charts, strict=True)
     }
     return values | {"warnings": markup.warnings_list(found)}
+
+
+def plot_value(chart: alt.TopLevelMixin | None, square: bool = False) -> PlotData | None:
+    """The value of a chart for its place; square: it keeps its shape (class "mm-square")."""
+    return None if chart is None else PlotData(type="altair", plot=json.dumps(page_spec(chart, square=square)))
 
 
 def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object]:

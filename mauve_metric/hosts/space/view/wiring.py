@@ -14,10 +14,10 @@ from gradio.events import Dependency
 
 from mauve_metric.hosts.space.session.examples import SECOND
 from mauve_metric.hosts.space.session.turns import ONE_RUN
-from mauve_metric.hosts.space.view.away_part import LinkParts
 from mauve_metric.hosts.space.view.controls import PLAY, play_ranges
 from mauve_metric.hosts.space.view.handlers import Handlers
-from mauve_metric.hosts.space.view.layout import HumanInputs, ModelInputs, ResultOutputs, RunParts
+from mauve_metric.hosts.space.view.layout import HumanInputs, ModelInputs, RunParts
+from mauve_metric.hosts.space.view.result_part import LinkParts, ResultOutputs
 from mauve_metric.hosts.space.view.showing import MEASURES, OF_MODEL
 
 PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
@@ -99,11 +99,11 @@ class Wiring:
         for control in result.play:
             moved = control.input(
                 play,
-                [result.shows, written, *result.play],
+                [result.named["shows"], written, *result.play],
                 [*shown.values()],
                 api_visibility="private",
                 trigger_mode="always_last",
-                show_progress_on=result.score,
+                show_progress_on=result.named["score"],
                 js=_WRITTEN.replace("RANGES", str([list(ends) for ends in ranges])),
                 **PLAY_RUNS,
             )
@@ -125,7 +125,7 @@ class Wiring:
 
         compute.click(
             measure,
-            [result.shows, chosen],
+            [result.named["shows"], chosen],
             [result.named[name] for name in MEASURES],
             api_visibility="private",
             trigger_mode="once",
@@ -152,7 +152,7 @@ class Wiring:
             [*result.named.values()],
             api_visibility="private",
             trigger_mode="once",
-            show_progress_on=result.status,
+            show_progress_on=result.named["status"],
             **ONE_RUN,
         )
         ended.success(None, None, None, js=_SHOW, **QUICK)
@@ -161,14 +161,14 @@ class Wiring:
     def reading(self) -> None:
         """Connect the choices of model and bucket, and the files to download."""
         handlers, result = self.handlers, self.result
-        picked, bucket, clicked, shows = result.picked, result.bucket, result.clicked, result.shows
+        picked, bucket, shows = (result.named[name] for name in ("picked", "bucket", "shows"))
         of_model = [result.named[name] for name in OF_MODEL]
         pick = _of_result(handlers, handlers.pick_model, 1, OF_MODEL)
         read = _of_result(handlers, handlers.pick_bucket, 1)
         click = _of_result(handlers, handlers.click_bucket, 1, ("picked", *OF_MODEL))
         picked.input(pick, [shows, picked], of_model, **QUICK)
         bucket.input(read, [shows, bucket], result.named["bucket_texts"], **QUICK)
-        clicked.change(click, [shows, clicked], [picked, *of_model], **QUICK)
+        result.clicked.change(click, [shows, result.clicked], [picked, *of_model], **QUICK)
         make = _of_result(handlers, handlers.make_files, 0)
         share = _of_result(handlers, lambda request: gr.update(value=handlers.share(request), visible=True), 0)
         self._link(result.link, share, shows)
@@ -187,7 +187,7 @@ class Wiring:
             said = handlers.stale(values, shows, request)
             return [said, handlers.measures_stale(said, request), *handlers.forecast(values[1:], request)]
 
-        inputs = [result.shows, self.models.aligned, *self.settings.values()]
+        inputs = [result.named["shows"], self.models.aligned, *self.settings.values()]
         outputs = [result.named["stale"], result.named["measures_stale"], *run.forecast]
         for change in self.changes:
             change.then(stale, inputs, outputs, **SILENT)
