@@ -350,6 +350,6 @@ def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callab
 
         names = ("device", "batch_size", "max_batch_tokens", "cache", "verbose")
         named = DEFAULT_LANGUAGE_MODEL if model is None else model
-        return likelihoods(texts, named, **{name: getattr(run, name) for name in names}, decoder=decoder)
+        return likelihoods(texts, named, **{name: getattr(run, name) for name in names}, **decoder)
 
     return of

@@ -85,7 +85,7 @@ def test_decoder_of_each_model_is_that_of_the_human_texts(tiny_gpt2: str) -> Non
     decoders = {"greedy": "greedy", "nucleus": "temperature=0.8,top_p=0.9"}
     found = describe(HUMAN, models, measures=names, language_model=tiny_gpt2, decoder=decoders)
     for model, settings in [("greedy", {"top_k": 1}), ("nucleus", {"temperature": 0.8, "top_p": 0.9})]:
-        read = likelihoods(HUMAN, tiny_gpt2, decoder=settings)  # type: ignore[arg-type]
+        read = likelihoods(HUMAN, tiny_gpt2, **settings)  # type: ignore[arg-type]
         for name in names[:4]:
             assert found.models[model][name].value == pytest.approx(MEASURES[name].compute(read).mean())
             assert found.models[model][name].ci is not None and name not in found.human

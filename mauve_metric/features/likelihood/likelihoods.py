@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from mauve_metric.features.estimate import announce
 from mauve_metric.features.featurize import WINDOW_TEXTS, featurize_tokens, tokenize
 from mauve_metric.features.likelihood.decoder import Decoder, check_decoder, decoded_logits, describe_decoder
 from mauve_metric.features.likelihood.language_model import COLUMNS, find_head, load_language_model, run_likelihoods
-from mauve_metric.options import Options, RunOptions, split_options
+from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFinite, one_line
 from mauve_metric.runtime.outputs import written_whole
@@ -152,9 +152,17 @@ def likelihoods(
     texts: TextData,
     model: str | tuple[Any, Any],
     *,
+    max_text_length: int | None = None,
     prepend_bos: bool = False,
-    decoder: Decoder | None = None,
-    **options: Unpack[Options],
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] = "float32",
+    device: str | None = None,
+    batch_size: int | None = None,
+    max_batch_tokens: int | None = None,
+    cache: bool | str | Path = True,
+    verbose: bool = False,
+    text_field: str | None = None,
+    empty_texts: Literal["error", "drop"] = "error",
+    **decoder: Unpack[Decoder],
 ) -> Likelihoods:
     """One pass of a causal language model over texts: probability, rank, sparsemax score, first choice of each token.
 
@@ -162,7 +170,7 @@ def likelihoods(
     before it (as Llama's does; GPT-2's does not) or `prepend_bos` asks for that: T tokens give T - 1 probabilities.
     `likelihood_measures.generation_perplexity` says what the reference implementation makes of that.
 
-    With a decoder, the distribution is that which `generate` samples from with them (transformers' own
+    With settings of a decoder, the distribution is that which `generate` samples from with them (transformers' own
     processors, renormalised): tokens that it never takes have the log-probability -inf. ε-perplexity, sparsemax score
     and Jensen–Shannon divergence are defined for these (Martins et al. 2020, §4.3); the plain perplexity is then
     infinite. `top_k=1` is greedy decoding.
@@ -173,17 +181,30 @@ def likelihoods(
     Args:
         texts: a list or any other form that `compute_mauve` takes.
         model: a name or local folder that transformers' AutoModelForCausalLM loads, or a live (model, tokenizer) pair.
+        max_text_length: tokens kept of a text; None: 1024, or what the model takes if less.
         prepend_bos: put the tokenizer's BOS token before each text that does not begin with it.
-        decoder: temperature, top_k, top_p, min_p, typical_p, see `Decoder`.
-        **options: of a score: max_text_length (None: 1024, or what the model takes if less), dtype (probabilities are
-            computed in float32 or more), empty_texts, text_field, device, batch_size, max_batch_tokens, cache, verbose.
+        dtype: number format of the model; probabilities are computed in float32 at least.
+        device: "auto" or None (CUDA, else MPS, else CPU), or a torch device name.
+        batch_size, max_batch_tokens: most texts, and tokens with padding, of a batch.
+        cache: keep in this folder; True: in the usual place; False: nowhere.
+        verbose: a progress bar on stderr.
+        text_field: field or column of the texts. empty_texts: "error" or "drop" for empty texts.
+        **decoder: temperature, top_k, top_p, min_p, typical_p, see `Decoder`.
 
     Raises:
         OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model; a bad argument; a
         text of which no token is predicted.
     """
-    config, run = split_options(options)
-    settings = check_decoder(decoder or {})
+    config = MauveConfig(max_text_length=max_text_length, dtype=dtype, empty_texts=empty_texts)
+    run = RunOptions(
+        device=device,
+        batch_size=batch_size,
+        max_batch_tokens=max_batch_tokens,
+        cache=cache,
+        verbose=verbose,
+        text_field=text_field,
+    )
+    settings = check_decoder(decoder)
     given = read_texts(texts, run.text_field) if isinstance(texts, Path) else texts
     source = text_source("texts", given, text_field=run.text_field, empty_texts=config.empty_texts)
     listed = list(source.texts)

@@ -166,8 +166,8 @@ DECODERS: tuple[dict[str, Any], ...] = (
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_decoder_truncates_and_renormalises(decoder: dict[str, Any], tiny_gpt2: str, tmp_path: Path) -> None:
     model, tokenizer = with_tokenizer(tiny_gpt2)
-    found = likelihoods(TEXTS, tiny_gpt2, cache=tmp_path, decoder=decoder)
-    assert_same(likelihoods(TEXTS, tiny_gpt2, cache=tmp_path, decoder=decoder), found)
+    found = likelihoods(TEXTS, tiny_gpt2, cache=tmp_path, **decoder)
+    assert_same(likelihoods(TEXTS, tiny_gpt2, cache=tmp_path, **decoder), found)
     rows = []
     for text in TEXTS:
         ids = tokenizer(text)["input_ids"]
@@ -192,7 +192,7 @@ def test_decoder_truncates_and_renormalises(decoder: dict[str, Any], tiny_gpt2: 
 
 def test_measures_under_greedy_decoding(tiny_gpt2: str) -> None:
     # greedy: p is 1 for the model's first choice and 0 for every other token, so that only the share of hits counts
-    found, raw = likelihoods(TEXTS, tiny_gpt2, decoder={"top_k": 1}), likelihoods(TEXTS, tiny_gpt2)
+    found, raw = likelihoods(TEXTS, tiny_gpt2, top_k=1), likelihoods(TEXTS, tiny_gpt2)
     hits = (raw.most_likely == raw.token_ids).mean()
     size, epsilon = raw.vocabulary_size, 1e-5
     logs = hits * np.log(1 + epsilon) + (1 - hits) * np.log(epsilon) - np.log1p(epsilon * size)
