@@ -23,16 +23,17 @@ def same_origin(*columns: Sequence[Hashable | None]) -> Integers:
     >>> same_origin(["a", "b", "c", "d"], [1, 2, 1, None]).tolist()
     [0, 1, 0, 2]
     """
-    from scipy.cluster.hierarchy import DisjointSet
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    groups = DisjointSet(range(len(columns[0])))
+    links: list[tuple[int, int]] = []
     for column in columns:
         first: dict[Hashable, int] = {}
-        for item, entry in enumerate(column):
-            if entry is not None:
-                groups.merge(first.setdefault(entry, item), item)
-    numbers: dict[int, int] = {}
-    return np.array([numbers.setdefault(groups[item], len(numbers)) for item in groups], dtype=np.int64)
+        links += [(first.setdefault(entry, item), item) for item, entry in enumerate(column) if entry is not None]
+    one, other = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(links)), (one, other)), shape=(len(columns[0]), len(columns[0])))
+    groups: Integers = connected_components(graph, directed=False)[1].astype(np.int64)
+    return groups
 
 
 def texts_of_one_origin(texts: Sequence[str | Tokens], prompts: Sequence[Hashable] | None = None) -> Integers:
