@@ -104,6 +104,7 @@ def _links(row: Measure) -> str:
     """The function of a measure, its formula, test and paper; a score is what `compute_mauve` returns."""
     function = _function(row)
     name = f"{function.__module__.removeprefix('mauve_metric.')}.{function.__qualname__}"
+    name += f"(…).{row.part}" if row.part else ""
     source = "" if row.in_result else f"`{name}`, "
     return f"{source}[formula](mathematics.md#{row.formula}), [test](../tests/{_test(row)}), {row.paper}."
 

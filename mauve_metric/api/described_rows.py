@@ -30,6 +30,7 @@ class DescribedSets:
     human, models, training: the sets; training is None where none was given. config: of the features and scores.
     no_features, no_buckets: why the sets have none; empty where they have. comparison: holds the buckets.
     decoders: of the models that have one. watch: called before each set is measured; what it raises ends the measure.
+    shared: results of which several measures are parts, by function and model.
     """
 
     human: DescribedSet
@@ -41,6 +42,7 @@ class DescribedSets:
     comparison: Comparison | None = None
     watch: Callable[[], None] = lambda: None
     decoders: Mapping[str, Decoder] = field(default_factory=dict)
+    shared: dict[tuple[object, str], Any] = field(default_factory=dict, init=False)
 
     def of_rows(self, rows: Sequence[Integers | None]) -> DescribedSets | None:
         """The texts of one subgroup, of the models that have enough of them; None for too few human texts, or no model.
@@ -104,7 +106,10 @@ class DescribedSets:
         if "histograms" in row.inputs.forms:
             counts = self._counts(name)
             grouped = {} if counts.groups is None else {"groups": counts.groups}
-            return row.compute(counts.p_counts, counts.q_counts, level=self.config.confidence_level, **grouped)
+            estimate: Estimate = row.compute(
+                counts.p_counts, counts.q_counts, level=self.config.confidence_level, **grouped
+            )
+            return estimate
         if row.sizes_matter and not row.grouped:
             model, human = (item.drawn(self.smallest, self.config.seed) for item in (model, human))
         options: dict[str, Any] = {"seed": self.config.seed, "level": self.config.confidence_level}
@@ -113,7 +118,13 @@ class DescribedSets:
         pair = pair_of_groups(human.groups, model.groups) if row.designed else None
         options |= {} if pair is None else {"groups": pair}
         third = [self.training.form] if row.inputs.sets == 3 and self.training is not None else []
-        return row.on(human.form, model.form, *third, **options)
+        if not row.part:
+            return row.on(human.form, model.form, *third, **options)
+        key = row.compute, name
+        if key not in self.shared:
+            self.shared[key] = row._replace(part="").on(human.form, model.form, *third, **options)
+        part: Estimate = getattr(self.shared[key], row.part)
+        return part
 
     def _of_both(self, row: Measure, name: str) -> Described:
         """The entry of a measure of two sets, with the reason for a missing interval if it is few texts a bucket."""

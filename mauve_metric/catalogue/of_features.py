@@ -169,22 +169,26 @@ DISCRIMINATOR: dict[str, Measure] = {
     "discriminator_auc": _of_features(
         title="Discriminator AUC",
         meaning="how often a classifier on the features ranks a model's text above a human one; 0.5: it cannot tell",
-        compute=discriminators.discriminator_auc,
+        compute=discriminators.discriminate,
+        part="auc",
     ),
     "discriminator_accuracy": _of_features(
         title="Discriminator accuracy",
         meaning="share of unseen texts that a classifier on the features puts on the right side; 0.5: it cannot tell",
-        compute=discriminators.discriminator_accuracy,
+        compute=discriminators.discriminate,
+        part="accuracy",
     ),
     "discriminator_words_auc": _of_words(
         title="Bag-of-words AUC",
         meaning="how often a classifier on word counts ranks a model's text above a human one; 0.5: it cannot tell",
-        compute=discriminators.bag_of_words_auc,
+        compute=discriminators.discriminate_words,
+        part="auc",
     ),
     "discriminator_words_accuracy": _of_words(
         title="Bag-of-words accuracy",
         meaning="share of unseen texts that a classifier on word counts puts on the right side; 0.5: it cannot tell",
-        compute=discriminators.bag_of_words_accuracy,
+        compute=discriminators.discriminate_words,
+        part="accuracy",
     ),
     "discriminator_ranks": _of_likelihoods(
         title="Accuracy from ranks",

@@ -65,15 +65,16 @@ def _in_result(*values: object) -> float:
 class Measure(NamedTuple):
     """One row of the table of measures.
 
-    better: "higher" or "lower"; "human": the closer to the human texts' value the better. low, high: the range; None
-    where there is no bound. trap: how it misleads. formula: the heading of docs/mathematics.md, as an anchor. test: the
-    file in tests/ that compares it with something independent; empty: the one of the function's file.
-    needs: what `compute` takes. A number a text becomes their mean, with an interval from a bootstrap over texts; a
-    plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with the number of texts, so
-    that only sets of one size compare. grouped: `compute` takes `groups_p` and `groups_q`, or, of texts, `prompts` of
-    both sides: the groups that no fold may divide. designed: `compute` takes the codes of the groups of both
-    sides as `groups`, where some texts share prompts. in_result: a field of `MauveResult` of this name; one of features
-    is computed there on request, if `MauveConfig` has a field of its name.
+    better: "higher" or "lower"; "human": the closer to the human texts' value the better. low, high: the range;
+    None where there is no bound. trap: how it misleads. formula: the heading of docs/mathematics.md, as an anchor.
+    test: the file in tests/ that compares it with something independent; empty: the one of the function's file.
+    needs: what `compute` takes. part: the attribute of what it returns that is the measure, where several measures
+    share one computation; empty: all of it. A number a text becomes their mean, with an interval from a bootstrap
+    over texts; a plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with the
+    number of texts, so that only sets of one size compare. grouped: `compute` takes `groups_p` and `groups_q`, or,
+    of texts, `prompts` of both sides: the groups that no fold may divide. designed: `compute` takes the codes of
+    the groups of both sides as `groups`, where some texts share prompts. in_result: a field of `MauveResult` of
+    this name; one of features is computed there on request, if `MauveConfig` has a field of its name.
     """
 
     title: str
@@ -84,7 +85,8 @@ class Measure(NamedTuple):
     paper: str
     meaning: str
     needs: Needs
-    compute: Callable[..., float | Floats | Estimate] = _in_result
+    compute: Callable[..., Any] = _in_result
+    part: str = ""
     trap: str = ""
     formula: str = ""
     test: str = ""
@@ -104,4 +106,6 @@ class Measure(NamedTuple):
 
         sets: functions that return a set in one form; `ValueError` where it does not have it.
         """
-        return self.compute(*(form_of(form) for form_of in sets for form in self.inputs.forms), **options)
+        found = self.compute(*(form_of(form) for form_of in sets for form in self.inputs.forms), **options)
+        value: float | Floats | Estimate = getattr(found, self.part) if self.part else found
+        return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,28 +24,11 @@ Prompts = tuple[Sequence[Hashable], Sequence[Hashable]]  # of the human texts, o
 Texts = Sequence[str] | Sequence[Tokens]
 
 
-class RowOptions(TypedDict, total=False):
-    """Keywords of `discriminate`."""
-
-    seed: int
-    level: float
-    groups_p: Sequence[Hashable] | None
-    groups_q: Sequence[Hashable] | None
-
-
-class WordOptions(TypedDict, total=False):
-    """Keywords of `discriminate_words` on bags of words."""
-
-    seed: int
-    level: float
-    prompts: Prompts | None
-
-
 class Discrimination(NamedTuple):
     """Results from a classifier's held-out scores.
 
-    auc: chance that a model's text scores above a human one. accuracy: mean share of texts classified correctly.
-    held_out: the scores themselves, human texts first.
+    auc: chance that a model's text scores above a human one. accuracy: mean share of texts classified correctly. Both
+    in [0, 1], ½ for sets that cannot be told apart, lower is better. held_out: the scores, human texts first.
     """
 
     auc: Estimate
@@ -64,7 +47,8 @@ def discriminate(
 ) -> Discrimination:
     """Score each text by the linear classifier of `cross_fitting.cross_fit`, fitted to the features of the other folds.
 
-    Equal rows, and rows of one group, are in one fold.
+    A classifier two-sample test (Lopez-Paz & Oquab 2017, §3; for features of texts Pillutla et al. 2023, §6). Equal
+    rows, and rows of one group, are in one fold.
 
     Args:
         p, q: features, shapes (n_p, d) and (n_q, d).
@@ -79,31 +63,6 @@ def discriminate(
     """
     rows, set_of, groups = _stacked({"p": p, "q": q}, {"p": groups_p, "q": groups_q})
     return _discrimination(cross_fit(rows, set_of == 1, groups, seed=seed).held_out, level)
-
-
-def discriminator_auc(p: Array, q: Array, **options: Unpack[RowOptions]) -> Estimate:
-    """`discriminate(…).auc`: in [0, 1], ½ for sets that cannot be told apart, lower is better.
-
-    A classifier two-sample test (Lopez-Paz & Oquab 2017) with a linear classifier of the features (Pillutla et al.
-    2023, §6); errors as there.
-
-    >>> rows = np.random.default_rng(0).normal(size=(60, 2))
-    >>> discriminator_auc(rows, rows[::-1]).value < 0.6
-    True
-    """
-    return discriminate(p, q, **options).auc
-
-
-def discriminator_accuracy(p: Array, q: Array, **options: Unpack[RowOptions]) -> Estimate:
-    """`discriminate(…).accuracy`: in [0, 1], ½ for sets that cannot be told apart, lower is better.
-
-    A classifier two-sample test (Lopez-Paz & Oquab 2017, §3); errors as there.
-
-    >>> rows = np.random.default_rng(0).normal(size=(60, 2))
-    >>> discriminator_accuracy(rows, rows + 9.0).value
-    1.0
-    """
-    return discriminate(p, q, **options).accuracy
 
 
 def discriminate_words(
@@ -144,31 +103,6 @@ def discriminate_words(
     fold_of = assign_folds(groups, is_model, seed)
     counts = word_counts([words_and_marks(text) if isinstance(text, str) else text for text in texts], n)
     return _discrimination(HeldOut(_logistic_scores(counts, is_model, fold_of), is_model, fold_of, groups), level)
-
-
-def bag_of_words_auc(human_texts: Texts, model_texts: Texts, **options: Unpack[WordOptions]) -> Estimate:
-    """`discriminate_words(…).auc`: in [0, 1], ½ for sets that cannot be told apart, lower is better; errors as there.
-
-    Bag of words and logistic regression (Ippolito 2021, §3.4).
-
-    >>> human, model = ([f"{word} text number {index}" for index in range(20)] for word in ("A", "One"))
-    >>> bag_of_words_auc(human, model).value
-    1.0
-    """
-    return discriminate_words(human_texts, model_texts, **options).auc
-
-
-def bag_of_words_accuracy(human_texts: Texts, model_texts: Texts, **options: Unpack[WordOptions]) -> Estimate:
-    """`discriminate_words(…).accuracy`: in [0, 1], ½ for sets that cannot be told apart, lower is better; errors as
-    there.
-
-    Bag of words and logistic regression (Ippolito 2021, §3.4).
-
-    >>> human, model = ([f"{word} text number {index}" for index in range(20)] for word in ("A", "One"))
-    >>> bag_of_words_accuracy(human, model).value
-    1.0
-    """
-    return discriminate_words(human_texts, model_texts, **options).accuracy
 
 
 class TransferTable(NamedTuple):

@@ -32,7 +32,7 @@ def test_separable_and_equal_sets() -> None:
         assert estimate.ci is not None and estimate.p_value is not None
         assert 0.8 < estimate.ci[0] < 1.0 == estimate.ci[1]  # twenty right answers leave room for some wrong ones
         assert estimate.p_value < 1e-6
-    same = discriminators.discriminator_auc(p, p)
+    same = discriminators.discriminate(p, p).auc
     assert same.value == 0.5
 
 
@@ -58,9 +58,9 @@ def test_too_few_texts_are_named() -> None:
     with pytest.raises(ValueError, match=r"^level must be between 0 and 1, got 2$"):
         discriminators.discriminate(p, p, level=2)
     with pytest.raises(ValueError, match=r"at least 10 texts a side .* got 1 in the first set and 20 in the second$"):
-        discriminators.bag_of_words_auc(["a"], [f"text {index}" for index in range(20)])
+        discriminators.discriminate_words(["a"], [f"text {index}" for index in range(20)])
     with pytest.raises(ValueError, match=r"^prompts must have one entry for each of model_texts, got 1 for 2$"):
-        discriminators.bag_of_words_auc(["a"], ["b", "c"], prompts=(["x"], ["y"]))
+        discriminators.discriminate_words(["a"], ["b", "c"], prompts=(["x"], ["y"]))
 
 
 def test_bag_of_words_finds_a_telling_word() -> None:
@@ -68,13 +68,13 @@ def test_bag_of_words_finds_a_telling_word() -> None:
     words = np.array("rain sea ship harbour wind night day road".split())
     human = [" ".join(rng.choice(words, size=12)) for _ in range(30)]
     model = [" ".join(rng.choice(words, size=12)) for _ in range(30)]
-    equal = discriminators.bag_of_words_auc(human, model)
+    equal = discriminators.discriminate_words(human, model).auc
     assert equal.ci is not None and equal.ci[0] < 0.5 < equal.ci[1]
     marked = discriminators.discriminate_words(human, [f"{text} indeed" for text in model])
     assert marked.auc.value == marked.accuracy.value == 1.0
     ids = [[len(word) for word in text.split()] for text in human]
     doubled = [text * 2 for text in ids]
-    assert discriminators.bag_of_words_auc(ids, doubled, prompts=(range(30), range(30))).value > 0.95
+    assert discriminators.discriminate_words(ids, doubled, prompts=(range(30), range(30))).auc.value > 0.95
     # order alone: one word cannot tell, two can
     human, model = ([f"{a} {b} {index}" for index in range(40)] for a, b in (("up", "down"), ("down", "up")))
     assert discriminators.discriminate_words(human, model).auc.value < 0.8
@@ -90,6 +90,6 @@ def test_transfer_table() -> None:
     assert table.mixed["one"].auc.value <= 1.0
     # the diagonal is the ordinary discriminator where the folds are the same
     alone = discriminators.transfer_table(p, {"one": q[:, ::-1] * 0 + p[::-1] + 0.5}).auc["one"]["one"]
-    assert alone == discriminators.discriminator_auc(p, p[::-1] + 0.5)
+    assert alone == discriminators.discriminate(p, p[::-1] + 0.5).auc
     with pytest.raises(ValueError, match="models must hold at least one model"):
         discriminators.transfer_table(p, {})
