@@ -34,8 +34,6 @@ from mauve_metric.runtime.checks import check_count, shown
 from mauve_metric.runtime.errors import NoFile
 
 logger = logging.getLogger(__name__)
-
-
 FILE_NAME = "features.sqlite"
 _DAY = 86_400
 _KEYS_A_QUERY = 500  # SQLite takes a bounded number of parameters

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 logger = logging.getLogger(__name__)
-
-
 LITERATURE_MAX_TEXT_LENGTH = 1024
 
 

@@ -11,8 +11,6 @@ from mauve_metric.runtime.low_precision import has_units
 from mauve_metric.runtime.optional_imports import import_torch
 
 logger = logging.getLogger(__name__)
-
-
 LONG_SECONDS = 600  # from here on a run is announced with a warning and advice
 
 

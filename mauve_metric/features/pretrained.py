@@ -269,14 +269,8 @@ _MAUVE = "Pillutla et al. 2021, §4 (gpt2-large); mauve-text offers the other si
 
 
 _BLIND_SPOTS = "He et al. 2023, MAUVE on other features"
-
-
 _E5 = "Wang et al. 2022; the models' cards ask for 'query: ' where embeddings are features"
-
-
 _SENTENCES = "Reimers & Gurevych 2019; the models' own folders"
-
-
 _SIZES = ("small", "base", "large")
 
 

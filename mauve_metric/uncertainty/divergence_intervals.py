@@ -28,8 +28,6 @@ _SHARES, _STEPS = 100, 200  # grid and EM steps of the shares of P among a bucke
 TEXTS_OF_ROUGH = 8  # texts a bucket below which intervals of KL and Hellinger hold the truth in 0 to 90 % of draws
 _ROUGH = ("kl", "hellinger")  # steep where a bucket is nearly empty
 _MOST_UNSEEN = 0.2  # of P's texts; at a quarter intervals still hold the truth in 86 % of draws, at a half in 5 %
-
-
 _TREATMENTS: dict[Divergence, tuple[float, float]] = {  # texts added to each bucket first, and the largest value
     "kl": (0.5, math.inf),
     "chi_square": (1.0, math.inf),

@@ -31,8 +31,6 @@ SIDE = 300  # pixels of a curve's square
 GAP = 30  # pixels between two charts
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # of gradio's Vega-Lite, which reads what Altair writes
 _LONGEST_LABEL = 44  # characters of a name in a figure
-
-
 TITLE_STYLE: dict[str, Any] = {"titleFontSize": 12, "titleFontWeight": "normal"}  # of all axes
 AXIS_STYLE: dict[str, Any] = {**TITLE_STYLE, "labelFontSize": 11, "gridColor": "#E8E8E8"}
 
