@@ -78,9 +78,8 @@ TESTED_THROUGH = {
     ),
     "lexical/test_ngrams.py": ("lexical/tokens",),
     "perturbations/test_table.py": (
+        "perturbations/kinds",
         "perturbations/pieces",
-        "perturbations/sentences",
-        "perturbations/words",
     ),
     "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": (
