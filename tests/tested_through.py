@@ -34,10 +34,7 @@ TESTED_THROUGH = {
         "generation/decoding",
         "generation/options",
     ),
-    "generation/test_generator.py": (
-        "generation/writer",
-        "runtime/model_state",
-    ),
+    "generation/test_writer.py": ("runtime/model_state",),
     "hosts/cli/commands/test_deduplicate.py": ("hosts/cli/commands/memorised",),
     "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),
     "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),

@@ -15,7 +15,8 @@ from mauve_metric.api.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.generation.generator import Generation, Given, token_ids
+from mauve_metric.generation.decoding import Generation, token_ids
+from mauve_metric.generation.writer import Given
 from mauve_metric.lexical import diversity
 from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.options import Options

@@ -14,19 +14,14 @@ from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of, named_featurizers
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
-from mauve_metric.generation.decoding import describe_settings, generation_settings
+from mauve_metric.generation.decoding import Prompt, describe_settings, generation_settings
 from mauve_metric.generation.evaluation import Evaluation, PromptGroups, ReferenceScorer, continuation_statistics
-from mauve_metric.generation.generator import Generator, Given, Prompt
 from mauve_metric.generation.options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
-from mauve_metric.generation.writer import Part, Writer, needed, refuse_sharded, sharded_by
+from mauve_metric.generation.writer import Given, Part, Writer, needed, refuse_sharded, sharded_by
 from mauve_metric.options import Featurizer, Options, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.model_state import (
-    bare_model,
-    random_states_kept,
-    release_memory,
-)
+from mauve_metric.runtime.model_state import bare_model, random_states_kept, release_memory
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
 
 if TYPE_CHECKING:
@@ -76,8 +71,8 @@ class ModelEvaluator:
         self.scorer, *others = self.scorers.values()
         settings = generation_settings(writing.generation_config)
         marked = "reasoning" in str(getattr(self.scorer.config, "strip", ""))  # often with special tokens
-        generator = Generator(settings, writing.generation_batch_size, self.scorer.config.seed, marked)
-        self.writer = Writer(generator, writing.generate_fn, keep_going)
+        seed, batch_size = self.scorer.config.seed, writing.generation_batch_size
+        self.writer = Writer(settings, batch_size, seed, marked, writing.generate_fn, keep_going)
         self.source = PromptSource(writing, settings, self.scorer.run.text_field)
         self.keep_going, self.distributed = keep_going, self.scorer.run.distributed
         self.conversational: bool | None = None
@@ -293,7 +288,7 @@ class ModelEvaluator:
             known = self.scorer.human is not None and config.max_length is None
             default = "as the references" if known else config.max_length or NEW_TOKENS
             entries["max_new_tokens"] = options.max_new_tokens or config.max_new_tokens or default
-            entries["generation_batch_size"] = self.writer.generator.batch_size
+            entries["generation_batch_size"] = self.writer.batch_size
         return entries | {"processes": processes}
 
     # --- several processes ----------------------------------------------------------------------------------------

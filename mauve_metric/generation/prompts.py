@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 from mauve_metric.features.featurize import windows
 from mauve_metric.generation import conversations
 from mauve_metric.generation.conversations import Conversation
-from mauve_metric.generation.decoding import is_encoder_decoder, max_positions
-from mauve_metric.generation.generator import Prompt, decode, start_ids, token_ids
+from mauve_metric.generation.decoding import (
+    Prompt,
+    decode,
+    is_encoder_decoder,
+    max_positions,
+    start_ids,
+    token_ids,
+)
 from mauve_metric.generation.options import WritingOptions
 from mauve_metric.texts.sources import text_source
 
