@@ -22,13 +22,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _MARK = b"a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`"
 
 
-class Beginning(NamedTuple):
-    """The first words of a human text, and the rest, without the whitespace between them."""
-
-    prompt: str
-    target: str
-
-
 class WrittenTask(NamedTuple):
     """A task, the folder of its files, and the numbers of documents and of texts that were too short."""
 
@@ -64,14 +57,14 @@ def _command(name: str, folder: Path) -> str:
     )
 
 
-def cut(text: str, words: int) -> Beginning | None:
-    """Cut a text after a number of words; None if nothing is left to continue.
+def cut(text: str, words: int) -> dict[str, str] | None:
+    """Cut a text after a number of words, without the whitespace there; None if nothing is left to continue.
 
     >>> cut("One  day it rained. ", 2), cut("One day", 2)
-    (Beginning(prompt='One  day', target='it rained.'), None)
+    ({'prompt': 'One  day', 'target': 'it rained.'}, None)
     """
     match = re.match(rf"\s*((?:\S+\s+){{{words - 1}}}\S+)\s+(\S.*)", text, flags=re.DOTALL)
-    return None if match is None else Beginning(match[1], match[2].rstrip())
+    return None if match is None else {"prompt": match[1], "target": match[2].rstrip()}
 
 
 def write_task(
@@ -137,7 +130,7 @@ def check_task_name(name: str) -> str:
 
 
 def _contents(
-    documents: Sequence[Beginning], folder: Path, name: str, new_tokens: int, options: Mapping[str, object]
+    documents: Sequence[Mapping[str, str]], folder: Path, name: str, new_tokens: int, options: Mapping[str, object]
 ) -> dict[Path, str]:
     """The files of a task with their contents."""
     import jinja2
@@ -153,7 +146,7 @@ def _contents(
     task = templates.get_template("lm_eval_task.yaml.jinja").render(
         command=_command(name, Path(".")), name=name, module=module, new_tokens=new_tokens
     )
-    lines = (json.dumps(document._asdict(), ensure_ascii=False) + "\n" for document in documents)
+    lines = (json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
     functions = templates.get_template("lm_eval_functions.py.jinja").render(
         name=name, data=data, options=pprint.pformat(dict(options), width=100)
     )
