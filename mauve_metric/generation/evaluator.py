@@ -147,10 +147,8 @@ class ModelEvaluator:
             for scorer in self.scorers.values() if options.references is None else ():
                 scorer.set_texts(texts)
             return prompts
-        if author is None:
-            return self.source.for_function(len(self.scorer))
         human, known = self.scorer.human, len(self.scorer)
-        return self.source.for_model(author, needed(tokenizer), human, known, bool(self.conversational))
+        return self.source.as_given(author, tokenizer, human, known, bool(self.conversational))
 
     def see_training_data(self, datasets: Iterable[object], tokenizer: PreTrainedTokenizerBase | None) -> None:
         """Decide what `chat_template="auto"` means in a training, from the first dataset that shows a row."""
