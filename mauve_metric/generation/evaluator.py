@@ -94,22 +94,23 @@ class ModelEvaluator:
 
     # --- before the first evaluation ------------------------------------------------------------------------------
 
-    def prepare(self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None) -> None:
+    def prepare(
+        self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None, *, embed: bool = False
+    ) -> None:
         """Cut prompts and check early that the model can take them.
+
+        Args:
+            model, tokenizer: that write.
+            embed: featurize the references now, on the first process; they are kept.
 
         Raises:
             TypeError, ValueError: prompts, tokenizer and model do not fit.
-        """
-        self._tokenize(bare_model(model), tokenizer)
-
-    def embed(self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None) -> None:
-        """Featurize the references now, on the first process; they are kept.
-
-        Raises:
             Exception: on every process, if the featurizer cannot be loaded or fails.
         """
         bare = bare_model(model)
         self._tokenize(bare, tokenizer)
+        if not embed:
+            return
         failure: Exception | None = None
         if self._rank_and_size()[0] == 0:
             try:

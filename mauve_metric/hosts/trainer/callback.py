@@ -150,10 +150,7 @@ class MauveCallback(TrainerCallback):
         self._fresh, moment = None, _moment(trainer, host)
         self._refuse(moment.args)
         self._move_to_the_head()
-        model, tokenizer = self._model_and_tokenizer(moment)
-        self.evaluator.prepare(model, tokenizer)
-        if self.embed_at_start:
-            self.evaluator.embed(model, tokenizer)
+        self.evaluator.prepare(*self._model_and_tokenizer(moment), embed=self.embed_at_start)
 
     def on_prediction_step(self, *_: object, **__: object) -> None:
         """Move to the head of the list, before anything is logged."""
