@@ -119,8 +119,8 @@ class ModelEvaluator:
                         scorer.embedded(job)
             except Exception as error:  # the other processes wait for it
                 failure = error
-        error = None if failure is None else repr(failure)
-        self._raise_together(failure, agree(error) if self.distributed else error)
+        reason = None if failure is None else repr(failure)
+        self._raise_together(failure, agree(reason) if self.distributed else reason)
 
     def _tokenize(self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> tuple[Prompt, ...]:
         """The prompts as token ids, made once for a tokenizer and a length."""

@@ -282,7 +282,7 @@ class MauveTrainerMixin(Host):
 def _moment(trainer: tuple[Any, ...], host: Mapping[str, Any]) -> Moment:
     """The Trainer's arguments, state and control, with what it passes to a callback by name."""
     args, state, control = trainer
-    loaders = (host.get("train_dataloader"), host.get("eval_dataloader"))
+    loaders: tuple[object, ...] = (host.get("train_dataloader"), host.get("eval_dataloader"))
     data = tuple(loader.dataset for loader in loaders if hasattr(loader, "dataset"))
     return Moment(args, state, control, host.get("model"), host.get("processing_class"), data)
 
