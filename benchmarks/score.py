@@ -49,8 +49,7 @@ def language_model_like(n: int, d: int = 1280, seed: int = 0) -> tuple[Array, Ar
 def minilm(n: int) -> tuple[Array, Array]:
     """MiniLM features of sentences of the human and of the model's example texts, at most n a side."""
     from mauve_metric.features.feature_set import FeatureSet
-    from mauve_metric.texts.examples import examples_folder
-    from mauve_metric.texts.files import read_texts
+    from mauve_metric.texts.files import examples_folder, read_texts
 
     sides = []
     for names in (("human", "human_other"), ("nucleus", "sampling", "top_k")):

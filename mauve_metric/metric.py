@@ -128,21 +128,20 @@ class Mauve(StoredTexts):
             TypeError: an unknown option, or an argument of the wrong type.
             ValueError: a value out of range, or data that cannot be scored.
         """
-        output: MauveOutput | None = self._end({"predictions": predictions, "references": references}, options)
-        return output
-
-    def _check_and_compute(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
         options = {**self.defaults, **options}
         features = {name: options.pop(name) for _, name in _SIDES.values() if name in options}
         features = {name: array for name, array in features.items() if array is not None}
-        check_names(options)
-        _, run = split_options({name: value for name, value in options.items() if name not in _OF_COMPUTE})
-        if features and self.num_process > 1:
-            raise ValueError(
-                f"{' and '.join(features)} cannot be gathered from {self.num_process} processes: give texts, or "
-                "compute in one process with a metric of num_process=1"
-            )
-        return self._compute_stored(given, run.text_field, features | options)
+        with self._ending():
+            check_names(options)
+            _, run = split_options({name: value for name, value in options.items() if name not in _OF_COMPUTE})
+            if features and self.num_process > 1:
+                raise ValueError(
+                    f"{' and '.join(features)} cannot be gathered from {self.num_process} processes: give texts, or "
+                    "compute in one process with a metric of num_process=1"
+                )
+            given = {"predictions": predictions, "references": references}
+            output: MauveOutput | None = self._compute_stored(given, run.text_field, features | options)
+        return output
 
     def _compute(
         self, *, predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], **options: Any

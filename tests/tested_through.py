@@ -47,7 +47,6 @@ TESTED_THROUGH = {
         "hosts/cli/commands/featurize",
         "hosts/cli/commands/lm_eval_task",
         "hosts/cli/output",
-        "texts/examples",
     ),
     "hosts/plugins/test_inspect.py": ("hosts/plugins/pair_scores",),
     "hosts/plugins/test_lm_eval.py": ("hosts/plugins/lm_eval_task",),
@@ -69,10 +68,7 @@ TESTED_THROUGH = {
         "hosts/space/view/notices",
         "hosts/space/view/showing",
     ),
-    "hosts/trainer/test_callback.py": (
-        "generation/evaluation",
-        "hosts/trainer/reporters",
-    ),
+    "hosts/trainer/test_callback.py": ("generation/evaluation",),
     "lexical/test_ngrams.py": ("lexical/tokens",),
     "perturbations/test_table.py": (
         "perturbations/kinds",

@@ -12,7 +12,7 @@ from mauve_metric.api.described_set import DescribedSet, entry_of, value_of
 from mauve_metric.api.subgroups import enough_rows
 from mauve_metric.arrays import Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Measure
-from mauve_metric.duplicates.same_origin import texts_of_one_origin
+from mauve_metric.duplicates.near_duplicates import texts_of_one_origin
 from mauve_metric.features.likelihood.decoder import Decoder
 from mauve_metric.measures.discriminators import TransferTable, transfer_table
 from mauve_metric.measures.groups import pair_of_groups

@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from mauve_metric.runtime.checks import check_file
 from mauve_metric.runtime.errors import DamagedFile, UnknownEnding
@@ -65,7 +65,7 @@ def _texts_of(file: Path, text_field: str | None) -> Iterator[CorpusText]:
         for number, text in enumerate(parquet_texts(file, text_field)):
             yield CorpusText(text, f"{file}, row {number}")
     elif name.endswith((".txt", ".jsonl")):
-        with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as lines:
+        with cast(BinaryIO, gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb")) as lines:
             try:
                 if name.endswith(".txt"):
                     yield from _running(lines, file)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,10 +16,12 @@ from mauve_metric.lexical.tokens import Tokens, spaced_tokens
 from mauve_metric.runtime.checks import check_least
 from mauve_metric.runtime.errors import EmptyTexts
 from mauve_metric.runtime.optional_imports import import_datasketch, import_edit_distance
+from mauve_metric.texts.fingerprints import OPENING_WORDS
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+COMMON_OPENING = 0.1  # of all texts: an opening that more share is a manner of writing, not a prompt
 _ROWS = 256  # texts that are compared with all others at once
 
 
@@ -240,3 +243,52 @@ def deduplicate(texts: Sequence[str], against: Sequence[str] = (), rule: NearDup
     from_against = clusters[removed] < len(against)
     stands_for = np.where(from_against, clusters[removed], clusters[removed] - len(against))
     return Deduplication(np.nonzero(keeps)[0], removed, stands_for, from_against)
+
+
+# --- groups of dependent texts, to be kept in one fold: copies, and answers to one prompt -----------------------------
+
+
+def same_origin(*columns: Sequence[Hashable | None]) -> Integers:
+    """Groups of items that share an entry of any column, directly or through others, numbered from 0, (n,).
+
+    Args:
+        columns: one entry an item, (n,) each; None is shared with no item.
+
+    >>> same_origin(["a", "b", "c", "d"], [1, 2, 1, None]).tolist()
+    [0, 1, 0, 2]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links: list[tuple[int, int]] = []
+    for column in columns:
+        first: dict[Hashable, int] = {}
+        links += [(first.setdefault(entry, item), item) for item, entry in enumerate(column) if entry is not None]
+    one, other = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(links)), (one, other)), shape=(len(columns[0]), len(columns[0])))
+    groups: Integers = connected_components(graph, directed=False)[1].astype(np.int64)
+    return groups
+
+
+def texts_of_one_origin(texts: Sequence[str | Tokens], prompts: Sequence[Hashable | None] | None = None) -> Integers:
+    """Groups of texts that are copies (up to case and white space) or have one prompt, numbered from 0, (n,).
+
+    Args:
+        texts: strings or tokens, of all sets one after the other.
+        prompts: of each text; None: texts with the same first eight words have one, unless more than a tenth of all
+            texts begin so, which is a manner of writing.
+
+    Raises:
+        ValueError: there are not as many prompts as texts.
+
+    >>> texts_of_one_origin(["One two.", "one  TWO.", "three"]).tolist()
+    [0, 0, 1]
+    """
+    if prompts is not None and len(prompts) != len(texts):
+        raise ValueError(f"prompts must have one entry a text, got {len(prompts)} for {len(texts)} texts")
+    folded = [tuple(text.casefold().split()) if isinstance(text, str) else tuple(text) for text in texts]
+    if prompts is None:
+        openings = [words[:OPENING_WORDS] for words in folded]
+        times = Counter(openings)
+        prompts = [opening if times[opening] <= COMMON_OPENING * len(folded) else None for opening in openings]
+    return same_origin(folded, prompts)

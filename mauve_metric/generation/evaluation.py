@@ -52,20 +52,6 @@ STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
 COUNTS = ("mauve_empty", "mauve_failed")
 
 
-class _FirstOfEachCode(logging.Filter):
-    """Pass the first warning of each code: every evaluation of a training would repeat it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._seen: set[object] = set()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        code = record.args[0] if isinstance(record.args, tuple) and record.args else record.msg
-        is_new = code not in self._seen
-        self._seen.add(code)
-        return is_new
-
-
 class ReferenceScorer:
     """The human side of all evaluations of a model, and the featurizer.
 
@@ -86,7 +72,7 @@ class ReferenceScorer:
         self.reference: FeatureSet | None = None
         self.human: list[str] | None = None
         self._encoder: Encoder | None = None
-        self._new_warnings = _FirstOfEachCode()
+        self._warned: set[object] = set()  # the codes of the warnings that were shown
 
     def __len__(self) -> int:
         return len(self.reference) if self.reference is not None else len(self.human or ())
@@ -156,14 +142,21 @@ class ReferenceScorer:
         featurized = time.perf_counter()
         changes["featurize_model_name"] = job.config.featurize_model_name
         options: Options = {**self.options, **changes}
-        _warnings_of_scores.addFilter(self._new_warnings)
+        _warnings_of_scores.addFilter(self._is_new)
         try:
             result = compute_mauve(**sides, p_groups=groups[0], q_groups=groups[1], **options)
         finally:
-            _warnings_of_scores.removeFilter(self._new_warnings)
+            _warnings_of_scores.removeFilter(self._is_new)
         seconds["featurize"] += featurized - started
         seconds["featurize" if matched else "score"] += time.perf_counter() - featurized
         return result
+
+    def _is_new(self, record: logging.LogRecord) -> bool:
+        """Pass the first warning of each code: every evaluation of a training would repeat it."""
+        code = record.args[0] if isinstance(record.args, tuple) and record.args else record.msg
+        is_new = code not in self._warned
+        self._warned.add(code)
+        return is_new
 
     @contextlib.contextmanager
     def featurizing(self, given: Given) -> Iterator[Featurizing]:

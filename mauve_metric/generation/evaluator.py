@@ -94,22 +94,23 @@ class ModelEvaluator:
 
     # --- before the first evaluation ------------------------------------------------------------------------------
 
-    def prepare(self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None) -> None:
+    def prepare(
+        self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None, *, embed: bool = False
+    ) -> None:
         """Cut prompts and check early that the model can take them.
+
+        Args:
+            model, tokenizer: that write.
+            embed: featurize the references now, on the first process; they are kept.
 
         Raises:
             TypeError, ValueError: prompts, tokenizer and model do not fit.
-        """
-        self._tokenize(bare_model(model), tokenizer)
-
-    def embed(self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None) -> None:
-        """Featurize the references now, on the first process; they are kept.
-
-        Raises:
             Exception: on every process, if the featurizer cannot be loaded or fails.
         """
         bare = bare_model(model)
         self._tokenize(bare, tokenizer)
+        if not embed:
+            return
         failure: Exception | None = None
         if self._rank_and_size()[0] == 0:
             try:
@@ -118,8 +119,8 @@ class ModelEvaluator:
                         scorer.embedded(job)
             except Exception as error:  # the other processes wait for it
                 failure = error
-        error = None if failure is None else repr(failure)
-        self._raise_together(failure, agree(error) if self.distributed else error)
+        reason = None if failure is None else repr(failure)
+        self._raise_together(failure, agree(reason) if self.distributed else reason)
 
     def _tokenize(self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> tuple[Prompt, ...]:
         """The prompts as token ids, made once for a tokenizer and a length."""
@@ -147,10 +148,8 @@ class ModelEvaluator:
             for scorer in self.scorers.values() if options.references is None else ():
                 scorer.set_texts(texts)
             return prompts
-        if author is None:
-            return self.source.for_function(len(self.scorer))
         human, known = self.scorer.human, len(self.scorer)
-        return self.source.for_model(author, needed(tokenizer), human, known, bool(self.conversational))
+        return self.source.as_given(author, tokenizer, human, known, bool(self.conversational))
 
     def see_training_data(self, datasets: Iterable[object], tokenizer: PreTrainedTokenizerBase | None) -> None:
         """Decide what `chat_template="auto"` means in a training, from the first dataset that shows a row."""

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from mauve_metric.features.featurize import windows
 from mauve_metric.generation import conversations
 from mauve_metric.generation.conversations import Conversation
-from mauve_metric.generation.decoding import (
-    Prompt,
-    decode,
-    is_encoder_decoder,
-    max_positions,
-    start_ids,
-    token_ids,
-)
+from mauve_metric.generation.decoding import Prompt, decode, is_encoder_decoder, max_positions, start_ids, token_ids
 from mauve_metric.generation.options import WritingOptions
 from mauve_metric.texts.sources import text_source
 
@@ -110,34 +103,30 @@ class PromptSource:
 
     # --- prompts as they are given --------------------------------------------------------------------------------
 
-    def for_function(self, known: int) -> list[Prompt]:
-        """Prompts for the user's function, or empty ones; `known` is how many human texts there are."""
-        chats = self._chats(known, False)
-        if chats is not None:
-            return [Prompt((), 0, question(chat), chat) for chat in chats]
-        return [Prompt((), 0, text) for text in self._given_prompts(known)]
-
-    def for_model(
+    def as_given(
         self,
-        model: LanguageModel,
-        tokenizer: PreTrainedTokenizerBase,
+        model: LanguageModel | None,
+        tokenizer: PreTrainedTokenizerBase | None,
         human: Sequence[str] | None,
         known: int,
         conversational: bool = False,
     ) -> list[Prompt]:
-        """Prompts as they are given, or none at all.
+        """Prompts as they are given, or empty ones.
 
         Args:
-            model, tokenizer: that write.
+            model, tokenizer: that write; None for the user's function, whose prompts have no token ids.
             human: the human texts, where they are known. known: how many there are.
             conversational: the model is being trained on conversations.
 
         Raises:
             ValueError: prompts and model do not fit.
         """
-        if self._prompts is None and is_encoder_decoder(model):
+        if self._prompts is None and model is not None and is_encoder_decoder(model):
             raise ValueError("an encoder-decoder model needs prompts")
         chats = self._chats(known, conversational)
+        if model is None or tokenizer is None:
+            plain = [Prompt((), 0, text) for text in self._given_prompts(known)] if chats is None else []
+            return plain + [Prompt((), 0, question(chat), chat) for chat in chats or ()]
         if chats is not None:
             prompts = self._of_chat(model, tokenizer, chats)
         else:  # empty ones begin at the token between texts

@@ -74,11 +74,18 @@ def openai_server(
         raise wrong("chat", "True, False or None", chat)
     if is_bool(timeout) or not isinstance(timeout, (int, float)) or not 0 < timeout < float("inf"):
         raise wrong("timeout", "a number of seconds above 0", timeout)
+    for name, value in sampling.items():
+        if name in _OURS:
+            raise TypeError(f"{name} is not an option of sampling: openai_server sets it itself")
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            raise wrong(name, "a value that JSON can hold", value) from None
     settings = {} if max_tokens is None else {"max_tokens": check_count("max_tokens", max_tokens)}
     return OpenAIServer(
         _base(url),
         model,
-        settings | _checked_sampling(sampling),
+        settings | sampling,
         _key(api_key),
         chat,
         check_count("concurrency", concurrency),
@@ -273,18 +280,6 @@ def _base(url: object) -> str:
         raise wrong("url", expected, url)
     path = parts.path.rstrip("/").removesuffix("/completions").removesuffix("/chat").rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{path or '/v1'}"
-
-
-def _checked_sampling(sampling: Mapping[str, object]) -> dict[str, object]:
-    """Fields that a request can have besides ours, and that JSON can hold."""
-    for name, value in sampling.items():
-        if name in _OURS:
-            raise TypeError(f"{name} is not an option of sampling: openai_server sets it itself")
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError, RecursionError):
-            raise wrong(name, "a value that JSON can hold", value) from None
-    return dict(sampling)
 
 
 def _error_text(response: Any) -> str:

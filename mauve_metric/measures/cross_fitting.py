@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Features, Floats, Integers, Labels
-from mauve_metric.duplicates.same_origin import same_origin
+from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.measures.separation import HeldOut, average_ranks
 from mauve_metric.measures.tails import positive
 from mauve_metric.runtime.tensors import as_array, full_precision

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
-from mauve_metric.duplicates.same_origin import same_origin, texts_of_one_origin
+from mauve_metric.duplicates.near_duplicates import same_origin, texts_of_one_origin
 from mauve_metric.lexical.ngrams import word_counts, words_and_marks
 from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.measures.cross_fitting import assign_folds, check_groups, cross_fit, same_rows

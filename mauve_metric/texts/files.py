@@ -24,6 +24,7 @@ from mauve_metric.texts.records import (
     loaded,
     plain_text,
     read_bytes,
+    read_json,
     text_at,
     value_at,
 )
@@ -168,10 +169,7 @@ class TextFile:
             self._path = _file_in(self._path) if os.path.isdir(path) else self._path
             self.name = str(self._path)
             self._read()
-        if self._records is not None:
-            self._recognise(any(given.values()), filter)
-        elif filter is not None:
-            raise NoSuchField(f"{self.name} has no field that filter={filter!r} could choose from")
+        self._recognise(any(given.values()), filter)
 
     def _read(self) -> None:
         path, suffix = self._path, self._path.suffix.lower()
@@ -185,31 +183,25 @@ class TextFile:
                 f"{path} has an unknown ending {path.suffix!r}{packed}: expected {known}, a folder of .txt files, "
                 f"or {' or '.join(FEATURE_FILES)} for features"
             )
-        if suffix in TABLES:
-            return
-        if suffix == ".jsonl":
-            self._records = json_lines(lines_of(decode(read_bytes(path), self.name)), self.name)
-            return
-        if suffix == ".eval":
+        values = read_json(path) if suffix == ".json" else None
+        if suffix == ".eval" or (isinstance(values, dict) and {"version", "status", "eval"} <= set(values)):
             self.format, self._records = INSPECT, inspect_records(path)
-            return
-        values = loaded(decode(read_bytes(path), self.name), self.name)
-        if isinstance(values, dict) and {"version", "status", "eval"} <= set(values):
-            self.format, self._records = INSPECT, inspect_records(path)
-        else:
+        elif suffix == ".json":
             self._records = json_entries(values, self.name)
+        elif suffix == ".jsonl":
+            self._records = json_lines(lines_of(decode(read_bytes(path), self.name)), self.name)
 
     def _recognise(self, named: bool, filter: str | None) -> None:
         """Detect the format, and keep the rows of one filter."""
-        if not self._records:
+        if self._records == []:
             raise NoTextsError(f"{self.name} holds no texts")
         try:
-            self.format = self.format or format_of(self._records[0])
+            self.format = self.format or (format_of(self._records[0]) if self._records else None)
         except ValueError:
             if not named:
                 raise
         field = None if self.format is None else self.format.group
-        if field is None or not has_field(self._records[0], field):
+        if self._records is None or field is None or not has_field(self._records[0], field):
             if filter is not None:
                 raise NoSuchField(f"{self.name} has no field that filter={filter!r} could choose from")
             return
@@ -336,6 +328,15 @@ def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[str | i
     return keys, [key_of(record, known.document) for record in records]
 
 
+def examples_folder() -> Path:
+    """Folder of the example texts: in the package when it was installed, beside it in a checkout."""
+    here = Path(__file__).resolve().parent.parent
+    for folder in (here / "examples", here.parent / "examples"):
+        if (folder / "human.jsonl").is_file():
+            return folder
+    raise FileNotFoundError("the example texts are not there: install the package, or run from a checkout")
+
+
 def _text_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.suffix.lower() == ".txt" and file.is_file())
 
@@ -377,17 +378,11 @@ def _standard_input() -> list[Record]:
     name = "standard input"
     content = decode(sys.stdin.buffer.read(), name)
     lines = lines_of(content)
-    if content.lstrip().startswith("{") or (not _LIST.match(content) and _all_json_strings(lines)):
+    filled, strings = [line.strip() for line in lines if line.strip()], False
+    with contextlib.suppress(json.JSONDecodeError):  # a dialogue's lines only begin and end like a string
+        strings = bool(filled) and all(line.startswith('"') and isinstance(json.loads(line), str) for line in filled)
+    if content.lstrip().startswith("{") or (not _LIST.match(content) and strings):
         return json_lines(lines, name)
     if _LIST.match(content):
         return json_entries(loaded(content, name), name)
     return [Record(line, f"{name}, line {number}") for number, line in enumerate(lines, 1)]
-
-
-def _all_json_strings(lines: Sequence[str]) -> bool:
-    """Return whether every line with content is a JSON string; a dialogue's lines only begin and end like one."""
-    filled = [line.strip() for line in lines if line.strip()]
-    try:
-        return bool(filled) and all(line.startswith('"') and isinstance(json.loads(line), str) for line in filled)
-    except json.JSONDecodeError:
-        return False

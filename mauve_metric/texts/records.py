@@ -164,11 +164,7 @@ def _holds(value: object, path: str) -> str:
         return f"{who} has {quoted(list(value), most=20)}" if value else f"{who} is empty"
     if isinstance(value, list):
         return f"{who} is a list of {len(value)}"
-    return f"{who} is {_kind(value)}"
-
-
-def _kind(value: object) -> str:
-    return {"str": "a text", "NoneType": "null", "dict": "an object"}.get(type(value).__name__, type(value).__name__)
+    return f"{who} is {'a text' if isinstance(value, str) else 'null' if value is None else type(value).__name__}"
 
 
 def text_at(record: Record, path: str) -> str:

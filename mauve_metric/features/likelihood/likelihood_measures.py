@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from mauve_metric.arrays import Estimate, Floats, Integers
-from mauve_metric.duplicates.same_origin import same_origin
+from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.likelihood.likelihoods import Likelihoods
 from mauve_metric.measures import likelihood
 from mauve_metric.measures.cross_fitting import assign_folds, cross_fit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -24,8 +24,8 @@ ROW_TEXTS = 10_000  # texts of one stored row: Arrow's offsets into the characte
 class StoredTexts(evaluate.Metric):  # type: ignore[misc]
     """An `evaluate` metric whose texts are stored as lists of strings, a row of at most `ROW_TEXTS` for each batch.
 
-    A `compute` ends the collection, also when it fails: the next one starts empty. A subclass defines
-    its sides in `_info`, and in `_check_and_compute` the checks of the options before `_compute` is called.
+    A `compute` ends the collection, also when it fails: the next one starts empty. A subclass defines its sides in
+    `_info`; its `compute` returns `_compute_stored`, within `_ending`.
     """
 
     writer: Any  # of the base class
@@ -76,18 +76,15 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
             raise ValueError("add_batch needs predictions, references or both, got none")
         self._store_batch(given, self.defaults.get("text_field"))
 
-    def _end(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
+    @contextlib.contextmanager
+    def _ending(self) -> Iterator[None]:
         """End the collection, also when the computation fails."""
         try:
-            output = self._check_and_compute(given, options)
+            yield
         except BaseException:
             self._forget()
             raise
         self.file_paths = self.filelocks = None  # the base class has removed the files and released the locks
-        return output
-
-    def _check_and_compute(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
-        raise NotImplementedError
 
     def _compute_stored(self, given: Mapping[str, object], text_field: str | None, options: Mapping[str, Any]) -> Any:
         """Store the given texts, and compute from all stored texts; the first process computes for all."""
@@ -201,13 +198,11 @@ class TextStatistics(StoredTexts):
             TypeError: not texts, or an unknown option.
             ValueError: no texts, or a value out of range.
         """
-        chosen = {"tokenizer": tokenizer, "prompts": prompts, "measures": measures, "text_field": text_field}
-        output: dict[str, object] | None = self._end({"predictions": predictions, "references": references}, chosen)
+        given = {"predictions": predictions, "references": references}
+        chosen = {"tokenizer": tokenizer, "prompts": prompts, "measures": measures}
+        with self._ending():
+            output: dict[str, object] | None = self._compute_stored(given, text_field, chosen)
         return output
-
-    def _check_and_compute(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
-        chosen = {name: value for name, value in options.items() if name != "text_field"}
-        return self._compute_stored(given, options["text_field"], chosen)
 
     def _compute(self, *, predictions: Sequence[Sequence[str]], **options: Any) -> Any:
         texts = list(chain.from_iterable(predictions))

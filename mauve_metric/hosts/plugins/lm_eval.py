@@ -72,21 +72,18 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
                 f"the document has no field {reference_field!r}, only {', '.join(map(repr, doc))}: name the field of "
                 "the human text with mauve_metric.hosts.plugins.lm_eval.task_functions(reference_field=…)"
             )
-        pair = Pair(check_text(f"the field {reference_field!r}", doc[reference_field]), _one_text(results))
-        return dict.fromkeys(SCORES, pair)
+        if len(results) != 1:
+            raise ValueError(
+                f"MAUVE scores one text a document (output_type: generate_until), got {len(results)} results"
+            )
+        only = results[0]
+        if isinstance(only, list) and len(only) == 1:  # of the filter take_first_k
+            only = only[0]
+        human = check_text(f"the field {reference_field!r}", doc[reference_field])
+        return dict.fromkeys(SCORES, Pair(human, check_text("what the model wrote", only)))
 
     aggregations = {name: _aggregation(name, scores) for name in SCORES}
     return TaskFunctions(process_results, notes=scores.notes, **aggregations)
-
-
-def _one_text(results: Sequence[object]) -> str:
-    """The model's only text for a document; ValueError for several."""
-    if len(results) != 1:
-        raise ValueError(f"MAUVE scores one text a document (output_type: generate_until), got {len(results)} results")
-    only = results[0]
-    if isinstance(only, list) and len(only) == 1:  # of the filter take_first_k
-        only = only[0]
-    return check_text("what the model wrote", only)
 
 
 def _aggregation(name: str, scores: PairScores) -> Aggregation:

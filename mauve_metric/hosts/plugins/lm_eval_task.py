@@ -22,13 +22,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _MARK = b"a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`"
 
 
-class Beginning(NamedTuple):
-    """The first words of a human text, and the rest, without the whitespace between them."""
-
-    prompt: str
-    target: str
-
-
 class WrittenTask(NamedTuple):
     """A task, the folder of its files, and the numbers of documents and of texts that were too short."""
 
@@ -64,14 +57,14 @@ def _command(name: str, folder: Path) -> str:
     )
 
 
-def cut(text: str, words: int) -> Beginning | None:
-    """Cut a text after a number of words; None if nothing is left to continue.
+def cut(text: str, words: int) -> dict[str, str] | None:
+    """Cut a text after a number of words, without the whitespace there; None if nothing is left to continue.
 
     >>> cut("One  day it rained. ", 2), cut("One day", 2)
-    (Beginning(prompt='One  day', target='it rained.'), None)
+    ({'prompt': 'One  day', 'target': 'it rained.'}, None)
     """
     match = re.match(rf"\s*((?:\S+\s+){{{words - 1}}}\S+)\s+(\S.*)", text, flags=re.DOTALL)
-    return None if match is None else Beginning(match[1], match[2].rstrip())
+    return None if match is None else {"prompt": match[1], "target": match[2].rstrip()}
 
 
 def write_task(
@@ -96,6 +89,8 @@ def write_task(
         ValueError: the name is none, or all texts are too short. OSError: a file cannot be written, or one of its
         name is there that is of no such task.
     """
+    import jinja2
+
     task_files(folder, name)
     documents = [found for text in texts if (found := cut(text, prompt_words)) is not None]
     if not documents:
@@ -103,7 +98,22 @@ def write_task(
     folder = Path(folder).resolve()
     with naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    contents = _contents(documents, folder, name, new_tokens, options or {})
+    templates = jinja2.Environment(  # of files in which nothing is escaped
+        loader=jinja2.PackageLoader("mauve_metric.hosts", "plugins"),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    data, module = f"{name}_documents.jsonl", f"{name}_mauve"
+    metrics = _INCLUDE.read_text(encoding="utf-8").split("\n", 1)[1]
+    metrics = metrics.replace("!function mauve_metric.hosts.plugins.lm_eval.", f"!function {module}.")
+    task, functions = map(templates.get_template, ("lm_eval_task.yaml.jinja", "lm_eval_functions.py.jinja"))
+    words = {"command": _command(name, Path(".")), "name": name, "module": module, "new_tokens": new_tokens}
+    chosen = pprint.pformat(dict(options or {}), width=100)
+    contents = {
+        folder / data: "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents),
+        folder / f"{module}.py": functions.render(name=name, data=data, options=chosen),
+        folder / f"{name}.yaml": task.render(words) + metrics,
+    }
     for path in contents:
         check_can_be_written(path)
     for path, content in contents.items():
@@ -134,31 +144,3 @@ def check_task_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f"name must be letters, digits, _ and -, and begin with a letter or _, got {name!r}")
     return name
-
-
-def _contents(
-    documents: Sequence[Beginning], folder: Path, name: str, new_tokens: int, options: Mapping[str, object]
-) -> dict[Path, str]:
-    """The files of a task with their contents."""
-    import jinja2
-
-    templates = jinja2.Environment(  # of files in which nothing is escaped
-        loader=jinja2.PackageLoader("mauve_metric.hosts", "plugins"),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    data, module = f"{name}_documents.jsonl", f"{name}_mauve"
-    metrics = _INCLUDE.read_text(encoding="utf-8").split("\n", 1)[1]
-    metrics = metrics.replace("!function mauve_metric.hosts.plugins.lm_eval.", f"!function {module}.")
-    task = templates.get_template("lm_eval_task.yaml.jinja").render(
-        command=_command(name, Path(".")), name=name, module=module, new_tokens=new_tokens
-    )
-    lines = (json.dumps(document._asdict(), ensure_ascii=False) + "\n" for document in documents)
-    functions = templates.get_template("lm_eval_functions.py.jinja").render(
-        name=name, data=data, options=pprint.pformat(dict(options), width=100)
-    )
-    return {
-        folder / data: "".join(lines),
-        folder / f"{module}.py": functions,
-        folder / f"{name}.yaml": task + metrics,
-    }

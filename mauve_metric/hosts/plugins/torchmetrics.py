@@ -168,7 +168,13 @@ class MauveScore(Metric):  # type: ignore[misc]
         other = self._identities.get(_SIDES[name == "fake"])  # this process may have only those texts
         identity = self._identities.get(name, other)
         side = FeatureSet(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
-        return replace(side, **_known_facts(facts))
+        known = int(np.bitwise_and.reduce(facts[:, -1]))  # of every text
+        formats = np.ascontiguousarray(facts[:, len(_FACTS) : -1]).view(np.float64)
+        fields: dict[str, Any] = {"format_numbers": formats} if known >> len(_FACTS) & 1 else {}
+        for place, fact in enumerate(_FACTS):
+            if known >> place & 1:
+                fields[fact] = facts[:, place].view(np.int64 if fact == "lengths" else np.uint64)
+        return replace(side, **fields)
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] | None = None, process_group: Any = None) -> None:
         """Gather the rows of all processes; each may have any number, zero included."""
@@ -192,16 +198,3 @@ def _facts(side: FeatureSet, features: Array) -> Integers:
     formats = np.zeros((len(features), len(FORMATS))) if numbers is None else np.ascontiguousarray(numbers)
     known = sum(1 << place for place, name in enumerate((*_FACTS, "format_numbers")) if getattr(side, name) is not None)
     return np.column_stack([*columns, formats.view(np.int64), np.full(len(features), known)])
-
-
-def _known_facts(facts: Integers) -> dict[str, Any]:
-    """The fields of `FeatureSet` that are known of every text."""
-    known = int(np.bitwise_and.reduce(facts[:, -1]))
-    kinds = {"lengths": np.int64}
-    formats = np.ascontiguousarray(facts[:, len(_FACTS) : -1]).view(np.float64)
-    found: dict[str, Any] = {"format_numbers": formats} if known >> len(_FACTS) & 1 else {}
-    return found | {
-        name: facts[:, place].view(kinds.get(name, np.uint64))
-        for place, name in enumerate(_FACTS)
-        if known >> place & 1
-    }

@@ -7,18 +7,21 @@ into the row of the history; given the trainer, the callback also moves to the h
 
 from __future__ import annotations
 
+import io
+import logging
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
+import numpy as np
+from numpy.typing import NDArray
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.generation.evaluation import Evaluation, value_names, values_of
 from mauve_metric.generation.evaluator import ModelEvaluator
 from mauve_metric.generation.options import TrainingKeywords, WritingOptions
-from mauve_metric.hosts.trainer.reporters import show_evaluation
 from mauve_metric.options import Featurizer, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool, check_count, shown
@@ -31,7 +34,10 @@ if TYPE_CHECKING:
 else:
     Host = object
 
+logger = logging.getLogger(__name__)
+
 _RUNTIME = "_runtime"
+_SHOWN_CHARACTERS = 300  # of a prompt or a text in a table
 _TRAINING = "train_runtime"  # the key in the last row of a training
 
 Metrics = MutableMapping[str, float]
@@ -144,10 +150,7 @@ class MauveCallback(TrainerCallback):
         self._fresh, moment = None, _moment(trainer, host)
         self._refuse(moment.args)
         self._move_to_the_head()
-        model, tokenizer = self._model_and_tokenizer(moment)
-        self.evaluator.prepare(model, tokenizer)
-        if self.embed_at_start:
-            self.evaluator.embed(model, tokenizer)
+        self.evaluator.prepare(*self._model_and_tokenizer(moment), embed=self.embed_at_start)
 
     def on_prediction_step(self, *_: object, **__: object) -> None:
         """Move to the head of the list, before anything is logged."""
@@ -279,7 +282,7 @@ class MauveTrainerMixin(Host):
 def _moment(trainer: tuple[Any, ...], host: Mapping[str, Any]) -> Moment:
     """The Trainer's arguments, state and control, with what it passes to a callback by name."""
     args, state, control = trainer
-    loaders = (host.get("train_dataloader"), host.get("eval_dataloader"))
+    loaders: tuple[object, ...] = (host.get("train_dataloader"), host.get("eval_dataloader"))
     data = tuple(loader.dataset for loader in loaders if hasattr(loader, "dataset"))
     return Moment(args, state, control, host.get("model"), host.get("processing_class"), data)
 
@@ -296,3 +299,59 @@ def evaluation_prefix(metrics: Metrics, *, training: bool = False) -> str | None
     """
     names = (name for name in metrics if name.endswith(_RUNTIME) and not (training and name == _TRAINING))
     return next((name.removesuffix(_RUNTIME) for name in names), None)
+
+
+# --- texts and curve for reporters, in addition to the numbers -------------------------------------------------------
+
+
+def show_evaluation(reporters: Iterable[object], evaluation: Evaluation, prefix: str, step: int, rows: int) -> None:
+    """Send the first texts and the curve to the reporters of TensorBoard and of Weights & Biases."""
+    image = None
+    for reporter in reporters:
+        writer = getattr(reporter, "tb_writer", None)
+        wandb = getattr(reporter, "_wandb", None)
+        if writer is None and getattr(wandb, "run", None) is None:
+            continue
+        try:
+            if image is None and evaluation.result is not None:
+                image = curve_image(evaluation.result)
+            if writer is not None:
+                writer.add_text(f"{prefix}/mauve_texts", generation_table(evaluation, rows), step)
+                if image is not None:
+                    writer.add_image(f"{prefix}/mauve_curve", image, step, dataformats="HWC")
+                writer.flush()
+            elif wandb is not None:
+                texts = [list(row) for row in evaluation.texts[:rows]]
+                shown = {f"{prefix}/mauve_texts": wandb.Table(columns=["prompt", "continuation"], data=texts)}
+                if image is not None:
+                    shown[f"{prefix}/mauve_curve"] = wandb.Image(image)
+                wandb.log({**shown, "train/global_step": step})
+        except Exception as error:  # which does not end the training
+            logger.warning("%s did not take the texts or the curve: %r", type(reporter).__name__, error)
+
+
+def generation_table(evaluation: Evaluation, rows: int) -> str:
+    """A Markdown table of the first texts: prompt and continuation."""
+
+    def cell(text: str) -> str:
+        short = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+        return " ".join(short.split()).replace("|", "\\|")
+
+    lines = [f"| {cell(prompt)} | {cell(text)} |" for prompt, text in evaluation.texts[:rows]]
+    return "\n".join(["| prompt | continuation |", "| --- | --- |", *lines])
+
+
+def curve_image(result: MauveResult) -> NDArray[np.uint8] | None:
+    """The divergence curve as an array of pixels (height, width, 3) of uint8; None without the packages for it."""
+    try:
+        import vl_convert
+        from PIL import Image
+
+        from mauve_metric.results.charts.of_result import divergence_curve_chart
+
+        chart = divergence_curve_chart(result).to_json()
+    except ImportError:
+        logger.info("no figure of the curve: it needs altair, vl-convert-python and pillow")
+        return None
+    with Image.open(io.BytesIO(vl_convert.vegalite_to_png(chart))) as image:
+        return np.asarray(image.convert("RGB"))

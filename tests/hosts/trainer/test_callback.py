@@ -18,8 +18,7 @@ from programs import TORCH, TWO_PROCESSES, Programs
 
 from mauve_metric import FeatureSet, MauveCallback, MauveTrainerMixin, evaluate_model
 from mauve_metric.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, values_of
-from mauve_metric.hosts.trainer.callback import evaluation_prefix
-from mauve_metric.hosts.trainer.reporters import curve_image, generation_table
+from mauve_metric.hosts.trainer.callback import curve_image, evaluation_prefix, generation_table
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

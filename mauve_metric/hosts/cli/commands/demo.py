@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.flags import CommandParser, Once, add_config_options, add_output_options, keywords_of
 from mauve_metric.hosts.cli.output import show_result_of
-from mauve_metric.texts.examples import examples_folder
-from mauve_metric.texts.files import read_texts
+from mauve_metric.texts.files import examples_folder, read_texts
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet

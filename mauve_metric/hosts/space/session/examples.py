@@ -16,7 +16,7 @@ from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored,
 from mauve_metric.hosts.space.session.sessions import Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
 from mauve_metric.options import MauveConfig, config_fields
-from mauve_metric.texts.examples import examples_folder
+from mauve_metric.texts.files import examples_folder
 from mauve_metric.texts.fingerprints import TextHashes
 
 logger = logging.getLogger(__name__)
