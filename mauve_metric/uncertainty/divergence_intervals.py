@@ -16,9 +16,10 @@ from statistics import NormalDist
 import numpy as np
 
 from mauve_metric.arrays import Counts, Estimate
-from mauve_metric.measures.divergences import Divergence, check_kind, divergence_terms
+from mauve_metric.measures.divergences import DIVERGENCES, Divergence, divergence_terms
 from mauve_metric.measures.groups import FEWEST_GROUPS, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
+from mauve_metric.runtime.checks import check_known
 from mauve_metric.uncertainty import intervals
 from mauve_metric.uncertainty.group_jackknife import group_jackknife, t_quantile
 from mauve_metric.uncertainty.jackknife import debiased_frontier, jackknifed, variance_of_effects
@@ -72,7 +73,7 @@ def estimate_divergence(
     >>> round(estimate.value, 3), [round(end, 3) for end in estimate.ci]
     (0.351, [0.16, 0.542])
     """
-    check_kind(kind)
+    check_known("kind", kind, DIVERGENCES)
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < FEWEST_GROUPS:
         raise ValueError(f"there are fewer than {FEWEST_GROUPS} prompts on a side")
     counted = Histograms(p_counts, q_counts)
