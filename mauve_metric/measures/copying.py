@@ -41,7 +41,10 @@ def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25,
 
     human, model, training = _centre(human, model, training, level)
     _, own = _nearest(training, training, same=True)
-    counts = [_count_authentic(rows, training, own) for rows in (model, human)]
+    counts = []
+    for rows in (model, human):
+        index, distance = _nearest(rows, training)
+        counts.append(int(np.count_nonzero(distance > own[index])))
     test = fisher_exact([[count, len(rows) - count] for count, rows in zip(counts, (model, human), strict=True)])
     low, high = binomtest(counts[0], len(model)).proportion_ci(level)
     return Estimate(counts[0] / len(model), (float(low), float(high)), positive(test.pvalue))
@@ -114,11 +117,6 @@ def _nearest(rows: Floats, others: Floats, same: bool = False) -> tuple[Integers
     search = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(others)
     index: Integers = search.kneighbors(None if same else rows, return_distance=False)[:, 0]
     return index, np.linalg.norm(rows - others[index], axis=1)
-
-
-def _count_authentic(rows: Floats, training: Floats, own: Floats) -> int:
-    index, distance = _nearest(rows, training)
-    return int(np.count_nonzero(distance > own[index]))
 
 
 _LEAST_MODEL_ROWS = 20  # in a cell that counts
