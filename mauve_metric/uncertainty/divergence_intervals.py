@@ -21,8 +21,13 @@ from mauve_metric.measures.groups import FEWEST_GROUPS, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.runtime.checks import check_known
 from mauve_metric.uncertainty import intervals
-from mauve_metric.uncertainty.group_jackknife import group_jackknife, t_quantile
-from mauve_metric.uncertainty.jackknife import debiased_frontier, jackknifed, variance_of_effects
+from mauve_metric.uncertainty.jackknife import (
+    debiased_frontier,
+    group_jackknife,
+    jackknifed,
+    t_quantile,
+    variance_of_effects,
+)
 from mauve_metric.uncertainty.score_warnings import TEXTS_A_BUCKET
 
 _SHARES, _STEPS = 100, 200  # grid and EM steps of the shares of P among a bucket's texts

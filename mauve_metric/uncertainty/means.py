@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
-from mauve_metric.uncertainty.group_jackknife import t_quantile
+from mauve_metric.uncertainty.jackknife import t_quantile
 
 
 def mean_interval(
