@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TESTED_THROUGH = {
     "api/test_baseline.py": ("results/baseline",),
-    "api/test_compare.py": ("uncertainty/comparison_warnings",),
     "api/test_compute.py": (
         "api/each_featurizer",
         "catalogue/scores",

@@ -103,8 +103,8 @@ def learned_score(
         q_labels=labels[n_p:][np.argsort(q_order)],
         p_ranks=fitted.ranks[:n_p][np.argsort(p_order)],
         q_ranks=fitted.ranks[n_p:][np.argsort(q_order)],
-        p_scores=fitted.scores[:n_p][np.argsort(p_order)],
-        q_scores=fitted.scores[n_p:][np.argsort(q_order)],
+        p_scores=fitted.held_out.scores[:n_p][np.argsort(p_order)],
+        q_scores=fitted.held_out.scores[n_p:][np.argsort(q_order)],
     )
 
 

@@ -1,4 +1,4 @@
-"""Overlap of the texts of a set: Self-BLEU, shared n-grams, Vendi score, diversity of the texts of one prompt."""
+"""Self-BLEU, and other measures of the overlap of texts: shared n-grams, Vendi score, diversity of a prompt's texts."""
 
 from __future__ import annotations
 
