@@ -86,8 +86,10 @@ def estimate_divergence(
     p_counts, q_counts = counted.p_counts[filled], counted.q_counts[filled]
     if groups is not None:
         groups = replace(groups, bucket=(np.cumsum(filled) - 1)[groups.bucket])
+    if kind == "total_variation" and groups is not None:
+        return _grouped_variation(p_counts, q_counts, level, groups)
     if kind == "total_variation":
-        return _total_variation(p_counts, q_counts, level, groups)
+        return _variation(p_counts, q_counts, level)
     smoothing, most = _TREATMENTS[kind]
     of_shares = partial(divergence_terms, kind=kind)
     if groups is None:
@@ -211,24 +213,19 @@ def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups:
     return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
 
 
-def _total_variation(p_counts: Counts, q_counts: Counts, level: float, groups: GroupCounts | None) -> Estimate:
-    if groups is not None:
-        return _grouped_variation(p_counts, q_counts, level, groups)
+def _variation(p_counts: Counts, q_counts: Counts, level: float) -> Estimate:
+    """Total variation of independent texts.
+
+    The value is ½Σ E|p-q| of each bucket, given its counts, under the likeliest distribution of P's share of a bucket.
+    """
+    from scipy.special import xlogy
+
     n_p, n_q = int(p_counts.sum()), int(q_counts.sum())
     p, q = p_counts / n_p, q_counts / n_q
     plug_in, side = float(divergence_terms(p, q, "total_variation").sum()), np.sign(p - q) / 2
     error = math.sqrt(variance_of_effects(side, -side, p_counts, q_counts))
     margin = NormalDist().inv_cdf((1 + level) / 2) * error
     bias = float(np.sqrt(2 / math.pi * (p / n_p + q / n_q)).sum() / 2)
-    value = min(_shrunk_variation(p_counts, q_counts), plug_in)
-    return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
-
-
-def _shrunk_variation(p_counts: Counts, q_counts: Counts) -> float:
-    """½Σ E|p-q| of each bucket, given its counts, under the likeliest distribution of P's share of a bucket."""
-    from scipy.special import xlogy
-
-    n_p, n_q = int(p_counts.sum()), int(q_counts.sum())
     grid = np.unique(np.append(np.linspace(0, 1, _SHARES + 1), n_p / (n_p + n_q)))
     logs = xlogy(p_counts[:, None], grid) + xlogy(q_counts[:, None], 1 - grid)
     likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -236,7 +233,8 @@ def _shrunk_variation(p_counts: Counts, q_counts: Counts) -> float:
     for _ in range(_STEPS):
         prior = prior * (likelihood.T @ (1 / (likelihood @ prior))) / len(p_counts)
     expected = likelihood @ (prior * np.abs(grid / n_p - (1 - grid) / n_q)) / (likelihood @ prior)
-    return float((p_counts + q_counts) @ expected) / 2
+    value = min(float((p_counts + q_counts) @ expected) / 2, plug_in)
+    return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
 
 
 def le_cam(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
