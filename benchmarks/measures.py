@@ -23,7 +23,7 @@ import numpy as np
 from machine import machine
 
 from mauve_metric.lexical.diversity import compression_ratio, distinct_n, entropy_n, repetition
-from mauve_metric.lexical.overlap import self_bleu, self_repetition, vendi_ngrams
+from mauve_metric.lexical.self_bleu import self_bleu, self_repetition, vendi_ngrams
 
 NLTK_TEXTS = 2  # hypotheses of NLTK's Self-BLEU: each goes through all texts again
 

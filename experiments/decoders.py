@@ -23,7 +23,7 @@ from mauve_metric.features.likelihood.likelihood_measures import generation_perp
 from mauve_metric.features.likelihood.likelihoods import likelihoods
 from mauve_metric.lexical.diversity import distinct_n, repetition
 from mauve_metric.lexical.ngrams import words_and_marks
-from mauve_metric.lexical.overlap import self_bleu
+from mauve_metric.lexical.self_bleu import self_bleu
 from mauve_metric.results.document import Column, TableRow
 
 HUMAN = "human, other texts"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TESTED_THROUGH = {
     "api/test_baseline.py": ("results/baseline",),
-    "api/test_compare.py": ("uncertainty/comparison_warnings",),
     "api/test_compute.py": (
         "api/each_featurizer",
         "catalogue/scores",
@@ -75,10 +74,7 @@ TESTED_THROUGH = {
         "perturbations/pieces",
     ),
     "quantize/test_drmm.py": ("arrays",),
-    "quantize/test_on_device.py": (
-        "measures/support_on_device",
-        "runtime/tensors",
-    ),
+    "quantize/test_on_device.py": ("runtime/tensors",),
     "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
     "test_metric.py": ("hosts/evaluate/stored_texts",),

@@ -29,7 +29,7 @@ from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
 from mauve_metric.runtime.errors import EXPECTED, WrongOption, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
-from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
+from mauve_metric.uncertainty.score_warnings import duplication_warnings
 
 if TYPE_CHECKING:
     from mauve_metric.features.likelihood.likelihoods import Likelihoods

@@ -14,7 +14,7 @@ from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
-from mauve_metric.measures import frontier, precision_recall, support, support_on_device
+from mauve_metric.measures import frontier, precision_recall, support
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import count_groups, design_of, pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions
@@ -376,7 +376,6 @@ def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> dict
             for rows in projected
             if tensors.is_tensor(rows)
         ]
-        found = support_on_device.support_scores(some[0], some[1], config.knn_k, support.ROUNDING)
-        return support.SupportScores(*found)._asdict()
+        return support.support_scores_on_device(some[0], some[1], config.knn_k, support.ROUNDING)._asdict()
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
     return support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING)._asdict()

@@ -10,7 +10,7 @@ from mauve_metric.duplicates.near_duplicates import near_duplicates, near_duplic
 from mauve_metric.duplicates.repeated_substrings import copied_substrings, repeated_substrings
 from mauve_metric.features.likelihood import likelihood_measures
 from mauve_metric.lexical import diversity
-from mauve_metric.lexical.overlap import prompt_distinct, prompt_diversity, self_bleu, self_repetition, vendi_ngrams
+from mauve_metric.lexical.self_bleu import prompt_distinct, prompt_diversity, self_bleu, self_repetition, vendi_ngrams
 
 _lexical = partial(
     Measure, group="lexical", formula="lexical-measures", better="human", low=0.0, high=1.0, needs="tokens"

@@ -9,7 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats
 from mauve_metric.lexical.ngrams import ngram_counts
-from mauve_metric.lexical.tokens import Tokens, number_tokens
+from mauve_metric.lexical.tokens import Tokens, number_items, number_tokens
 from mauve_metric.runtime.checks import check_least
 
 TOP_RANKS = 5000
@@ -92,11 +92,11 @@ def distinct_n_per_text(texts: Sequence[Tokens], n: int = 4, groups: Sequence[Ha
     counts = ngram_counts(tokens, n)
     if groups is None:
         return np.bincount(counts.text, minlength=len(tokens)) / np.maximum(tokens.lengths, 1)
-    number = {group: place for place, group in enumerate(dict.fromkeys(groups))}
-    group_of = np.fromiter(map(number.__getitem__, groups), dtype=np.int64, count=len(groups))
+    group_of = number_items(groups)
+    lengths_of_groups = np.bincount(group_of, weights=tokens.lengths)
     base = max(counts.num_grams, 1)
-    different = np.bincount(np.unique(group_of[counts.text] * base + counts.gram) // base, minlength=len(number))
-    return different / np.maximum(np.bincount(group_of, weights=tokens.lengths, minlength=len(number)), 1)
+    cells = np.unique(group_of[counts.text] * base + counts.gram)
+    return np.bincount(cells // base, minlength=len(lengths_of_groups)) / np.maximum(lengths_of_groups, 1)
 
 
 def entropy_n(texts: Sequence[Tokens], n: int = 4) -> float:
@@ -264,24 +264,17 @@ def ends_repeating(texts: Sequence[Tokens], max_phrase: int = MAX_PHRASE) -> Flo
     array([1., 0.])
     """
     check_least("max_phrase", max_phrase)
-    return np.array([_ends_repeating(tokens, max_phrase) for tokens in number_tokens(texts)], dtype=np.float64)
-
-
-def _ends_repeating(tokens: Sequence[int], max_phrase: int) -> bool:
-    best, length = 1, 0
-    for n in range(1, min(max_phrase, len(tokens) // 2) + 1):
-        copies = _copies_at_end(tokens, n)
-        if copies > best:
-            best, length = copies, n
-    return best > 1 and (length >= 3 or best > _MANY_COPIES)
-
-
-def _copies_at_end(tokens: Sequence[int], n: int) -> int:
-    """Number of times in a row that the last n tokens occur at the end."""
-    run = n  # the end repeats with period n as far as each token equals the one n places later
-    while run < len(tokens) and tokens[-run - 1] == tokens[-run - 1 + n]:
-        run += 1
-    return run // n
+    found = np.zeros(len(texts))
+    for number, tokens in enumerate(number_tokens(texts)):
+        best, length = 1, 0
+        for n in range(1, min(max_phrase, len(tokens) // 2) + 1):
+            run = n  # the end repeats with period n as far as each token equals the one n places later
+            while run < len(tokens) and tokens[-run - 1] == tokens[-run - 1 + n]:
+                run += 1
+            if run // n > best:
+                best, length = run // n, n
+        found[number] = best > 1 and (length >= 3 or best > _MANY_COPIES)
+    return found
 
 
 def compression_ratio(texts: Sequence[str]) -> float:

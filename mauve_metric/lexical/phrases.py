@@ -80,12 +80,9 @@ def phrase_spans(text: str, phrases: Sequence[str]) -> list[tuple[int, int]]:
                     start, end = spans[-1][0], max(spans.pop()[1], end)
                 spans.append((start, end))
                 break
-    return spans if len(lowered) == len(text) else _in_original(text, spans)
-
-
-def _in_original(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Places in `text.lower()` as places in a text some of whose letters become two in lower case."""
-    owners = [place for place, mark in enumerate(text) for _ in mark.lower()]
+    if len(lowered) == len(text):
+        return spans
+    owners = [place for place, mark in enumerate(text) for _ in mark.lower()]  # some letters are two in lower case
     return [(owners[start], owners[end - 1] + 1) for start, end in spans]
 
 

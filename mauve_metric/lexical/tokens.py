@@ -97,7 +97,15 @@ def number_tokens(texts: Sequence[Tokens]) -> NumberedTokens:
         if isinstance(tokens, str | bytes):
             raise TypeError(f"texts must be lists of tokens, got {tokens[:40]!r} as number {index}: split it first")
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-    tokens_of_all = list(chain.from_iterable(texts))
-    number = {token: index for index, token in enumerate(dict.fromkeys(tokens_of_all))}
-    ids = np.fromiter(map(number.__getitem__, tokens_of_all), dtype=np.int64, count=len(tokens_of_all))
-    return NumberedTokens(ids, np.repeat(np.arange(len(texts)), lengths), lengths, len(number))
+    ids = number_items(list(chain.from_iterable(texts)))
+    return NumberedTokens(ids, np.repeat(np.arange(len(texts)), lengths), lengths, int(ids.max(initial=-1)) + 1)
+
+
+def number_items(items: Sequence[Hashable]) -> Integers:
+    """Equal numbers for equal items, from 0 in order of appearance, (n,).
+
+    >>> number_items(["to", "be", "to"])
+    array([0, 1, 0])
+    """
+    number = {item: index for index, item in enumerate(dict.fromkeys(items))}
+    return np.fromiter(map(number.__getitem__, items), dtype=np.int64, count=len(items))

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Estimate, Floats, Integers, Labels
+from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.measures.tails import positive, two_sided
 from mauve_metric.runtime.checks import check_sets
 
 _CELL_ROWS = 50  # training rows, human rows and model rows that a cell has on average, at least
 _MOST_CELLS = 50
+_LEAST_MODEL_ROWS = 20  # in a cell that counts
 
 
 def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25, level: float = 0.95) -> Estimate:
@@ -41,7 +42,10 @@ def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25,
 
     human, model, training = _centre(human, model, training, level)
     _, own = _nearest(training, training, same=True)
-    counts = [_count_authentic(rows, training, own) for rows in (model, human)]
+    counts = []
+    for rows in (model, human):
+        index, distance = _nearest(rows, training)
+        counts.append(int(np.count_nonzero(distance > own[index])))
     test = fisher_exact([[count, len(rows) - count] for count, rows in zip(counts, (model, human), strict=True)])
     low, high = binomtest(counts[0], len(model)).proportion_ci(level)
     return Estimate(counts[0] / len(model), (float(low), float(high)), positive(test.pvalue))
@@ -89,8 +93,22 @@ def data_copying(
     cells = KMeans(num_cells, init=start, n_init=1, max_iter=20, tol=0).fit(training)
     far = [_nearest(rows, training)[1] for rows in (human, model)]
     cell = [cells.predict(rows) for rows in (human, model)]
-    value, spread, when_equal = _over_cells(far[0], far[1], cell[0], cell[1], num_cells)
+    sizes, found = [], []
+    for number in range(num_cells):
+        ours, theirs = (distances[own == number] for distances, own in zip(far, cell, strict=True))
+        if len(ours) and len(theirs) >= _LEAST_MODEL_ROWS:
+            sizes.append(len(ours))
+            found.append(_mann_whitney(ours, theirs))
+    if not sizes:
+        raise ValueError(
+            f"data_copying needs a cell with a human row and {_LEAST_MODEL_ROWS} model rows, got none: "
+            f"{len(human)} human and {len(model)} model rows in {num_cells} cells"
+        )
+    weights = np.array(sizes) / sum(sizes)
+    scores, variances = (np.array(column) for column in zip(*found, strict=True))
+    value, spread = float(weights @ scores), math.sqrt(float(np.square(weights) @ variances))
     half = float(norm.ppf((1 + level) / 2)) * spread
+    when_equal = math.sqrt(float(np.square(weights).sum()))  # the standard deviation for equal sets
     return Estimate(value, (value - half, value + half), two_sided(value / when_equal))
 
 
@@ -114,36 +132,6 @@ def _nearest(rows: Floats, others: Floats, same: bool = False) -> tuple[Integers
     search = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(others)
     index: Integers = search.kneighbors(None if same else rows, return_distance=False)[:, 0]
     return index, np.linalg.norm(rows - others[index], axis=1)
-
-
-def _count_authentic(rows: Floats, training: Floats, own: Floats) -> int:
-    index, distance = _nearest(rows, training)
-    return int(np.count_nonzero(distance > own[index]))
-
-
-_LEAST_MODEL_ROWS = 20  # in a cell that counts
-
-
-def _over_cells(
-    human: Floats, model: Floats, human_cell: Labels, model_cell: Labels, num_cells: int
-) -> tuple[float, float, float]:
-    """The weighted mean of the cells' statistics, and its standard deviations: as it is, and for equal sets."""
-    weights, scores, variances = [], [], []
-    for cell in range(num_cells):
-        ours, theirs = human[human_cell == cell], model[model_cell == cell]
-        if len(ours) and len(theirs) >= _LEAST_MODEL_ROWS:
-            score, variance = _mann_whitney(ours, theirs)
-            weights.append(len(ours))
-            scores.append(score)
-            variances.append(variance)
-    if not weights:
-        raise ValueError(
-            f"data_copying needs a cell with a human row and {_LEAST_MODEL_ROWS} model rows, got none: "
-            f"{len(human)} human and {len(model)} model rows in {num_cells} cells"
-        )
-    shares = np.array(weights) / sum(weights)
-    spread = math.sqrt(float(np.square(shares) @ np.array(variances)))
-    return float(shares @ np.array(scores)), spread, math.sqrt(float(np.square(shares).sum()))
 
 
 def _mann_whitney(human: Floats, model: Floats) -> tuple[float, float]:

@@ -39,23 +39,15 @@ _MOST_HELD = 2**27  # numbers that are standardised once and kept; more are stan
 class CrossFitted(NamedTuple):
     """Scores of each text by the classifiers of the other folds, the human texts first, n = n_p + n_q.
 
-    scores: above 0 on the model's side, (n,). ranks: of the scores within the fold, in (0, 1), ties share one, (n,).
-    is_model: (n,). fold_of: from 0, (n,). groups: from 0, (n,). auc: chance that a model's text scores above a human
-    one of its fold. permuted: the same of classifiers fitted to permuted sides, (permutations,).
+    held_out: the scores, above 0 on the model's side, with what their intervals need. ranks: of the scores within the
+    fold, in (0, 1), ties share one, (n,). auc: chance that a model's text scores above a human one of its fold.
+    permuted: the same of classifiers fitted to permuted sides, (permutations,).
     """
 
-    scores: Floats
+    held_out: HeldOut
     ranks: Floats
-    is_model: Sides
-    fold_of: Integers
-    groups: Integers
     auc: float
     permuted: Floats
-
-    @property
-    def held_out(self) -> HeldOut:
-        """The scores with what their intervals need."""
-        return HeldOut(self.scores, self.is_model, self.fold_of, self.groups)
 
     @property
     def p_value(self) -> float | None:
@@ -119,7 +111,8 @@ def cross_fit(
     found = _held_out_scores(_Standardised(rows), fold_of, sides, seen, device)
     aucs = _mean_auc(found, sides, fold_of)
     scores = found[:, 0].astype(np.float64)
-    return CrossFitted(scores, ranks_in_folds(scores, fold_of), is_model, fold_of, groups, float(aucs[0]), aucs[1:])
+    held_out = HeldOut(scores, is_model, fold_of, groups)
+    return CrossFitted(held_out, ranks_in_folds(scores, fold_of), float(aucs[0]), aucs[1:])
 
 
 def assign_folds(groups: Integers, is_model: Sides, seed: int = 25, folds: int = FOLDS) -> Integers:
@@ -242,7 +235,17 @@ class _Standardised:
     def __init__(self, rows: Features) -> None:
         self.rows, self.d = rows, rows.shape[1]
         self.unit = _unit(rows)
-        self.mean, self.scale = _mean_and_scale(rows, self.unit)
+        # close enough for exact squares of what is left
+        first = next(_pieces(rows, self.unit))[:100].astype(np.float64).mean(axis=0).astype(np.float32)
+        n, total, squares = rows.shape[0], np.zeros(self.d), np.zeros(self.d)
+        for block in _pieces(rows, self.unit):
+            centred = (block - first).astype(np.float32, copy=False)
+            total += centred.sum(axis=0)
+            squares += np.einsum("ij,ij->j", centred, centred)
+        variance = squares / n - np.square(total / n)
+        varied = variance > 1e-10 * np.maximum(squares / n, np.square(first))
+        self.mean = (first + total / n).astype(np.float32)
+        self.scale = np.sqrt(np.where(varied, variance, np.inf)).astype(np.float32)  # infinite for constant columns
         self.held: list[Array] = []
         if isinstance(rows, np.ndarray) and rows.size <= _MOST_HELD:
             self.held = list(self)
@@ -264,21 +267,6 @@ def _unit(rows: Features) -> float:
     if largest == 0 or 1e-12 < largest < 1e12:
         return 1.0
     return 2.0 ** -min(max(math.frexp(largest)[1], -1000), 1023)
-
-
-def _mean_and_scale(rows: Features, unit: float) -> tuple[Array, Array]:
-    """Mean and standard deviation of each column in float32; the latter infinite for constant ones."""
-    n, d = rows.shape
-    # close enough for exact squares of what is left
-    first = next(_pieces(rows, unit))[:100].astype(np.float64).mean(axis=0).astype(np.float32)
-    total, squares = np.zeros(d), np.zeros(d)
-    for block in _pieces(rows, unit):
-        centred = (block - first).astype(np.float32, copy=False)
-        total += centred.sum(axis=0)
-        squares += np.einsum("ij,ij->j", centred, centred)
-    variance = squares / n - np.square(total / n)
-    varied = variance > 1e-10 * np.maximum(squares / n, np.square(first))
-    return (first + total / n).astype(np.float32), np.sqrt(np.where(varied, variance, np.inf)).astype(np.float32)
 
 
 def _pieces(rows: Features, unit: float = 1.0) -> Iterator[Array]:

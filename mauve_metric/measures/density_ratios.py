@@ -163,16 +163,17 @@ def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     squared = FunctionTransformer(lambda columns: np.hstack([columns, np.square(columns)]))
     weights = np.where(is_p, 1 / len(p), 1 / len(q))
 
-    def odds_of(strength: float) -> Array:
+    found = []
+    for strength in _STRENGTHS:
         classifier = LogisticRegression(C=strength / len(rows), class_weight="balanced", max_iter=1000)
         model = make_pipeline(StandardScaler(), squared, StandardScaler(), classifier)
-        return np.asarray(cross_val_predict(model, rows, is_p, cv=split, method="decision_function"))
+        found.append(cross_val_predict(model, rows, is_p, cv=split, method="decision_function"))
 
     def loss(odds: Array) -> float:
         return float(log_loss(is_p, 1 / (1 + np.exp(-np.clip(odds, -30, 30))), sample_weight=weights))
 
     bound = np.log(len(rows))
-    t = np.clip(min(map(odds_of, _STRENGTHS), key=loss), -bound, bound)
+    t = np.clip(min(found, key=loss), -bound, bound)
     return LogRatios(t[is_p], t[~is_p])
 
 
@@ -208,13 +209,11 @@ def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     fit = _fit_both(p, q, rng)
     p_points = fit.shift + np.sqrt(fit.p_variance) * rng.normal(size=(DRAWS, len(fit.shift)))
     q_points = np.sqrt(fit.q_variance) * rng.normal(size=(DRAWS, len(fit.shift)))
-    return LogRatios(_log_ratio(fit, p_points), _log_ratio(fit, q_points))
-
-
-def _log_ratio(fit: _Fit, points: Floats) -> Floats:
-    squares = np.square(points) / fit.q_variance - np.square(points - fit.shift) / fit.p_variance
-    total: Floats = (squares + np.log(fit.q_variance / fit.p_variance)).sum(axis=1) / 2
-    return total
+    ratios = []
+    for points in (p_points, q_points):
+        squares = np.square(points) / fit.q_variance - np.square(points - fit.shift) / fit.p_variance
+        ratios.append((squares + np.log(fit.q_variance / fit.p_variance)).sum(axis=1) / 2)
+    return LogRatios(*ratios)
 
 
 def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> _Fit:
@@ -225,15 +224,18 @@ def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> _Fit:
         return _Fit(np.zeros(1), np.ones(1), np.ones(1))
     means = p.mean(axis=0), q.mean(axis=0)
     rows = np.concatenate([p - means[0], q - means[1]])
-    white = _whitening(rows, n - 2)
+    variances, directions = np.linalg.eigh(rows.T @ rows / (n - 2))
+    moving = variances > variances[-1] * 1e-10
+    white = directions[:, moving] / np.sqrt(variances[moving])
     rows, shift = rows @ white, (means[0] - means[1]) @ white
     shares, directions = np.linalg.eigh(rows[:n_p].T @ rows[:n_p] / (n_p - 1))
     shift = shift @ directions
     raw = float(shift @ shift)
     distance = raw * max(n - r - 3, 0) / (n - 2) - r * (1 / n_p + 1 / n_q)
     shift = shift * math.sqrt(max(distance, 0.0) / raw) if raw > 0 else shift
-    low, high = _noise(rows, n_p, rng)
-    kept = (shares < low) | (shares > high)
+    splits = (rows[rng.permutation(n)[:n_p]] for _ in range(_SPLITS))
+    noise = np.array([np.linalg.eigvalsh(some.T @ some / (n_p - 1)) for some in splits])
+    kept = (shares < noise.min()) | (shares > noise.max())
     least = 1 / n  # of a variance: a side that does not move in a direction
     p_variance = np.maximum(shares[kept], least)
     q_variance = np.maximum((n - 2 - (n_p - 1) * shares[kept]) / (n_q - 1), least)
@@ -253,24 +255,6 @@ def _components(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     return rows[: len(p)], rows[len(p) :]
 
 
-def _whitening(rows: Floats, freedom: int) -> Floats:
-    """The matrix that gives centred rows the covariance 1, (r, r'); directions without variance are left out."""
-    variances, directions = np.linalg.eigh(rows.T @ rows / freedom)
-    moving = variances > variances[-1] * 1e-10
-    white: Floats = directions[:, moving] / np.sqrt(variances[moving])
-    return white
-
-
-def _noise(rows: Floats, n_p: int, rng: np.random.Generator) -> tuple[float, float]:
-    """The smallest and the largest variance, over all directions, of n_p rows taken at random."""
-    low, high = np.inf, -np.inf
-    for _ in range(_SPLITS):
-        some = rows[rng.permutation(len(rows))[:n_p]]
-        shares = np.linalg.eigvalsh(some.T @ some / (n_p - 1))
-        low, high = min(low, float(shares[0])), max(high, float(shares[-1]))
-    return low, high
-
-
 def _check_rows(p: Array, q: Array, least: int) -> tuple[Floats, Floats]:
     """Both sets as float64 rows of one width, at least `least` each.
 
@@ -285,10 +269,10 @@ def _check_rows(p: Array, q: Array, least: int) -> tuple[Floats, Floats]:
     return sides["p"], sides["q"]
 
 
-ESTIMATORS: dict[str, Callable[[Array, Array, int], LogRatios]] = {
-    "neighbours": lambda p, q, seed: neighbour_log_ratios(p, q, seed=seed),
-    "classifier": lambda p, q, seed: classifier_log_ratios(p, q, seed=seed),
-    "gaussian": lambda p, q, seed: gaussian_log_ratios(p, q, seed=seed),
+ESTIMATORS: dict[str, Callable[..., LogRatios]] = {
+    "neighbours": neighbour_log_ratios,
+    "classifier": classifier_log_ratios,
+    "gaussian": gaussian_log_ratios,
 }
 
 
@@ -309,4 +293,4 @@ def estimate_ratio_scores(
     True
     """
     check_known("estimator", estimator, ESTIMATORS)
-    return ratio_scores(ESTIMATORS[estimator](p, q, seed), scaling_factor, num_points)
+    return ratio_scores(ESTIMATORS[estimator](p, q, seed=seed), scaling_factor, num_points)

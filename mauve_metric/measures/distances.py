@@ -38,12 +38,17 @@ def frechet_distance(p: Array, q: Array) -> float:
         if len(rows) < 2:
             raise ValueError(f"{name} must have at least 2 rows for a covariance, got {len(rows)}")
     exponent = max(_exponent(p), _exponent(q))
-    means, factors = zip(*(_mean_and_factor(rows, exponent) for rows in (p, q)), strict=True)
+    scaled = [np.ldexp(np.asarray(rows, dtype=np.float64), -exponent) for rows in (p, q)]
+    means = [rows.mean(axis=0) for rows in scaled]
+    # RᵀR is the covariance
+    factors = [
+        np.linalg.qr((rows - mean) / np.sqrt(len(rows) - 1), mode="r") for rows, mean in zip(scaled, means, strict=True)
+    ]
     common = np.linalg.svd(factors[0] @ factors[1].T, compute_uv=False).sum()
     traces = sum(float(np.square(factor).sum()) for factor in factors)
-    scaled = max(float(np.square(means[0] - means[1]).sum() + traces - 2 * common), 0.0)
+    distance = max(float(np.square(means[0] - means[1]).sum() + traces - 2 * common), 0.0)
     try:
-        return math.ldexp(scaled, 2 * exponent)
+        return math.ldexp(distance, 2 * exponent)
     except OverflowError:
         raise ValueError(
             "frechet_distance is in squared units of the features and cannot be given as a number for features as "
@@ -92,14 +97,6 @@ def _exponent(rows: Array) -> int:
     return math.frexp(largest)[1]
 
 
-def _mean_and_factor(rows: Array, exponent: int) -> tuple[Floats, Floats]:
-    """Mean (d,) and R (min(n, d), d) with RᵀR the covariance, of the rows over 2^exponent."""
-    exact = np.ldexp(np.asarray(rows, dtype=np.float64), -exponent)
-    mean = exact.mean(axis=0)
-    factor = np.linalg.qr((exact - mean) / np.sqrt(len(exact) - 1), mode="r")
-    return mean, np.asarray(factor, dtype=np.float64)
-
-
 def sliced_wasserstein(p: Array, q: Array, *, directions: int = 512, seed: int = 25) -> float:
     """Mean squared Wasserstein-2 distance of two sets' projections on random directions (Bonneel et al. 2015, §3).
 
@@ -126,10 +123,14 @@ def sliced_wasserstein(p: Array, q: Array, *, directions: int = 512, seed: int =
     check_least("directions", directions)
     vectors = np.random.default_rng(seed).normal(size=(directions, p.shape[1]))
     vectors /= np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
-    steps = _steps(len(p), len(q))
+    of_p, of_q, widths = _steps(len(p), len(q))
     size = max(1, _BLOCK_ELEMENTS // max(len(p), len(q)))
     with np.errstate(over="ignore", invalid="ignore"):
-        value = sum(_sum_of_costs(p, q, vectors[start : start + size], steps) for start in range(0, directions, size))
+        value = 0.0
+        for start in range(0, directions, size):
+            some = vectors[start : start + size]
+            along_p, along_q = (np.sort(some @ rows.T.astype(np.float64), axis=1) for rows in (p, q))
+            value += float((np.square(along_p[:, of_p] - along_q[:, of_q]) @ widths).sum())
     if not np.isfinite(value):
         raise ValueError("p and q must be finite, and not too large for sums of their products in float64")
     return value / directions
@@ -141,10 +142,3 @@ def _steps(n: int, m: int) -> tuple[Integers, Integers, Floats]:
     widths = np.diff(ends, prepend=0)
     starts = ends - widths
     return starts // m, starts // n, widths / (n * m)
-
-
-def _sum_of_costs(p: Array, q: Array, vectors: Floats, steps: tuple[Integers, Integers, Floats]) -> float:
-    """The squared distances along these directions, summed."""
-    of_p, of_q, widths = steps
-    along_p, along_q = (np.sort(vectors @ rows.T.astype(np.float64), axis=1) for rows in (p, q))
-    return float((np.square(along_p[:, of_p] - along_q[:, of_q]) @ widths).sum())

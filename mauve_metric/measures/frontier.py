@@ -70,12 +70,6 @@ class FDivergence(NamedTuple):
 KL = FDivergence(kl_terms, kl_slope)
 
 
-def _kl_to_mixture(a: Floats, b: Floats, weight_a: Floats, weight_b: Floats) -> Floats:
-    """KL(a ‖ weight_a·a + weight_b·b) for every weight, at least 0: (..., k) and (m,) → (..., m)."""
-    total: Floats = np.maximum(kl_terms(a, b, weight_a, weight_b).sum(axis=-1), 0.0)
-    return total
-
-
 def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
     """The two soft errors KL(q‖r_λ) and KL(p‖r_λ) along the mixtures (Pillutla et al. 2021, §2).
 
@@ -92,7 +86,8 @@ def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike) -> tuple[Floats, Fl
     """
     p, q = check_pair(p, q)
     lam = np.asarray(weights, dtype=np.float64)
-    return _kl_to_mixture(q, p, 1 - lam, lam), _kl_to_mixture(p, q, lam, 1 - lam)
+    one, two = kl_terms(q, p, 1 - lam, lam).sum(axis=-1), kl_terms(p, q, lam, 1 - lam).sum(axis=-1)
+    return np.maximum(one, 0.0), np.maximum(two, 0.0)
 
 
 def jensen_shannon(p: ArrayLike, q: ArrayLike) -> float:
@@ -144,14 +139,10 @@ def as_frontier(type_one: Floats, type_two: Floats) -> tuple[Floats, Floats]:
     >>> [part.tolist() for part in as_frontier(np.array([-1.0, 3.0, 1.0]), np.array([2.0, 1.0, 0.0]))]
     [[0.0, 2.0, 2.0], [2.0, 1.0, 0.0]]
     """
-    one, two = np.maximum(type_one, 0.0), np.maximum(type_two, 0.0)
-    return _rising(one), _rising(two[::-1])[::-1]
-
-
-def _rising(values: Floats) -> Floats:
-    """The mean of the lowest rising curve above the values and the highest one below them."""
-    rising: Floats = (np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2
-    return rising
+    found = []
+    for values in (np.maximum(type_one, 0.0), np.maximum(type_two, 0.0)[::-1]):
+        found.append((np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2)
+    return found[0], found[1][::-1]
 
 
 def curve_area(curve: ArrayLike) -> float:

@@ -45,8 +45,20 @@ def contributions(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0, num_p
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     weights = mixture_weights(num_points)[:, None]
     q_terms, p_terms = _excess(q, p - q, weights), _excess(p, q - p, 1 - weights)
-    q_weights, p_weights = _area_weights(q_terms.sum(axis=1), p_terms.sum(axis=1), scaling_factor)
-    total: Floats = q_weights @ q_terms + p_weights @ p_terms
+    type_one, type_two = q_terms.sum(axis=1), p_terms.sum(axis=1)
+    nodes, node_weights = np.polynomial.legendre.leggauss(_NODES)
+    panels = math.ceil(scaling_factor / _PANEL)
+    width = scaling_factor / panels
+    one, two = np.zeros(num_points), np.zeros(num_points)  # ∫₀^c of minus the area's derivative by each divergence
+    for panel in range(panels):
+        c = width * (panel + (nodes[:, None] + 1) / 2)
+        x, y = np.exp(-c * type_one), np.exp(-c * type_two)
+        ends = np.ones((len(c), 1))
+        rises = np.diff(np.hstack([0 * ends, y, ends]))
+        falls = -np.diff(np.hstack([ends, x, 0 * ends]))
+        one += width / 2 * node_weights @ ((rises[:, 1:] + rises[:, :-1]) / 2 * x)
+        two += width / 2 * node_weights @ ((falls[:, 1:] + falls[:, :-1]) / 2 * y)
+    total: Floats = one @ q_terms + two @ p_terms
     return total
 
 
@@ -57,23 +69,3 @@ def _excess(a: Floats, change: Floats, weight: Floats) -> Floats:
         relative = np.where(np.abs(u) < 1e-4, u * u * (0.5 - u / 3 + u * u / 4), u - np.log1p(u))
     terms: Floats = np.where(a > 0, a * relative, weight * change)
     return np.maximum(terms, 0.0)
-
-
-def _area_weights(type_one: Floats, type_two: Floats, scaling_factor: float) -> tuple[Floats, Floats]:
-    """∫₀^c of minus the area's derivative, for each weight's two divergences, (m,) each.
-
-    By quadrature on panels of c' at most `_PANEL` wide.
-    """
-    nodes, node_weights = np.polynomial.legendre.leggauss(_NODES)
-    panels = math.ceil(scaling_factor / _PANEL)
-    width = scaling_factor / panels
-    one, two = np.zeros(len(type_one)), np.zeros(len(type_two))
-    for panel in range(panels):
-        c = width * (panel + (nodes[:, None] + 1) / 2)
-        x, y = np.exp(-c * type_one), np.exp(-c * type_two)
-        ends = np.ones((len(c), 1))
-        rises = np.diff(np.hstack([0 * ends, y, ends]))
-        falls = -np.diff(np.hstack([ends, x, 0 * ends]))
-        one += width / 2 * node_weights @ ((rises[:, 1:] + rises[:, :-1]) / 2 * x)
-        two += width / 2 * node_weights @ ((falls[:, 1:] + falls[:, :-1]) / 2 * y)
-    return one, two

@@ -148,11 +148,14 @@ def _estimate(
     groups: tuple[Integers, Integers] | None,
 ) -> Estimate:
     _check(p, q, level, permutations)
-    number = None if groups is None else np.unique(np.concatenate(groups), return_inverse=True)[1]
-    if number is None:
-        labels = _divisions(len(p), len(q), permutations, seed)
+    is_p, rng = np.repeat([True, False], [len(p), len(q)]), np.random.default_rng(seed)
+    if groups is None:
+        number = np.arange(len(is_p))
+        divided = np.stack([rng.permutation(is_p) for _ in range(permutations)], axis=1)
     else:
-        labels = _grouped_divisions(len(p), number, permutations, seed)
+        number = np.unique(np.concatenate(groups), return_inverse=True)[1]
+        divided = ~permuted_sides(~is_p, number, np.zeros_like(number), permutations, rng)
+    labels = np.concatenate([is_p[:, None], divided], axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         by_side, within = _sums(p, q, kernel, labels, number)
         values = _values(by_side, within, labels, number)
@@ -161,51 +164,22 @@ def _estimate(
     value, others = float(values[0]), values[1:]
     rounding = 1e-12 * float(np.abs(by_side).sum()) / len(labels) ** 2
     p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)
-    if number is None:
-        error = _standard_error(by_side, len(p))
-    elif min(len(np.unique(side)) for side in (number[: len(p)], number[len(p) :])) < FEWEST_GROUPS:
+    if groups is not None and min(len(np.unique(number[is_p == side])) for side in (True, False)) < FEWEST_GROUPS:
         return Estimate(value, None, p_value)
-    else:
-        error = _grouped_error(by_side, len(p), number)
+    error = _error(by_side, len(p), number, groups is not None)
     return Estimate(value, _interval(value, others, error, level), p_value)
 
 
-def _divisions(n: int, m: int, permutations: int, seed: int) -> Array:
-    """Membership in the first set, (n + m, 1 + permutations): the real division and random ones of the same sizes."""
-    real = np.repeat(np.array([True, False]), [n, m])
-    rng = np.random.default_rng(seed)
-    return np.stack([real, *(rng.permutation(real) for _ in range(permutations))], axis=1)
-
-
-def _grouped_divisions(n: int, number: Integers, permutations: int, seed: int) -> Array:
-    """Likewise with the divisions that the groups allow."""
-    is_q = np.arange(len(number)) >= n
-    whole = np.zeros(len(number), dtype=np.int64)
-    divided = permuted_sides(is_q, number, whole, permutations, np.random.default_rng(seed))
-    return ~np.concatenate([is_q[:, None], divided], axis=1)
-
-
-def _pairs(labels: Array, number: Integers) -> tuple[Floats, Floats, Floats]:
-    """Of each division: ordered pairs of rows of different groups inside the first set, inside the second, across."""
-    first, second = (np.stack([np.bincount(number, weights=row) for row in side.T]) for side in (labels, ~labels))
-    sizes = first.sum(axis=1), second.sum(axis=1)
-    return (
-        sizes[0] ** 2 - (first**2).sum(axis=1),
-        sizes[1] ** 2 - (second**2).sum(axis=1),
-        sizes[0] * sizes[1] - (first * second).sum(axis=1),
-    )
-
-
-def _grouped_error(by_side: Floats, n: int, number: Integers) -> float:
-    """The error of the sums over groups of how each row moves the value."""
+def _error(by_side: Floats, n: int, number: Integers, grouped: bool) -> float:
+    """The standard error by how each row moves the value: √(4·Var h(p_i)/n_p + 4·Var h(q_j)/n_q) of independent rows,
+    h(x) = a row's mean kernel with its own set less that with the other; of groups that of the sums over them."""
     m = len(by_side) - n
-    is_p = np.arange(n + m) < n
-    own, other = np.bincount(number, weights=is_p), np.bincount(number, weights=~is_p)
+    own, other = (np.bincount(number[side], minlength=number.max() + 1) for side in (slice(n), slice(n, None)))
     of_p = by_side[:n, 0] / (n - own[number[:n]]) - by_side[:n, 1] / (m - other[number[:n]])
     of_q = by_side[n:, 1] / (m - other[number[n:]]) - by_side[n:, 0] / (n - own[number[n:]])
-    effects = np.bincount(
-        number, weights=np.concatenate([(of_p - of_p.mean()) / n, (of_q - of_q.mean()) / m]), minlength=len(own)
-    )
+    if not grouped:
+        return math.sqrt(4 * float(of_p.var(ddof=1)) / n + 4 * float(of_q.var(ddof=1)) / m)
+    effects = np.bincount(number, weights=np.concatenate([(of_p - of_p.mean()) / n, (of_q - of_q.mean()) / m]))
     total = len(own)
     return 2 * math.sqrt(float(effects @ effects) * total / (total - 1))
 
@@ -218,13 +192,13 @@ def _tiles(p: Array, q: Array) -> Iterator[tuple[slice, Floats]]:
             yield slice(offset + start, offset + start + len(tile)), tile
 
 
-def _sums(p: Array, q: Array, kernel: Kernel, labels: Array, number: Integers | None = None) -> tuple[Floats, Floats]:
-    """Sums of the kernel without its diagonal: of each row with those of p and of q, (n, 2), and of the pairs inside
-    the first set of each division, (divisions,).
+def _sums(p: Array, q: Array, kernel: Kernel, labels: Array, number: Integers) -> tuple[Floats, Floats]:
+    """Sums of the kernel over rows of different groups: of each row with those of p and of q, (n, 2), and of the pairs
+    inside the first set of each division, (divisions,).
 
     One pass over the tiles of the kernel's upper triangle; each serves the true sides and all divisions.
 
-    number: of the group of each row; pairs of one group are left out.
+    number: of the group of each row, its own where rows are independent.
     """
     by_side, within = np.zeros((len(labels), 2)), np.zeros(labels.shape[1])
     for here, rows in _tiles(p, q):
@@ -233,11 +207,8 @@ def _sums(p: Array, q: Array, kernel: Kernel, labels: Array, number: Integers | 
             if there.start < here.start:
                 continue
             values = kernel(rows, others)
-            if number is not None:
-                values[number[here][:, None] == number[there]] = 0.0
-            if here == there:
-                np.fill_diagonal(values, 0.0)
-            else:
+            values[number[here][:, None] == number[there]] = 0.0
+            if here != there:
                 by_side[there, int(here.start >= len(p))] += values.sum(axis=0)
             by_side[here, int(there.start >= len(p))] += values.sum(axis=1)
             twice = 1 if here == there else 2
@@ -245,27 +216,18 @@ def _sums(p: Array, q: Array, kernel: Kernel, labels: Array, number: Integers | 
     return by_side, within
 
 
-def _values(by_side: Floats, within: Floats, labels: Array, number: Integers | None) -> Floats:
-    """The discrepancy of every division, from xᵀKx and xᵀK1 of its label vector x, (divisions,).
-
-    number: of the group of each row; only pairs of rows of different groups count.
-    """
-    n = int(labels[:, 0].sum())
-    m = len(labels) - n
+def _values(by_side: Floats, within: Floats, labels: Array, number: Integers) -> Floats:
+    """The discrepancy of every division, from xᵀKx and xᵀK1 of its label vector x, (divisions,)."""
     by_row = by_side.sum(axis=1)
     across = by_row @ labels - within
     second = by_row.sum() - within - 2 * across
-    pairs = (n * (n - 1), m * (m - 1), n * m) if number is None else _pairs(labels, number)
+    pairs = np.empty((3, len(within)))  # of rows of different groups: inside the first set, inside the second, across
+    for division, first in enumerate(labels.T):
+        ours, theirs = np.bincount(number, weights=first), np.bincount(number, weights=~first)
+        n, m = ours.sum(), theirs.sum()
+        pairs[:, division] = n * n - ours @ ours, m * m - theirs @ theirs, n * m - ours @ theirs
     values: Floats = within / pairs[0] + second / pairs[1] - 2 * across / pairs[2]
     return values
-
-
-def _standard_error(by_side: Floats, n: int) -> float:
-    """√(4·Var h(p_i)/n_p + 4·Var h(q_j)/n_q), h(x) = a row's mean kernel with its own set less that with the other."""
-    m = len(by_side) - n
-    of_p = by_side[:n, 0] / (n - 1) - by_side[:n, 1] / m
-    of_q = by_side[n:, 1] / (m - 1) - by_side[n:, 0] / n
-    return math.sqrt(4 * float(of_p.var(ddof=1)) / n + 4 * float(of_q.var(ddof=1)) / m)
 
 
 def _interval(value: float, others: Floats, error: float, level: float) -> tuple[float, float] | None:

@@ -61,26 +61,22 @@ def prd_curve(p: ArrayLike, q: ArrayLike) -> PRDCurve:
     above = np.append(p_passed[-1], p_passed[-1] - p_passed)  # A: mass of P where q/p > λ, on each segment of λ
     below = np.append(0.0, q_passed)  # B: mass of Q where q/p ≤ λ
     at_ratios = np.minimum(above[1:] * ratios + below[1:], 1.0)
+    # ∫ α |dβ| by segment: B = 0 on the first, A = 0 on the last, which is unbounded
+    a, b = above[1:-1], below[1:-1]
+    inner = a * b * (np.log(ratios[1:]) - np.log(ratios[:-1])) + b**2 * (1 / ratios[:-1] - 1 / ratios[1:])
     recall, precision = _points(ratios, above, below)
     return PRDCurve(
         recall=recall,
         precision=precision,
         prd_precision=_max_f_score(at_ratios, ratios, 1 / 8),
         prd_recall=_max_f_score(at_ratios, ratios, 8),
-        area=_area(ratios, above, below),
+        area=min(float(inner.sum() + below[-1] ** 2 / ratios[-1]), 1.0),
     )
 
 
 def _max_f_score(precision: Floats, ratios: Floats, beta: float) -> float:
     """The largest F_β = (1+β²)α/(1+β²λ); F is monotone between two ratios, so that one of them attains it."""
     return min(float(np.max((1 + beta**2) * precision / (1 + beta**2 * ratios))), 1.0)
-
-
-def _area(ratios: Floats, above: Floats, below: Floats) -> float:
-    """∫ α |dβ|, segment by segment; B = 0 on the first, A = 0 on the last, which is unbounded."""
-    a, b = above[1:-1], below[1:-1]
-    inner = a * b * (np.log(ratios[1:]) - np.log(ratios[:-1])) + b**2 * (1 / ratios[:-1] - 1 / ratios[1:])
-    return min(float(inner.sum() + below[-1] ** 2 / ratios[-1]), 1.0)
 
 
 def _points(ratios: Floats, above: Floats, below: Floats) -> tuple[Floats, Floats]:

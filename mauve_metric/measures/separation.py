@@ -50,10 +50,15 @@ def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
     pairs = sizes.prod(axis=1)
     weights, value = pairs / pairs.sum(), float(pairs @ right / pairs.sum())
     deviations = placements - right[held_out.fold_of]
-    influences = weights[held_out.fold_of] * deviations * _per_text(held_out, sizes)
+    own = sizes[held_out.fold_of, held_out.is_model.astype(np.int64)]
+    # 1/m_k for a human text of fold k, 1/n_k for the model's, with the correction of a variance by m - 1
+    influences = weights[held_out.fold_of] * deviations * (1 / np.sqrt(own * np.maximum(own - 1, 1)))
+    others = sizes.sum(axis=1) / 2 - 1
 
     def variance(theta: float) -> float:
-        return float(np.square(weights) @ _hanley_mcneil(theta, sizes))
+        """Hanley and McNeil's of exponential scores, the sizes symmetrised."""
+        of_folds = 1 + others * ((1 - theta) / (2 - theta) + theta / (1 + theta))
+        return float(np.square(weights) @ (theta * (1 - theta) * of_folds / np.maximum(pairs, 1)))
 
     return _estimate(value, variance, influences, held_out, level)
 
@@ -90,19 +95,16 @@ def _estimate(
     """Interval and p-value: the formula's variance, larger where groups require it."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}")
-    factor = held_out.dependence * _grouping(value, variance, influences, held_out)
+    by_group = np.bincount(held_out.groups, weights=influences)
+    if by_group.any() and _END < value < 1 - _END:
+        grouping = max(1.0, float(np.square(by_group).sum()) / variance(value))
+    else:  # without any error to go by, the mean size of a text's group
+        sizes = [np.bincount(held_out.groups[held_out.is_model == side]) for side in (False, True)]
+        grouping = max(float(np.square(size).sum() / size.sum()) for size in sizes)
+    factor = held_out.dependence * grouping
     z = NormalDist().inv_cdf((1 + level) / 2)
     ci = (_end(value, 0.0, z * z * factor, variance), _end(value, 1.0, z * z * factor, variance))
     return Estimate(value, ci, upper_tail((value - 0.5) / math.sqrt(factor * variance(0.5))))
-
-
-def _grouping(value: float, variance: Callable[[float], float], influences: Floats, held_out: HeldOut) -> float:
-    """Times the variance of independent texts; without any error to go by, the mean size of a text's group."""
-    by_group = np.bincount(held_out.groups, weights=influences)
-    if by_group.any() and _END < value < 1 - _END:
-        return max(1.0, float(np.square(by_group).sum()) / variance(value))
-    sizes = [np.bincount(held_out.groups[held_out.is_model == side]) for side in (False, True)]
-    return max(float(np.square(size).sum() / size.sum()) for size in sizes)
 
 
 def _end(value: float, bound: float, factor: float, variance: Callable[[float], float]) -> float:
@@ -117,22 +119,6 @@ def _end(value: float, bound: float, factor: float, variance: Callable[[float], 
         else:
             outside = middle
     return (inside + outside) / 2
-
-
-def _hanley_mcneil(theta: float, sizes: Floats) -> Floats:
-    """Variance of an AUC of m and n exponential scores (Hanley & McNeil 1982), the sizes symmetrised, (k,)."""
-    m, n = sizes.T
-    others = (m + n) / 2 - 1
-    found: Floats = (
-        theta * (1 - theta) * (1 + others * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / np.maximum(m * n, 1)
-    )
-    return found
-
-
-def _per_text(held_out: HeldOut, sizes: Floats) -> Floats:
-    """1/m_k for the human texts of fold k, 1/n_k for the model's, with the correction of a variance by m - 1, (n,)."""
-    own = sizes[held_out.fold_of, held_out.is_model.astype(np.int64)]
-    return 1 / np.sqrt(own * np.maximum(own - 1, 1))
 
 
 def average_ranks(values: Array) -> Floats:

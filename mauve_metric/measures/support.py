@@ -15,11 +15,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, Rows
+from mauve_metric.runtime import tensors
+
+if TYPE_CHECKING:
+    import torch
 
 ROUNDING = 2.0**-19  # between two copies of a row of length 1 in float32, at most, as models were seen to give them
 _BLOCK_ELEMENTS = 2_500_000  # distances held at once, 10 MB: small enough for their memory to be used again
@@ -57,14 +61,6 @@ class _Pairs(NamedTuple):
     i: Integers
     j: Integers
     squared: Floats
-
-    def moved(self, i: int, j: int) -> _Pairs:
-        """The same for sets that begin at these rows of larger ones."""
-        return _Pairs(self.i + i, self.j + j, self.squared)
-
-    def turned(self) -> _Pairs:
-        """The same with the sets in the other order."""
-        return _Pairs(self.j, self.i, self.squared)
 
 
 def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, tolerance: float = 0.0) -> SupportScores:
@@ -135,7 +131,9 @@ def ball_counts(
     balls, points = _points(p, mean, unit), _points(rows, mean, unit)
     radii = _squared_radii(balls, k, unit)
     if at_most_median:
-        radii = np.minimum(radii, _squared_median(np.repeat(radii, balls.weights)))
+        ordered = np.sort(np.repeat(radii, balls.weights))
+        low, high = float(ordered[(len(p) - 1) // 2]), float(ordered[len(p) // 2])
+        radii = np.minimum(radii, low if low == high else ((math.sqrt(low) + math.sqrt(high)) / 2) ** 2)
     radii = _moved_edge(radii, tolerance)
     around, inside = (np.zeros(len(side.rows), dtype=np.int64) for side in (points, balls))
     size = max(1, _BLOCK_ELEMENTS // len(balls.rows))
@@ -154,23 +152,14 @@ def _frame(p: Array, q: Array) -> tuple[Floats, float]:
     return mean, 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0
 
 
-def _squared_median(squared: Floats) -> float:
-    """The square of the median of distances given by their squares; one of the squares itself, where it is one."""
-    ordered = np.sort(squared)
-    low, high = float(ordered[(len(ordered) - 1) // 2]), float(ordered[len(ordered) // 2])
-    return low if low == high else ((math.sqrt(low) + math.sqrt(high)) / 2) ** 2
-
-
 def _points(rows: Array, mean: Floats, unit: float) -> _Points:
     rows, weights, places = _distinct(rows)
     m, d = rows.shape
     length = np.empty(m)
     left, right = np.empty((m, d + 2), dtype=np.float32), np.empty((m, d + 2), dtype=np.float32)
     left[:, d] = right[:, d + 1] = 1
-    space = np.empty((min(m, _step_rows(d)), d))  # used again: fresh memory takes longer than the work on it
     for step in _steps(m, d):
-        centred = np.subtract(rows[step], mean, out=space[: len(rows[step])])
-        centred /= unit
+        centred = (rows[step] - mean) / unit
         squared = np.einsum("ij,ij->i", centred, centred)
         length[step] = np.sqrt(squared)
         right[step, :d] = centred
@@ -182,9 +171,7 @@ def _points(rows: Array, mean: Floats, unit: float) -> _Points:
 def _distinct(rows: Array) -> tuple[Array, Integers, Integers]:
     """The rows without their copies, in the order in which they come, how often each occurs, and each row's place."""
     rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
-    start = np.ascontiguousarray(rows[:, :2])  # mostly enough to tell that there are no copies, for much less
-    if len(np.unique(start.view(np.dtype((np.void, start.itemsize * start.shape[1]))))) == len(rows):
-        return rows, np.ones(len(rows), dtype=np.int64), np.arange(len(rows))
+
     as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     _, first, places, weights = np.unique(as_bytes, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first)
@@ -193,11 +180,8 @@ def _distinct(rows: Array) -> tuple[Array, Integers, Integers]:
 
 def _steps(rows: int, d: int) -> Iterator[slice]:
     """Slices of as many rows of d numbers as are worked on at once."""
-    return (slice(start, start + _step_rows(d)) for start in range(0, rows, _step_rows(d)))
-
-
-def _step_rows(d: int) -> int:
-    return max(1, _STEP_ELEMENTS // d)
+    size = max(1, _STEP_ELEMENTS // d)
+    return (slice(start, start + size) for start in range(0, rows, size))
 
 
 def _part(points: _Points, rows: slice) -> _Points:
@@ -207,20 +191,6 @@ def _part(points: _Points, rows: slice) -> _Points:
 def _squared_distances(a: _Points, b: _Points) -> Rows:
     """Squared distances of the centred and scaled rows, (m_a, m_b), off by at most `_slack`."""
     squared: Rows = a.left @ b.right.T
-    return squared
-
-
-def _squared_distances_within(a: _Points) -> Rows:
-    """Those between rows of one set, (m, m), with infinity from each row to itself.
-
-    Off by at most `_slack` too; numpy computes half of a matrix times its own transpose.
-    """
-    d = a.rows.shape[1]
-    squared: Rows = a.right[:, :d] @ a.right[:, :d].T
-    squared *= np.float32(-2)
-    squared += a.right[:, d, None]
-    squared += a.right[:, d]
-    np.fill_diagonal(squared, np.inf)
     return squared
 
 
@@ -263,11 +233,11 @@ def _inside(
     return pairs.i[found], pairs.j[found]
 
 
-def _below(squared: Rows, limits: Floats) -> _Pairs:
+def _below(squared: Rows, limits: Floats, first_row: int = 0, first_column: int = 0) -> _Pairs:
     """The pairs whose squared distance is at most the limit of its row or column, sorted by row."""
     flat = np.flatnonzero(squared <= limits.astype(np.float32))
     i, j = np.divmod(flat, squared.shape[1])
-    return _Pairs(i, j, squared.ravel()[flat].astype(np.float64))
+    return _Pairs(i + first_row, j + first_column, squared.ravel()[flat].astype(np.float64))
 
 
 def _exact(a: Array, b: Array, i: Integers, j: Integers) -> Floats:
@@ -311,15 +281,18 @@ def _near_pairs(points: _Points, k: int, slack: Floats) -> _Pairs:
     tiles = [slice(start, end) for start, end in pairwise(ends)]
     limits, found = np.full(m, np.inf), []
     for some in tiles:
-        squared = _squared_distances_within(_part(points, some))
+        part = _part(points, some)
+        squared = _squared_distances(part, part)
+        np.fill_diagonal(squared, np.inf)
         if len(squared) > k:
             limits[some] = _at_least_kth(squared, k) + 2 * slack[some]
-        found.append(_below(squared, limits[some, None]).moved(some.start, some.start))
+        found.append(_below(squared, limits[some, None], some.start, some.start))
     for number, some in enumerate(tiles):
         for other in tiles[number + 1 :]:
             squared = _squared_distances(_part(points, some), _part(points, other))
-            found.append(_below(squared, limits[some, None]).moved(some.start, other.start))
-            found.append(_below(squared, limits[other]).moved(some.start, other.start).turned())
+            found.append(_below(squared, limits[some, None], some.start, other.start))
+            i, j, near = _below(squared, limits[other], some.start, other.start)
+            found.append(_Pairs(j, i, near))
     i, j, near = (np.concatenate([getattr(pairs, name) for pairs in found]) for name in _Pairs._fields)
     order = np.argsort(i, kind="stable")
     return _Pairs(i[order], j[order], near[order])
@@ -341,17 +314,10 @@ def _at_least_kth(squared: Rows, k: int) -> Floats:
 
     The k-th smallest of the minima of groups of entries: k groups each hold one that small.
     """
-    bound = np.empty(len(squared))
-    for step in _steps(*squared.shape):
-        lowest = squared[step]
-        while lowest.shape[1] >= 2 * _GROUPS * k:
-            half = lowest.shape[1] // 2
-            folded = np.minimum(lowest[:, :half], lowest[:, half : 2 * half])
-            if lowest.shape[1] % 2:
-                np.minimum(folded[:, 0], lowest[:, -1], out=folded[:, 0])
-            lowest = folded
-        bound[step] = np.partition(lowest, k - 1, axis=1)[:, k - 1]
-    return bound
+    m = squared.shape[1]
+    groups = min(_GROUPS * k, m)
+    lowest = np.minimum.reduceat(squared, np.arange(groups) * m // groups, axis=1)
+    return np.partition(lowest, k - 1, axis=1)[:, k - 1].astype(np.float64)
 
 
 def _kth(pairs: _Pairs, weights: Integers, needed: Integers) -> tuple[Integers, Floats]:
@@ -363,3 +329,44 @@ def _kth(pairs: _Pairs, weights: Integers, needed: Integers) -> tuple[Integers, 
     reached = np.flatnonzero((counted - before >= needed[i]) & (needed[i] > 0))
     row, first = np.unique(i[reached], return_index=True)
     return row, pairs.squared[order][reached[first]]
+
+
+def support_scores_on_device(p: torch.Tensor, q: torch.Tensor, k: int, tolerance: float = 0.0) -> SupportScores:
+    """`support_scores` in torch, for rows that are on a device; a point on the edge is inside.
+
+    Distances are sums of squared differences in float64, the same for the same two points at any position.
+    """
+    import torch
+
+    p_radii, q_radii = _radii_on_device(p, k) + tolerance, _radii_on_device(q, k) + tolerance
+    in_p_balls, in_q_balls = (torch.zeros(len(rows), dtype=torch.int64, device=p.device) for rows in (q, p))
+    filled = torch.zeros(len(p), dtype=torch.bool, device=p.device)
+    for some in tensors.steps(len(q), len(p)):
+        distances = _distances_on_device(q[some], p)
+        inside = distances <= p_radii
+        in_p_balls[some] = inside.sum(dim=1)
+        filled |= inside.any(dim=0)
+        in_q_balls += (distances <= q_radii[some, None]).sum(dim=0)
+    precision, recall = float((in_p_balls > 0).double().mean()), float((in_q_balls > 0).double().mean())
+    density, coverage = float(in_p_balls.sum()) / (k * len(q)), float(filled.double().mean())
+    return SupportScores(precision, recall, density, coverage)
+
+
+def _radii_on_device(rows: torch.Tensor, k: int) -> torch.Tensor:
+    """The distance of each row to its k-th nearest other row."""
+    import torch
+
+    radii = torch.empty(len(rows), dtype=torch.float64, device=rows.device)
+    for some in tensors.steps(len(rows), len(rows)):
+        distances = _distances_on_device(rows[some], rows)
+        own = torch.arange(len(distances), device=rows.device)
+        distances[own, own + some.start] = torch.inf
+        radii[some] = distances.topk(k, dim=1, largest=False).values[:, -1]
+    return radii
+
+
+def _distances_on_device(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    mode = "donot_use_mm_for_euclid_dist"
+    return torch.cdist(one.to(torch.float64), other.to(torch.float64), compute_mode=mode)

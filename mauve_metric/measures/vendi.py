@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats
+from mauve_metric.arrays import Array
 
 
 def vendi_score(features: Array, q: float = 1.0) -> float:
@@ -33,30 +33,20 @@ def vendi_score(features: Array, q: float = 1.0) -> float:
         raise ValueError(f"features must have at least 1 row, got an array of shape {features.shape}")
     if not q >= 0:
         raise ValueError(f"q must be at least 0, got {q}")
-    rows = _unit_rows(features)
-    n, d = rows.shape
-    values = np.linalg.eigvalsh(rows @ rows.T if n <= d else rows.T @ rows) / n
-    values = values[values > np.finfo(np.float64).eps * max(n, d)]  # those below are rounding of 0; the sum is 1
-    return _effective_number(values / values.sum(), q)
-
-
-def _unit_rows(features: Array) -> Floats:
-    """The rows over their lengths, in float64, by way of their largest entries, so that no square overflows."""
     largest = np.abs(features).max(axis=1, keepdims=True).astype(np.float64)
     zero = np.flatnonzero(largest == 0)
     if len(zero):
         raise ValueError(f"features must have no row of zeros, which has no direction, got one as row {zero[0]}")
-    rows = features / largest
-    unit: Floats = rows / np.sqrt(np.square(rows).sum(axis=1, keepdims=True))
-    return unit
-
-
-def _effective_number(values: Floats, q: float) -> float:
-    """The Hill number of order q of positive shares."""
+    rows = features / largest  # so that no square overflows
+    rows = rows / np.sqrt(np.square(rows).sum(axis=1, keepdims=True))
+    n, d = rows.shape
+    values = np.linalg.eigvalsh(rows @ rows.T if n <= d else rows.T @ rows) / n
+    values = values[values > np.finfo(np.float64).eps * max(n, d)]  # those below are rounding of 0; the sum is 1
+    values = values / values.sum()
     if math.isinf(q):
         return 1 / float(values.max())
     if q == 1:
         return math.exp(-float(values @ np.log(values)))
     logs = q * np.log(values)
-    largest = float(logs.max())
-    return math.exp((largest + math.log(float(np.exp(logs - largest).sum()))) / (1 - q))
+    largest_log = float(logs.max())
+    return math.exp((largest_log + math.log(float(np.exp(logs - largest_log).sum()))) / (1 - q))

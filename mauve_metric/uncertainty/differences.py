@@ -29,12 +29,6 @@ class JointErrors(NamedTuple):
     second: Floats
     runs: Floats
 
-    def parts(self, i: int, j: int) -> tuple[float, float]:
-        """Variance of the difference of two scores by sampling, and what of it is due to pairs of texts."""
-        plain = _of_difference(self.first, i, j)
-        pairs = min(max(_of_difference(self.second, i, j), 0.0), plain / 2)
-        return plain - pairs, pairs
-
     def variance(self, i: int) -> tuple[float, float]:
         """Variance of one score, and its ratio to the delete-one variance."""
         plain, runs = float(self.first[i, i]), float(self.runs[i, i])
@@ -141,7 +135,8 @@ def difference_of(
     """
     (one, one_ratio), (two, two_ratio) = errors.variance(i), errors.variance(j)
     scale = math.sqrt(one * two)
-    between = errors.parts(i, j)[0] + _of_difference(errors.runs, i, j)
+    plain = _of_difference(errors.first, i, j)
+    between = plain - min(_of_difference(errors.second, i, j), plain / 2) + _of_difference(errors.runs, i, j)
     correlation = min(max((one + two - between) / (2 * scale), -1.0), 1.0) if scale > 0 else 0.0
     a, b = _scale_error(estimates[i], one_ratio), _scale_error(estimates[j], two_ratio)
     found = intervals.estimate_difference(a, b, correlation, level)

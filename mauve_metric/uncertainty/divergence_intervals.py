@@ -16,12 +16,18 @@ from statistics import NormalDist
 import numpy as np
 
 from mauve_metric.arrays import Counts, Estimate
-from mauve_metric.measures.divergences import Divergence, check_kind, divergence_terms
+from mauve_metric.measures.divergences import DIVERGENCES, Divergence, divergence_terms
 from mauve_metric.measures.groups import FEWEST_GROUPS, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
+from mauve_metric.runtime.checks import check_known
 from mauve_metric.uncertainty import intervals
-from mauve_metric.uncertainty.group_jackknife import group_jackknife, t_quantile
-from mauve_metric.uncertainty.jackknife import debiased_frontier, jackknifed, variance_of_effects
+from mauve_metric.uncertainty.jackknife import (
+    debiased_frontier,
+    group_jackknife,
+    jackknifed,
+    t_quantile,
+    variance_of_effects,
+)
 from mauve_metric.uncertainty.score_warnings import TEXTS_A_BUCKET
 
 _SHARES, _STEPS = 100, 200  # grid and EM steps of the shares of P among a bucket's texts
@@ -72,7 +78,7 @@ def estimate_divergence(
     >>> round(estimate.value, 3), [round(end, 3) for end in estimate.ci]
     (0.351, [0.16, 0.542])
     """
-    check_kind(kind)
+    check_known("kind", kind, DIVERGENCES)
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < FEWEST_GROUPS:
         raise ValueError(f"there are fewer than {FEWEST_GROUPS} prompts on a side")
     counted = Histograms(p_counts, q_counts)
@@ -80,8 +86,10 @@ def estimate_divergence(
     p_counts, q_counts = counted.p_counts[filled], counted.q_counts[filled]
     if groups is not None:
         groups = replace(groups, bucket=(np.cumsum(filled) - 1)[groups.bucket])
+    if kind == "total_variation" and groups is not None:
+        return _grouped_variation(p_counts, q_counts, level, groups)
     if kind == "total_variation":
-        return _total_variation(p_counts, q_counts, level, groups)
+        return _variation(p_counts, q_counts, level)
     smoothing, most = _TREATMENTS[kind]
     of_shares = partial(divergence_terms, kind=kind)
     if groups is None:
@@ -205,24 +213,19 @@ def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups:
     return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
 
 
-def _total_variation(p_counts: Counts, q_counts: Counts, level: float, groups: GroupCounts | None) -> Estimate:
-    if groups is not None:
-        return _grouped_variation(p_counts, q_counts, level, groups)
+def _variation(p_counts: Counts, q_counts: Counts, level: float) -> Estimate:
+    """Total variation of independent texts.
+
+    The value is ½Σ E|p-q| of each bucket, given its counts, under the likeliest distribution of P's share of a bucket.
+    """
+    from scipy.special import xlogy
+
     n_p, n_q = int(p_counts.sum()), int(q_counts.sum())
     p, q = p_counts / n_p, q_counts / n_q
     plug_in, side = float(divergence_terms(p, q, "total_variation").sum()), np.sign(p - q) / 2
     error = math.sqrt(variance_of_effects(side, -side, p_counts, q_counts))
     margin = NormalDist().inv_cdf((1 + level) / 2) * error
     bias = float(np.sqrt(2 / math.pi * (p / n_p + q / n_q)).sum() / 2)
-    value = min(_shrunk_variation(p_counts, q_counts), plug_in)
-    return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
-
-
-def _shrunk_variation(p_counts: Counts, q_counts: Counts) -> float:
-    """½Σ E|p-q| of each bucket, given its counts, under the likeliest distribution of P's share of a bucket."""
-    from scipy.special import xlogy
-
-    n_p, n_q = int(p_counts.sum()), int(q_counts.sum())
     grid = np.unique(np.append(np.linspace(0, 1, _SHARES + 1), n_p / (n_p + n_q)))
     logs = xlogy(p_counts[:, None], grid) + xlogy(q_counts[:, None], 1 - grid)
     likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -230,7 +233,8 @@ def _shrunk_variation(p_counts: Counts, q_counts: Counts) -> float:
     for _ in range(_STEPS):
         prior = prior * (likelihood.T @ (1 / (likelihood @ prior))) / len(p_counts)
     expected = likelihood @ (prior * np.abs(grid / n_p - (1 - grid) / n_q)) / (likelihood @ prior)
-    return float((p_counts + q_counts) @ expected) / 2
+    value = min(float((p_counts + q_counts) @ expected) / 2, plug_in)
+    return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
 
 
 def le_cam(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:

@@ -147,7 +147,12 @@ def _size_for(statistic: Callable[[int], float], n: int, level: float) -> int | 
         value = statistic(size)
         if value > _STRONG:
             tried.append((math.log(size), math.log(value)))
-        new = _next_size(tried, wanted) if tried else 4.0 * size
+        new = 4.0 * size
+        if tried:  # where the line through the sizes nearest to the goal reaches it
+            x, y = np.array(sorted(tried, key=lambda point: abs(point[1] - wanted))[:4]).T
+            slope = float(np.polyfit(x, y, 1)[0]) if len(set(x.tolist())) > 1 else 0.6
+            step_up = (wanted - float(y.mean())) / min(max(slope, 0.4), 1.5)
+            new = math.exp(min(float(x.mean()) + step_up, 40.0))
         if new > MOST_TEXTS:
             return None
         new = round(min(max(new, size / 8, LEAST_TEXTS), size * 8))
@@ -190,11 +195,3 @@ def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, rng: np.r
     differences = differences + math.sqrt(runs) * rng.normal(size=DRAWS)
     error = np.sqrt(np.array(errors) ** 2 + runs)
     return float(np.quantile(differences / np.maximum(error, 1e-12), 1 - POWER))
-
-
-def _next_size(tried: list[tuple[float, float]], wanted: float) -> float:
-    """Size where the line through the sizes nearest to the goal reaches it."""
-    nearest = np.array(sorted(tried, key=lambda point: abs(point[1] - wanted))[:4])
-    x, y = nearest.T
-    slope = float(np.polyfit(x, y, 1)[0]) if len(set(x.tolist())) > 1 else 0.6
-    return math.exp(min(float(x.mean()) + (wanted - float(y.mean())) / min(max(slope, 0.4), 1.5), 40.0))

@@ -13,8 +13,14 @@ from mauve_metric.arrays import Floats
 from mauve_metric.measures import tails
 from mauve_metric.measures.frontier import mauve_floor
 from mauve_metric.measures.groups import FEWEST_GROUPS
-from mauve_metric.uncertainty.group_jackknife import t_quantile
-from mauve_metric.uncertainty.jackknife import WEIGHTS, DebiasedFrontier, area_and_slopes, delete_one_variance, monotone
+from mauve_metric.uncertainty.jackknife import (
+    WEIGHTS,
+    DebiasedFrontier,
+    area_and_slopes,
+    delete_one_variance,
+    monotone,
+    t_quantile,
+)
 
 # What each of the two divergences adds to the frontier integral, (2, m).
 _INTEGRAL_WEIGHTS = 2 * (WEIGHTS[1] - WEIGHTS[0]) * np.stack([1 - WEIGHTS, WEIGHTS])
@@ -90,7 +96,8 @@ def with_errors(
     Returns:
         MAUVE (value in [0, 1]) and frontier integral (value in [0, 1]).
     """
-    freedom = _freedom(scores.frontier)
+    groups = scores.frontier.groups
+    freedom = math.inf if groups is None else groups.freedom(groups.of(_INTEGRAL_WEIGHTS))
     z = _quantile(level, freedom)
     area_error = math.sqrt(delete_one_variance(scores.frontier, scores.slopes) + mauve_run_variance)
     error = math.sqrt(delete_one_variance(scores.frontier, _INTEGRAL_WEIGHTS) + integral_run_variance)
@@ -99,12 +106,6 @@ def with_errors(
     mauve = Estimate(value, area_error, (min(max(low, floor), value), max(min(high, 1.0), value)), freedom)
     interval = (_unit(integral - z * error), _unit(integral + z * error))
     return mauve, Estimate(scores.frontier_integral, error, interval, freedom)
-
-
-def _freedom(frontier: DebiasedFrontier) -> float:
-    """Degrees of freedom of the errors of a frontier's scores: those of the groups, infinite without."""
-    groups = frontier.groups
-    return math.inf if groups is None else groups.freedom(groups.of(_INTEGRAL_WEIGHTS))
 
 
 def _quantile(level: float, freedom: float) -> float:
@@ -198,18 +199,14 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     freedom = min(a.freedom, b.freedom)
     z = _quantile(level, freedom)
     value = a.value - b.value
-    a_up, b_up = _upwards(a, z), _upwards(b, z)
+    a_up, b_up = (
+        one.ci[1] - one.value if one.ci[1] < 1 else max(one.ci[1] - one.value, z * one.stderr) for one in (a, b)
+    )
     down = _combine(a.value - a.ci[0], b_up, correlation)
     up = _combine(a_up, b.value - b.ci[0], correlation)
     margin = down if value > 0 else up if value < 0 else max(down, up)
     p_value = 1.0 if value == 0 else tails.two_sided(z * abs(value) / margin if margin > 0 else math.inf, freedom)
     return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
-
-
-def _upwards(estimate: Estimate, z: float) -> float:
-    """Distance to the upper end; where that was cut off at 1, at least z standard errors."""
-    distance = estimate.ci[1] - estimate.value
-    return distance if estimate.ci[1] < 1 else max(distance, z * estimate.stderr)
 
 
 def _combine(a: float, b: float, correlation: float) -> float:

@@ -103,8 +103,8 @@ def learned_score(
         q_labels=labels[n_p:][np.argsort(q_order)],
         p_ranks=fitted.ranks[:n_p][np.argsort(p_order)],
         q_ranks=fitted.ranks[n_p:][np.argsort(q_order)],
-        p_scores=fitted.scores[:n_p][np.argsort(p_order)],
-        q_scores=fitted.scores[n_p:][np.argsort(q_order)],
+        p_scores=fitted.held_out.scores[:n_p][np.argsort(p_order)],
+        q_scores=fitted.held_out.scores[n_p:][np.argsort(q_order)],
     )
 
 
@@ -154,7 +154,10 @@ def _prepared(
     """Both orders by content, and in these the groups, the rows of both sides, and groups of equal ones too."""
     (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
     groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
-    rows = _stacked(p, q)
+    one, two = tensors.in_memory(p), tensors.in_memory(q)
+    rows: Features = ConcatenatedRows([as_rows(p), as_rows(q)])
+    if one is not None and two is not None:
+        rows = np.concatenate([one, two])
     return (p_order, q_order), groups, rows, same_rows(rows, None if groups is None else np.concatenate(groups))
 
 
@@ -172,11 +175,3 @@ def _by_content(side: Features) -> tuple[Features, Integers]:
     rows = tensors.in_memory(side)
     order = np.arange(side.shape[0]) if rows is None else content_order(rows)
     return (side if rows is None else rows[order]), order
-
-
-def _stacked(p: Features, q: Features) -> Features:
-    """Both sides' rows, P first: one array where both are, else read in blocks."""
-    one, two = tensors.in_memory(p), tensors.in_memory(q)
-    if one is not None and two is not None:
-        return np.concatenate([one, two])
-    return ConcatenatedRows([as_rows(p), as_rows(q)])

@@ -8,7 +8,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
-from mauve_metric.uncertainty.group_jackknife import t_quantile
+from mauve_metric.lexical.tokens import number_items
+from mauve_metric.uncertainty.jackknife import t_quantile
 
 
 def mean_interval(
@@ -77,10 +78,10 @@ def _group_effects(
     groups: tuple[Sequence[Hashable] | Integers, Sequence[Hashable] | Integers],
 ) -> tuple[Floats, Floats]:
     """The part of each group of either side in the deviation of both means, (G,) each."""
-    numbers: dict[Hashable, int] = {}
-    places = [np.array([numbers.setdefault(group, len(numbers)) for group in side]) for side in groups]
+    number = number_items([*groups[0], *groups[1]])
+    places = number[: len(groups[0])], number[len(groups[0]) :]
     p, q = (
-        np.bincount(own, weights=side - side.mean(), minlength=len(numbers)) / len(side)
+        np.bincount(own, weights=side - side.mean(), minlength=number.max() + 1) / len(side)
         for side, own in zip(values, places, strict=True)
     )
     return p, q
@@ -134,8 +135,7 @@ def _moments(values: Floats, groups: Sequence[Hashable] | Integers | None) -> tu
     if groups is None:
         n = len(values)
         return float(values.mean()), float(values.var(ddof=1) / n) if n > 1 else 0.0, n - 1
-    numbers: dict[Hashable, int] = {}
-    places = np.array([numbers.setdefault(group, len(numbers)) for group in groups])
-    n, m, mean = len(values), len(numbers), float(values.mean())
-    sums = np.bincount(places, weights=values - mean, minlength=m)
+    n, mean = len(values), float(values.mean())
+    sums = np.bincount(number_items(list(groups)), weights=values - mean)
+    m = len(sums)
     return mean, float((sums**2).sum() / n**2 * m / max(m - 1, 1)), m - 1

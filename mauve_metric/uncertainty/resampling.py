@@ -25,17 +25,17 @@ def null_scores(
     .96 at ten texts a bucket, whatever the size. `num_points`: weights of the divergence curve, as for the score.
     `groups`: splits that keep the design, see `_grouped_splits`.
     """
-    rng = np.random.default_rng(seed)
-    if groups is None:
-        splits = _random_splits(p_counts, q_counts, CEILING_DRAWS, rng)
-    else:
-        splits = _grouped_splits(groups, len(p_counts), CEILING_DRAWS, rng)
+    splits = _random_splits(p_counts, q_counts, CEILING_DRAWS, np.random.default_rng(seed), groups)
     curves = (frontier.divergence_curve(p, q, scaling_factor, num_points) for p, q in zip(*splits, strict=True))
     return np.array([frontier.curve_area(curve) for curve in curves])
 
 
-def _random_splits(p_counts: Counts, q_counts: Counts, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _random_splits(
+    p_counts: Counts, q_counts: Counts, draws: int, rng: np.random.Generator, groups: GroupCounts | None = None
+) -> tuple[Floats, Floats]:
     """Histograms of random splits of the pooled texts into two sets of the same sizes, (draws, k) each."""
+    if groups is not None:
+        return _grouped_splits(groups, len(p_counts), draws, rng)
     pooled, n_p, n_q = p_counts + q_counts, int(p_counts.sum()), int(q_counts.sum())
     drawn = rng.multivariate_hypergeometric(pooled, n_p, size=draws, method="marginals")
     return drawn / n_p, (pooled - drawn) / n_q
@@ -65,22 +65,14 @@ def permutation_test(
         In (0, 1]; small: the sets differ.
     """
     rng = np.random.default_rng(seed)
-    p_counts, q_counts = _count(p_labels, num_buckets), _count(q_labels, num_buckets)
-    observed = _integrals(p_counts / len(p_labels), q_counts / len(q_labels))
+    p_counts, q_counts = (np.bincount(side, minlength=num_buckets) for side in (p_labels, q_labels))
+    observed = frontier.frontier_integral_terms(p_counts / len(p_labels), q_counts / len(q_labels)).sum()
     exceeded = 0
     size = max(1, 2_000_000 // max(num_buckets, len(p_labels)))
     for draws in (min(size, permutations - start) for start in range(0, permutations, size)):
-        if groups is None:
-            splits = _random_splits(p_counts, q_counts, draws, rng)
-        else:
-            splits = _grouped_splits(groups, num_buckets, draws, rng)
-        exceeded += int((_integrals(*splits) >= observed - 1e-12).sum())
+        splits = _random_splits(p_counts, q_counts, draws, rng, groups)
+        exceeded += int((frontier.frontier_integral_terms(*splits).sum(axis=-1) >= observed - 1e-12).sum())
     return (1 + exceeded) / (permutations + 1)
-
-
-def _integrals(p: Floats, q: Floats) -> Floats:
-    total: Floats = frontier.frontier_integral_terms(p, q).sum(axis=-1)
-    return total
 
 
 def _grouped_splits(groups: GroupCounts, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -104,17 +96,16 @@ def _grouped_splits(groups: GroupCounts, k: int, draws: int, rng: np.random.Gene
     if not alone.any():
         q = pooled - p
         return p / groups.p_sizes.sum(), q / groups.q_sizes.sum()
-    if on_both.any() or _alike(groups.p_sizes[alone], groups.q_sizes[alone]):
+    sizes = [side[alone & (side > 0)] for side in (groups.p_sizes, groups.q_sizes)]
+    # about the same mean size, and the same spread of it
+    if on_both.any() or all(
+        max(a, b) <= 1.25 * min(a, b)
+        for a, b in ([side.mean() for side in sizes], [(side**2).mean() for side in sizes])
+    ):
         p += _exchange(groups, np.flatnonzero(alone), k, draws, rng)
         q = pooled - p
         return p / p.sum(axis=1, keepdims=True), q / q.sum(axis=1, keepdims=True)
     return _flip_signs(groups, k, draws, rng)
-
-
-def _alike(p_sizes: Counts, q_sizes: Counts) -> bool:
-    """Return whether the groups of both sides have about the same mean size and the same spread of it."""
-    p, q = p_sizes[p_sizes > 0], q_sizes[q_sizes > 0]
-    return all(max(a, b) <= 1.25 * min(a, b) for a, b in ((p.mean(), q.mean()), ((p**2).mean(), (q**2).mean())))
 
 
 def _divided_within(groups: GroupCounts, cells: Bools, k: int, draws: int, rng: np.random.Generator) -> Floats:
@@ -161,7 +152,3 @@ def _flip_signs(groups: GroupCounts, k: int, draws: int, rng: np.random.Generato
             shares[draw] = np.maximum(pooled + scale * moved / n, 0.0)
         found.append(shares / shares.sum(axis=1, keepdims=True))
     return found[0], found[1]
-
-
-def _count(labels: Counts, num_buckets: int) -> Counts:
-    return np.bincount(labels, minlength=num_buckets).astype(np.int64)

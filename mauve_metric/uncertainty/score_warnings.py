@@ -1,15 +1,16 @@
-"""Warnings about a score: each threshold once, with its reason."""
+"""Warnings about a score, a comparison of models and duplicates: each threshold once, with its reason."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts, Features, Hashes, Integers
+from mauve_metric.arrays import Array, Counts
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.rows import read_in_blocks, some_rows
+from mauve_metric.features.rows import equal_rows, read_in_blocks, some_rows
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty.blind_spots import blind_spots
@@ -38,6 +39,36 @@ SEVERE = frozenset(  # after these the score may not mean what it seems to mean
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
+BLURRED = 0.1  # common buckets that lift a score by more hide a difference as large as that between two models
+ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
+NEAR_SHARE = 0.01  # of model texts that nearly repeat a human one: as for equal ones, they lift the score
+COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what models copy from all of the web
+WITHIN_MORE = 0.01  # more near duplicates than the human set has: fewer texts than it seems
+REPEATED_MORE = 0.05  # more tokens in repeated passages than the human set has: boilerplate
+
+_DUPLICATION = {  # measure: threshold, code, sentence; one that names {human} is above what the human texts have
+    "near_duplicates_across": (
+        NEAR_SHARE,
+        "near_duplicates_between",
+        "of the model's texts nearly repeat a human text: a model that copies its references scores close to 1",
+    ),
+    "copied_substrings": (
+        COPIED_SHARE,
+        "copied_passages",
+        "of the model's words are in passages of 50 words that the human set has too: copies lift the score",
+    ),
+    "near_duplicates": (
+        WITHIN_MORE,
+        "near_duplicates_within",
+        "of the model's texts nearly repeat another one of the set ({human} of the human texts do): they count for "
+        "fewer texts than there are, and intervals are too narrow",
+    ),
+    "repeated_substrings": (
+        REPEATED_MORE,
+        "repeated_passages",
+        "of the model's words are in passages of 50 that the set repeats ({human} of the human words do)",
+    ),
+}
 
 
 def all_warnings(
@@ -57,15 +88,14 @@ def all_warnings(
     yield from size_warnings(len(p), len(q), len(histograms.p_counts))
     yield from bucket_warnings(histograms.p_counts + histograms.q_counts if texts_a_bucket is None else texts_a_bucket)
     yield from score_warnings(mauve, floor, ceiling, ceiling_std)
-    yield from feature_warnings(*(_looked_at(side.features) for side in (p, q)))
+    looked_at = (
+        some_rows(side.features, ROWS_LOOKED_AT) if read_in_blocks(side.features) else np.asarray(side.features)
+        for side in (p, q)
+    )
+    yield from feature_warnings(*looked_at)
     yield from featurizer_warnings(p.identity, q.identity)
     yield from origin_warnings(p, q)
     yield from text_warnings(p, q)
-
-
-def _looked_at(features: Features) -> Array:
-    """The rows that the warnings about features look at: all in memory, else some."""
-    return some_rows(features, ROWS_LOOKED_AT) if read_in_blocks(features) else np.asarray(features)
 
 
 def size_warnings(n_p: int, n_q: int, num_buckets: int) -> Iterator[ScoreWarning]:
@@ -144,21 +174,18 @@ def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: floa
 
 def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarning]:
     """Features without any difference to score, or next to none."""
-    first = p_features[:1]
-    if all(np.array_equal(np.broadcast_to(first, side.shape), side) for side in (p_features, q_features)):
+    sides = p_features, q_features
+    if all(np.array_equal(np.broadcast_to(p_features[:1], side.shape), side) for side in sides):
         message = "all features of both sets are equal: there is one bucket with everything in it, and MAUVE is 1"
         yield ScoreWarning("constant_features", message, {})
-    elif (variance := _direction_variance(p_features, q_features)) < TINY_VARIANCE:
-        message = "all features point the same way: what differs may be rounding"
-        yield ScoreWarning("nearly_constant_features", message, {"variance": variance})
-
-
-def _direction_variance(*sides: Array) -> float:
-    """Variance of the directions of a few hundred rows: 1 minus the squared length of the mean unit row."""
+        return
     rows = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides]).astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
-    return float(np.square(rows - rows.mean(axis=0)).sum() / len(rows))
+    variance = float(np.square(rows - rows.mean(axis=0)).sum() / len(rows))  # of the directions of a few hundred rows
+    if variance < TINY_VARIANCE:
+        message = "all features point the same way: what differs may be rounding"
+        yield ScoreWarning("nearly_constant_features", message, {"variance": variance})
 
 
 def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> Iterator[ScoreWarning]:
@@ -205,8 +232,24 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
                     "score (compare scores that share prompts only with each other)"
                 ) + ("" if p.groups is not None else UNDECLARED)
                 yield ScoreWarning("shared_prompts", message, {"share": float(opening.mean())})
-    yield from _short_warnings(p.lengths)
-    yield from _length_warnings(p.lengths, q.lengths)
+    if p.lengths is None:
+        return
+    human = float(np.median(p.lengths))
+    if human <= SHORT_TOKENS:
+        message = (
+            f"half of the human texts have {human:.0f} tokens or fewer, as in multiple choice and short answers: "
+            "MAUVE compares sets of longer text and is not for such a task, accuracy is"
+        )
+        yield ScoreWarning("short_references", message, {"p_median_length": human, "threshold": SHORT_TOKENS})
+    if q.lengths is None:
+        return
+    model = float(np.median(q.lengths))
+    if max(human, model) > LENGTH_RATIO * min(human, model):
+        message = (
+            f"the texts differ in length (median {human:.0f} tokens human, {model:.0f} model): the score may measure "
+            "length; match_lengths='truncate' cuts both to one length"
+        )
+        yield ScoreWarning("length_mismatch", message, {"p_median_length": human, "q_median_length": model})
 
 
 def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
@@ -221,44 +264,84 @@ def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
             message = f"{percent(share)} of the {name} texts repeat another one of the set"
             numbers = {"share": share, "set": name, "examples": repeated[:5].tolist()}
             yield ScoreWarning("duplicates_within", message, numbers)
-    if side.groups is None and side.opening_hashes is not None:
-        yield from _repeated_openings(side.opening_hashes, side.text_hashes, name)
+    if side.groups is None and side.opening_hashes is not None:  # of different texts: several answers to one prompt
+        kept = slice(None) if side.text_hashes is None else np.unique(side.text_hashes, return_index=True)[1]
+        _, times = np.unique(side.opening_hashes[kept], return_counts=True)
+        share = float(times[times > 1].sum() / len(side.opening_hashes))
+        if share > OPENING_SHARE:
+            message = f"{percent(share)} of the {name} texts open like another one of the set{UNDECLARED}"
+            yield ScoreWarning("repeated_prompts", message, {"share": share, "set": name})
     share = side.truncated / len(side)
     if share > TRUNCATED_SHARE:
         message = f"{percent(share)} of the {name} texts were cut to the featurizer's length"
         yield ScoreWarning("truncated_texts", message, {"share": share, "set": name})
 
 
-def _repeated_openings(openings: Hashes, texts: Hashes | None, name: str) -> Iterator[ScoreWarning]:
-    """Texts that open like another, different one of the set: several answers to one prompt."""
-    kept = slice(None) if texts is None else np.unique(texts, return_index=True)[1]
-    _, times = np.unique(openings[kept], return_counts=True)
-    share = float(times[times > 1].sum() / len(openings))
-    if share > OPENING_SHARE:
-        message = f"{percent(share)} of the {name} texts open like another one of the set{UNDECLARED}"
-        yield ScoreWarning("repeated_prompts", message, {"share": share, "set": name})
-
-
-def _short_warnings(p: Integers | None) -> Iterator[ScoreWarning]:
-    """Human texts of a few words: answers to questions, numbers of choices."""
-    if p is not None and (median := float(np.median(p))) <= SHORT_TOKENS:
+def comparison_warnings(models: Mapping[str, FeatureSet]) -> Iterator[ScoreWarning]:
+    """Equal sets under two names, unequal sizes, rows that look aligned."""
+    sizes = {name: len(side) for name, side in models.items()}
+    if len(set(sizes.values())) > 1:
         message = (
-            f"half of the human texts have {median:.0f} tokens or fewer, as in multiple choice and short answers: "
-            "MAUVE compares sets of longer text and is not for such a task, accuracy is"
+            f"the models' sets differ in size ({min(sizes.values())} to {max(sizes.values())} texts): compare "
+            "the debiased scores, `mauve` falls with fewer texts"
         )
-        yield ScoreWarning("short_references", message, {"p_median_length": median, "threshold": SHORT_TOKENS})
-
-
-def _length_warnings(p: Integers | None, q: Integers | None) -> Iterator[ScoreWarning]:
-    if p is None or q is None:
-        return
-    human, model = float(np.median(p)), float(np.median(q))
-    if max(human, model) > LENGTH_RATIO * min(human, model):
+        yield ScoreWarning("unequal_models", message, sizes)
+    alike = []
+    for a, b in itertools.combinations(models, 2):
+        one, two = models[a], models[b]
+        if equal_rows(one.features, two.features):
+            yield ScoreWarning("equal_models", f"{a} and {b} hold the same texts", {"a": a, "b": b})
+        elif _same_openings(one, two) > ALIGNED_SHARE:
+            alike.append((a, b))
+    if alike and all(side.groups is None for side in models.values()):
         message = (
-            f"the texts differ in length (median {human:.0f} tokens human, {model:.0f} model): the score may measure "
-            "length; match_lengths='truncate' cuts both to one length"
+            f"row by row the texts of {alike[0][0]} and {alike[0][1]} open alike: if row i of every model answers "
+            "prompt i, aligned=True gives truer intervals"
         )
-        yield ScoreWarning("length_mismatch", message, {"p_median_length": human, "q_median_length": model})
+        yield ScoreWarning("rows_look_aligned", message, {"pairs": alike})
+
+
+def _same_openings(one: FeatureSet, two: FeatureSet) -> float:
+    """Share of rows whose texts open with the same words; 0 where that is not known."""
+    a, b = one.opening_hashes, two.opening_hashes
+    return 0.0 if a is None or b is None or len(a) != len(b) else float(np.mean(a == b))
+
+
+def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) -> Iterator[ScoreWarning]:
+    """Warnings about models that separate from human text better on own buckets than on common ones.
+
+    Args:
+        common, own: MAUVE of each model on either.
+    """
+    for name, mauve in common.items():
+        alone = own[name]
+        if mauve - alone > BLURRED:
+            message = (
+                f"{name} scores {alone:.3f} on buckets of its own, {mauve:.3f} on the common ones: these are "
+                "too coarse to show all its differences; compare fewer models at once, or take more texts"
+            )
+            numbers = {"model": name, "mauve": mauve, "mauve_own": alone}
+            yield ScoreWarning("coarse_common_buckets", message, numbers)
+
+
+def duplication_warnings(
+    model: Mapping[str, float], human: Mapping[str, float] | None = None
+) -> Iterator[ScoreWarning]:
+    """Warnings from the values of the measures of duplication, by their names; a missing one gives none.
+
+    Args:
+        model: values of the model's texts.
+        human: values of the human texts; None: as if they had no duplicates.
+
+    >>> [warning.code for warning in duplication_warnings({"near_duplicates_across": 0.2})]
+    ['near_duplicates_between']
+    """
+    for name, (threshold, code, said) in _DUPLICATION.items():
+        own = {"human": (human or {}).get(name, 0.0)} if "{human}" in said else {}
+        value, usual = model.get(name, 0.0), sum(own.values())
+        if value > usual + threshold:
+            message = f"{percent(value)} {said.format(human=percent(usual))}"
+            yield ScoreWarning(code, message, {"share": value, **own, "threshold": threshold})
 
 
 def percent(share: float) -> str:

@@ -7,15 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mauve_metric.measures import groups
-from mauve_metric.uncertainty import (
-    comparison_warnings,
-    duplication_warnings,
-    format_check,
-    score_warnings,
-    wrapping_warnings,
-)
+from mauve_metric.uncertainty import format_check, score_warnings, wrapping_warnings
 
-_THRESHOLDS = (groups, comparison_warnings, duplication_warnings, format_check, score_warnings, wrapping_warnings)
+_THRESHOLDS = (groups, format_check, score_warnings, wrapping_warnings)
 
 
 class Advice(NamedTuple):

@@ -26,18 +26,14 @@ _SIGHTS = {
 def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Texts that were changed, and what one set is wrapped in or opens with and the other is not."""
     for side, name in ((p, "human"), (q, "model")):
-        yield from _stripping_warnings(side, name)
+        many = {rule: times for rule, times in side.stripped.items() if times > STRIPPED_SHARE * len(side)}
+        if many:
+            rules = ", ".join(f"{rule} off {times}" for rule, times in many.items())
+            message = f"strip changed the {name} texts ({rules} of {len(side)}): the score is of what was left of them"
+            yield ScoreWarning("stripped_texts", message, {"set": name, "texts": len(side), **many})
     if p.marks is not None and q.marks is not None:
         yield from _differences(p.marks, q.marks)
         yield from _openings(p.marks, q.marks)
-
-
-def _stripping_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
-    many = {rule: times for rule, times in side.stripped.items() if times > STRIPPED_SHARE * len(side)}
-    if many:
-        rules = ", ".join(f"{rule} off {times}" for rule, times in many.items())
-        message = f"strip changed the {name} texts ({rules} of {len(side)}): the score is of what was left of them"
-        yield ScoreWarning("stripped_texts", message, {"set": name, "texts": len(side), **many})
 
 
 def _differences(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
@@ -88,12 +84,6 @@ def _telling(marks: Marks, others: Marks) -> dict[tuple[str, ...], int]:
     for words, times in sorted(wanted.items(), key=lambda item: (-item[1], item[0])):
         longer = [other for other, count in wanted.items() if other[: len(words)] == words and count >= ALIKE * times]
         best = max(longer, key=len)
-        if not any(_parts(best, other) for other in found):
+        if not any(best[: len(other)] == other[: len(best)] for other in found):  # neither begins with the other
             found[best] = wanted[best]
     return dict(list(found.items())[:MOST_OPENINGS])
-
-
-def _parts(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return whether one opening begins with the other."""
-    length = min(len(one), len(other))
-    return one[:length] == other[:length]

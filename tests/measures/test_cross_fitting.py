@@ -35,7 +35,7 @@ def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int)
     fitted = cross_fit(rows, is_model)
     standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     for fold in range(5):
-        seen, held_out = fitted.fold_of != fold, fitted.fold_of == fold
+        seen, held_out = fitted.held_out.fold_of != fold, fitted.held_out.fold_of == fold
         covariance = np.cov(standard[seen].T, ddof=0)
         fourth = float(np.square(np.square(standard[seen]).sum(axis=1)).mean())
         shrinkage = ledoit_wolf(covariance, fourth, float(seen.sum()), d)
@@ -44,7 +44,7 @@ def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int)
         weights = np.linalg.solve(shrunk, means[1] - means[0])
         expected = standard[held_out] @ weights - (means[0] + means[1]) / 2 @ weights
         # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
-        np.testing.assert_allclose(fitted.scores[held_out], expected, atol=1e-3 * np.abs(expected).max())
+        np.testing.assert_allclose(fitted.held_out.scores[held_out], expected, atol=1e-3 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,8 @@ def test_products_on_a_device_are_those_of_numpy(device: str) -> None:
     rows, is_model = _two_sets(100, 12, 1.5)
     expected, found = (cross_fit(rows, is_model, permutations=19, device=on) for on in (None, torch.device(device)))
     # float32 sums in another order: 1e-7 a term, times the condition of the shrunk covariance, below 1000
-    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-3 * np.abs(expected.scores).max())
+    scores = expected.held_out.scores
+    np.testing.assert_allclose(found.held_out.scores, scores, atol=1e-3 * np.abs(scores).max())
     assert found.auc == pytest.approx(expected.auc, abs=2e-3)  # of 2000 pairs a fold
     np.testing.assert_allclose(found.permuted, expected.permuted, atol=5e-3)
 
@@ -74,7 +75,7 @@ def test_products_on_a_device_are_those_of_numpy(device: str) -> None:
 def test_the_unit_of_the_features_does_not_matter(exponent: int) -> None:
     """Powers of two, so that float64 holds the same digits: also where squares leave float32 or float64."""
     rows, is_model = _two_sets(60, 6, 1.5)
-    scores = [cross_fit(unit * rows, is_model).scores for unit in (1.0, 2.0**exponent)]
+    scores = [cross_fit(unit * rows, is_model).held_out.scores for unit in (1.0, 2.0**exponent)]
     np.testing.assert_allclose(scores[1], scores[0], atol=1e-4 * np.abs(scores[0]).max())
 
 
@@ -89,8 +90,8 @@ def test_the_shrinkage_is_that_of_scikit_learn() -> None:
 def test_auc_is_the_mean_of_the_folds_and_near_that_of_scikit_learns_classifier() -> None:
     rows, is_model = _two_sets(150, 20, 1.0)
     fitted = cross_fit(rows, is_model)
-    folds = [fitted.fold_of == fold for fold in range(5)]
-    of_folds = [roc_auc_score(is_model[inside], fitted.scores[inside]) for inside in folds]
+    folds = [fitted.held_out.fold_of == fold for fold in range(5)]
+    of_folds = [roc_auc_score(is_model[inside], fitted.held_out.scores[inside]) for inside in folds]
     assert fitted.auc == pytest.approx(np.mean(of_folds), abs=1e-9)  # folds of 30 + 30: equal weights
     other = []
     for inside in folds:
@@ -102,7 +103,7 @@ def test_auc_is_the_mean_of_the_folds_and_near_that_of_scikit_learns_classifier(
 def test_rows_in_blocks_and_rows_in_memory_give_one_answer() -> None:
     rows, is_model = _two_sets(300, 10, 0.5)
     one, two = cross_fit(rows, is_model, permutations=5), cross_fit(ArrayRows(rows), is_model, permutations=5)
-    np.testing.assert_allclose(one.scores, two.scores, atol=1e-5)
+    np.testing.assert_allclose(one.held_out.scores, two.held_out.scores, atol=1e-5)
     np.testing.assert_allclose(one.permuted, two.permuted, atol=1e-3)
 
 
@@ -111,7 +112,7 @@ def test_constant_and_copied_columns_change_nothing_that_matters() -> None:
     more = np.concatenate([rows, np.full((100, 1), 7.0), rows], axis=1)
     assert cross_fit(more, is_model).auc == pytest.approx(cross_fit(rows, is_model).auc, abs=0.02)
     constant = cross_fit(np.ones((100, 3)), is_model, permutations=9)
-    assert constant.auc == 0.5 and constant.p_value == 1.0 and set(constant.scores) == {0.0}
+    assert constant.auc == 0.5 and constant.p_value == 1.0 and set(constant.held_out.scores) == {0.0}
 
 
 @pytest.mark.parametrize("n, d", [(200, 150), (40, 300)])
@@ -120,7 +121,7 @@ def test_columns_that_nearly_coincide_can_be_fitted(n: int, d: int) -> None:
     rows = rng.normal(size=(n, 1)) + 1e-5 * rng.normal(size=(n, d))
     rows[n // 2 :] += 6
     fitted = cross_fit(rows, np.arange(n) >= n // 2)
-    assert np.isfinite(fitted.scores).all() and fitted.auc > 0.99
+    assert np.isfinite(fitted.held_out.scores).all() and fitted.auc > 0.99
 
 
 def test_folds_keep_groups_together_and_both_sides_even() -> None:
@@ -190,10 +191,10 @@ def test_rows_that_are_not_trained_on_are_scored_only() -> None:
     seen = np.arange(90) < 80
     fitted = cross_fit(rows, is_model, trained_on=seen)
     for fold in range(5):
-        part, held = seen & (fitted.fold_of != fold), fitted.fold_of == fold
+        part, held = seen & (fitted.held_out.fold_of != fold), fitted.held_out.fold_of == fold
         standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
         oracle = LedoitWolf().fit(standard[part])
         means = [standard[part & (is_model == side)].mean(axis=0) for side in (False, True)]
         weights = np.linalg.solve(oracle.covariance_, means[1] - means[0])
         expected = (standard[held] - (means[0] + means[1]) / 2) @ weights
-        np.testing.assert_allclose(fitted.scores[held], expected, atol=1e-4)  # float32
+        np.testing.assert_allclose(fitted.held_out.scores[held], expected, atol=1e-4)  # float32

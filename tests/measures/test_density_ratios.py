@@ -112,7 +112,7 @@ def test_equal_sets_and_sets_far_apart(name: str, d: int) -> None:
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_two_runs_are_equal_to_the_bit(name: str) -> None:
     p, q = sides(150, 5, 0.7, 1.0)
-    one, other = (ESTIMATORS[name](p, q, 3) for _ in range(2))
+    one, other = (ESTIMATORS[name](p, q, seed=3) for _ in range(2))
     assert np.array_equal(one.p, other.p) and np.array_equal(one.q, other.q)
 
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import FeatureSet, compare, compute_mauve, explain
-from mauve_metric.measures import support, support_on_device
+from mauve_metric.measures import support
 from mauve_metric.quantize import kmeans, on_device, projection
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import TensorRows
@@ -93,7 +93,7 @@ def test_support_scores(device: str, small_blocks: None) -> None:
     model[60:70] = model[60]  # and within one
     for k in (1, 4):
         expected = support.support_scores(human, model, k=k)
-        found = support_on_device.support_scores(on(device, human), on(device, model), k)
+        found = support.support_scores_on_device(on(device, human), on(device, model), k)
         assert found == pytest.approx(tuple(expected), abs=1e-12)
 
 

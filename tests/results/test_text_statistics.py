@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.lexical.overlap import self_bleu
+from mauve_metric.lexical.self_bleu import self_bleu
 from mauve_metric.lexical.tokens import split_words
 from mauve_metric.results.text_statistics import statistics_rows, text_statistics
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from samples import PACKAGE
 
-from mauve_metric.uncertainty import duplication_warnings
+from mauve_metric.uncertainty import score_warnings
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
@@ -26,7 +26,7 @@ def codes_in(value: ast.expr) -> set[str]:
     if isinstance(value, ast.IfExp):
         return codes_in(value.body) | codes_in(value.orelse)
     assert isinstance(value, ast.Name) and value.id == "code", ast.unparse(value)
-    return {code for _, code, _ in duplication_warnings._TABLE.values()}
+    return {code for _, code, _ in score_warnings._DUPLICATION.values()}
 
 
 def test_every_code_has_a_cause_and_a_cure() -> None:

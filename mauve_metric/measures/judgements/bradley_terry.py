@@ -45,7 +45,17 @@ def bradley_terry(wins: ArrayLike, *, names: Sequence[str] | None = None, pseudo
     >>> bradley_terry([[0, 3], [1, 0]]).round(3).tolist()  # log 3 · 100 apart
     [54.931, -54.931]
     """
-    table = _checked_wins(wins, names, pseudo_wins)
+    table = np.array(wins, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+        raise ValueError(f"wins must be a square table of at least two models, got the shape {table.shape}")
+    if names is not None and len(names) != len(table):
+        raise ValueError(f"names must name the {len(table)} models of wins, got {len(names)}")
+    if not np.isfinite(table).all() or (table < 0).any():
+        raise ValueError("wins must be finite numbers of at least 0")
+    if not (np.isfinite(pseudo_wins) and pseudo_wins >= 0):
+        raise ValueError(f"pseudo_wins must be a finite number of at least 0, got {pseudo_wins!r}")
+    table = (table + pseudo_wins) * (1 - np.eye(len(table)))
+    check_comparable(table, names)
     try:
         log_odds = import_choix().ilsr_pairwise_dense(table, max_iter=_STEPS, tol=_CLOSE)
     except RuntimeError as error:
@@ -76,17 +86,27 @@ def score_covariance(
     Raises:
         ValueError: fewer than two units for "robust".
     """
+    from scipy.sparse import csr_array
+    from scipy.special import expit
+
     check_known("errors", errors, get_args(Errors))
     log_odds = np.asarray(scores, dtype=np.float64) / SCALE
     m, units = len(log_odds), unit_wins.shape[0]
     table = np.asarray(unit_wins.sum(axis=0)).reshape(m, m) + pseudo_wins * (1 - np.eye(m))
-    chance = _win_chance(log_odds)
-    inverse = _pseudo_inverse(_information(table + table.T, chance))
+    chance = expit(log_odds[:, None] - log_odds[None, :])
+    weights = (table + table.T) * chance * chance.T * (1 - np.eye(m))
+    information = np.diag(weights.sum(axis=1)) - weights  # a graph's Laplacian: its null space are the constants
+    size = np.trace(information) / m**2  # as a weight of the constants it leaves the rest of the inverse as it is
+    inverse: Floats = np.linalg.inv(information + size) - 1 / (size * m * m)
     if errors == "fisher":
         return SCALE**2 * inverse
     if units < 2:
         raise ValueError("errors='robust' needs at least two independent judgements or annotators, got one: 'fisher'")
-    influence = _gradients(unit_wins, chance) @ inverse
+    ahead, behind = np.repeat(np.arange(m), m), np.tile(np.arange(m), m)  # winner and loser of each cell
+    surprise = chance.T.ravel()  # a win of i over j moves w_i by 1 - p_ij = p_ji
+    values, columns = np.concatenate([surprise, -surprise]), np.concatenate([ahead, behind])
+    gradients = csr_array((values, (np.tile(np.arange(m * m), 2), columns)), shape=(m * m, m))
+    influence = (csr_array(unit_wins) @ gradients).toarray() @ inverse
     covariance: Floats = SCALE**2 * units / (units - 1) * (influence.T @ influence)
     return covariance
 
@@ -171,59 +191,6 @@ def settle_ties(outcome: Floats, ties: Ties = "half", seed: int = 25) -> tuple[F
         coins = np.random.default_rng(seed).integers(0, 2, len(outcome)).astype(np.float64)
         return np.where(tied, coins, outcome), np.ones(len(outcome), dtype=bool)
     return outcome, ~tied if ties == "drop" else np.ones(len(outcome), dtype=bool)
-
-
-def _checked_wins(wins: ArrayLike, names: Sequence[str] | None, pseudo_wins: float) -> Floats:
-    """A table of wins with nothing on its diagonal, pseudo-wins added."""
-    table = np.array(wins, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
-        raise ValueError(f"wins must be a square table of at least two models, got the shape {table.shape}")
-    if names is not None and len(names) != len(table):
-        raise ValueError(f"names must name the {len(table)} models of wins, got {len(names)}")
-    if not np.isfinite(table).all() or (table < 0).any():
-        raise ValueError("wins must be finite numbers of at least 0")
-    if not (np.isfinite(pseudo_wins) and pseudo_wins >= 0):
-        raise ValueError(f"pseudo_wins must be a finite number of at least 0, got {pseudo_wins!r}")
-    table = (table + pseudo_wins) * (1 - np.eye(len(table)))
-    check_comparable(table, names)
-    return table
-
-
-def _win_chance(log_odds: Floats) -> Floats:
-    """Pr(i beats j), (m, m)."""
-    from scipy.special import expit
-
-    chance: Floats = expit(log_odds[:, None] - log_odds[None, :])
-    return chance
-
-
-def _information(total: Floats, chance: Floats) -> Floats:
-    """Minus the second derivative of the log-likelihood, a graph's Laplacian: (m, m), its null space the constants."""
-    weights = total * chance * chance.T * (1 - np.eye(len(total)))
-    laplacian: Floats = np.diag(weights.sum(axis=1)) - weights
-    return laplacian
-
-
-def _pseudo_inverse(information: Floats) -> Floats:
-    """Of a Laplacian. The constants get a weight of the information's size, which leaves the rest as it is."""
-    m = len(information)
-    size = np.trace(information) / m**2
-    inverse: Floats = np.linalg.inv(information + size) - 1 / (size * m * m)
-    return inverse
-
-
-def _gradients(unit_wins: Array, chance: Floats) -> Floats:
-    """Each unit's gradient of the log-likelihood, (U, m): wins that were not expected, less losses that were not."""
-    from scipy.sparse import csr_array
-
-    m = len(chance)
-    ahead = np.repeat(np.arange(m), m)  # the winner of each cell, and the loser
-    behind = np.tile(np.arange(m), m)
-    surprise = chance.T.ravel()  # a win of i over j moves w_i by 1 - p_ij = p_ji
-    values, columns = np.concatenate([surprise, -surprise]), np.concatenate([ahead, behind])
-    sides = csr_array((values, (np.tile(np.arange(m * m), 2), columns)), shape=(m * m, m))
-    found: Floats = (csr_array(unit_wins) @ sides).toarray()
-    return found
 
 
 def _names(labels: Sequence[str], chosen: Array) -> str:

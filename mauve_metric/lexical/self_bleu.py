@@ -1,4 +1,4 @@
-"""Overlap of the texts of a set: Self-BLEU, shared n-grams, Vendi score, diversity of the texts of one prompt."""
+"""Self-BLEU, and other measures of the overlap of texts: shared n-grams, Vendi score, diversity of a prompt's texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.lexical.ngrams import NgramCounts, ngram_counts, starts_run
-from mauve_metric.lexical.tokens import Tokens, number_tokens
+from mauve_metric.lexical.tokens import Tokens, number_items, number_tokens
 from mauve_metric.runtime.checks import check_least
 
 if TYPE_CHECKING:
@@ -74,7 +74,13 @@ def bleu_against_others(texts: Sequence[Tokens], n: int = 4) -> Floats:
         known = matches > 0 if order == 1 else known
         possible = np.maximum(tokens.lengths - order + 1, 1)
         logarithms += np.log(np.where(matches > 0, matches, _NO_MATCH) / possible)
-    return np.where(known, _brevity(tokens.lengths) * np.exp(logarithms / n), 0.0)
+    by_length = np.argsort(tokens.lengths, kind="stable")
+    ranked = tokens.lengths[by_length].astype(np.float64)
+    below, above = np.append(-np.inf, ranked[:-1]), np.append(ranked[1:], np.inf)
+    closest = np.empty(len(texts))
+    closest[by_length] = np.where(ranked - below <= above - ranked, below, above)
+    brevity = np.exp(np.minimum(1 - closest / np.maximum(tokens.lengths, 1), 0))
+    return np.where(known, brevity * np.exp(logarithms / n), 0.0)
 
 
 def self_repetition(texts: Sequence[Tokens], n: int = 4) -> float:
@@ -110,18 +116,6 @@ def _most_elsewhere(counts: NgramCounts) -> Integers:
     most = np.maximum.reduceat(counts.times, first)[counts.gram]
     second = np.maximum.reduceat(np.where(is_most, 0, counts.times), first)[counts.gram]
     return np.where(alone, second, most)
-
-
-def _brevity(lengths: Integers) -> Floats:
-    """The factor for texts that are shorter than the closest other, (n,)."""
-    order = np.argsort(lengths, kind="stable")
-    ranked = lengths[order].astype(np.float64)
-    below = np.concatenate([[-np.inf], ranked[:-1]])
-    above = np.concatenate([ranked[1:], [np.inf]])
-    closest = np.empty(len(lengths))
-    closest[order] = np.where(ranked - below <= above - ranked, below, above)
-    factor = np.exp(np.minimum(1 - closest / np.maximum(lengths, 1), 0))
-    return np.where(lengths > 0, factor, 0.0)
 
 
 def vendi_ngrams(texts: Sequence[Tokens], n: int = LONGEST) -> float:
@@ -244,9 +238,8 @@ def _numbered_prompts(texts: Sequence[Tokens], prompts: Sequence[Hashable]) -> t
     """The number of each text's prompt, (n,), and how many texts each prompt has, (m,)."""
     if len(prompts) != len(texts):
         raise ValueError(f"prompts must be one for each of the {len(texts)} texts, got {len(prompts)}")
-    number = {prompt: place for place, prompt in enumerate(dict.fromkeys(prompts))}
-    prompt_of = np.fromiter(map(number.__getitem__, prompts), dtype=np.int64, count=len(prompts))
+    prompt_of = number_items(prompts)
     sizes = np.bincount(prompt_of)
     if not (sizes > 1).any():
-        raise ValueError(f"prompts must have one with several texts, got {len(number)} prompts with one text each")
+        raise ValueError(f"prompts must have one with several texts, got {len(sizes)} prompts with one text each")
     return prompt_of, sizes
