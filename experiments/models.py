@@ -22,8 +22,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 
 import mauve_metric
 from mauve_metric import FeatureSet
-from mauve_metric.generation.decoding import generation_settings
-from mauve_metric.generation.generator import Generator, Prompt, token_ids
+from mauve_metric.generation.decoding import Prompt, generation_settings, token_ids
+from mauve_metric.generation.writer import Writer
 from mauve_metric.runtime.outputs import written_whole
 
 make_examples = neighbour("examples", "make_examples")
@@ -199,8 +199,8 @@ def _by_settings(
     model: Model, tokenizer: Tokenizer, prompts: Sequence[Prompt], settings: Any, batch: int, seed: int
 ) -> list[str]:
     never_ending = {**settings, "suppress_tokens": [tokenizer.eos_token_id]}
-    generator = Generator(generation_settings(never_ending), batch, seed)
-    written = generator.write(model, tokenizer, prompts, range(len(prompts)))
+    writer = Writer(generation_settings(never_ending), batch, seed)
+    written = writer.write(model, tokenizer, prompts, range(len(prompts)))
     return [item.text.strip() for item in written if item is not None]
 
 

@@ -33,10 +33,7 @@ TESTED_THROUGH = {
         "generation/decoding",
         "generation/options",
     ),
-    "generation/test_generator.py": (
-        "generation/writer",
-        "runtime/model_state",
-    ),
+    "generation/test_writer.py": ("runtime/model_state",),
     "hosts/cli/commands/test_deduplicate.py": ("hosts/cli/commands/memorised",),
     "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),
     "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),
@@ -77,9 +74,8 @@ TESTED_THROUGH = {
     ),
     "lexical/test_ngrams.py": ("lexical/tokens",),
     "perturbations/test_table.py": (
+        "perturbations/kinds",
         "perturbations/pieces",
-        "perturbations/sentences",
-        "perturbations/words",
     ),
     "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": (

@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple
 
 from mauve_metric.runtime.checks import check_file
 from mauve_metric.runtime.errors import DamagedFile, UnknownEnding
@@ -65,9 +65,16 @@ def _texts_of(file: Path, text_field: str | None) -> Iterator[CorpusText]:
         for number, text in enumerate(parquet_texts(file, text_field)):
             yield CorpusText(text, f"{file}, row {number}")
     elif name.endswith((".txt", ".jsonl")):
-        with _open(file) as lines:
+        with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as lines:
             try:
-                yield from _running(lines, file) if name.endswith(".txt") else _of_lines(lines, file, text_field)
+                if name.endswith(".txt"):
+                    yield from _running(lines, file)
+                    return
+                for number, line in enumerate(lines, 1):
+                    if line.strip():
+                        where = f"{file}, line {number}"
+                        record = Record(loaded(_decode(line, file, number), str(file), number), where)
+                        yield CorpusText(plain_text(record, text_field), where)
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise DamagedFile(f"{file} is not a gzip file that can be read: {error}") from error
     else:
@@ -75,30 +82,22 @@ def _texts_of(file: Path, text_field: str | None) -> Iterator[CorpusText]:
             yield CorpusText(text, f"{file}, text {number}")
 
 
-def _open(file: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(file)) if file.suffix.lower() == ".gz" else file.open("rb")
-
-
 def _running(raw: BinaryIO, file: Path) -> Iterator[CorpusText]:
     """Whole words, about a megabyte at a time."""
     number, goes_on, rest = 1, False, b""
     while block := raw.read(_BLOCK):
         block = rest + block
-        cut = max(block.rfind(b" "), block.rfind(b"\n")) + 1 or _last_character(block)
+        cut = max(block.rfind(b" "), block.rfind(b"\n")) + 1
+        if not cut:  # at the start of the last character of UTF-8
+            cut = max(len(block) - 1, 0)
+            while cut > 0 and block[cut] & 0xC0 == 0x80:
+                cut -= 1
         if cut:
             yield CorpusText(_decode(block[:cut], file, number), f"{file}, from line {number}", goes_on)
             number, goes_on = number + block.count(b"\n", 0, cut), True
         rest = block[cut:]
     if rest:
         yield CorpusText(_decode(rest, file, number), f"{file}, from line {number}", goes_on)
-
-
-def _last_character(block: bytes) -> int:
-    """Start of the last character of UTF-8."""
-    start = len(block) - 1
-    while start > 0 and block[start] & 0xC0 == 0x80:
-        start -= 1
-    return start
 
 
 def _decode(raw: bytes, file: Path, line: int) -> str:
@@ -110,10 +109,3 @@ def _decode(raw: bytes, file: Path, line: int) -> str:
     except UnicodeDecodeError as error:
         line += raw.count(b"\n", 0, error.start)
         raise DamagedFile(f"{file} is not UTF-8: line {line} holds the byte 0x{raw[error.start]:02x}") from error
-
-
-def _of_lines(lines: BinaryIO, file: Path, text_field: str | None) -> Iterator[CorpusText]:
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            record = Record(loaded(_decode(line, file, number), str(file), number), f"{file}, line {number}")
-            yield CorpusText(plain_text(record, text_field), record.where)

@@ -45,20 +45,9 @@ def repeated_substrings(texts: Sequence[Tokens], length: int = LENGTH) -> float:
     """
     tokens = number_tokens(texts)
     check_length(length, tokens.lengths)
-    return float(_mark_repeated(tokens, length).mean())
-
-
-def repeated_spans(texts: Sequence[Tokens], length: int = LENGTH) -> list[Span]:
-    """The passages of which each window of `length` tokens occurs at another place of the set too.
-
-    Windows that overlap or touch make one span, which as a whole need not be repeated.
-
-    >>> repeated_spans(["x a b c d".split(), "a b c d y".split()], length=3)
-    [Span(text=0, start=1, end=5), Span(text=1, start=0, end=4)]
-    """
-    check_length(length)
-    tokens = number_tokens(texts)
-    return spans_of(_mark_repeated(tokens, length), tokens)
+    places, groups = window_groups(tokens.ids, tokens.text_of, length)
+    repeated = np.bincount(groups)[groups] > 1
+    return float(covered(places[repeated], length, len(tokens.ids)).mean())
 
 
 def copied_tokens(human: Sequence[str], model: Sequence[str], length: int = LENGTH) -> tuple[Integers, Integers]:
@@ -160,13 +149,6 @@ def check_length(length: int, lengths: Integers | None = None) -> None:
         raise ValueError(f"passages of {length} tokens need texts that long: the longest one has {longest}")
 
 
-def _mark_repeated(tokens: NumberedTokens, length: int) -> NDArray[np.bool_]:
-    """Mark the tokens in repeated windows, (t,)."""
-    places, groups = window_groups(tokens.ids, tokens.text_of, length)
-    repeated = np.bincount(groups)[groups] > 1
-    return covered(places[repeated], length, len(tokens.ids))
-
-
 class Cuts(NamedTuple):
     """Texts without the passages that they repeat.
 
@@ -257,13 +239,8 @@ def copied_substrings(human: Sequence[str], model: Sequence[str], *, seed: int =
     value = float(copied.sum() / lengths.sum())
     if np.count_nonzero(copied) < FEWEST_COPIES:
         return Estimate(value)
-    return Estimate(value, _ratio_interval(copied, lengths, seed, level))
-
-
-def _ratio_interval(parts: Integers, wholes: Integers, seed: int, level: float) -> tuple[float, float]:
-    """Interval of Σ parts / Σ wholes by drawing texts again."""
-    rng, n = np.random.default_rng(seed), len(parts)
+    rng, n = np.random.default_rng(seed), len(copied)
     draws = (rng.integers(n, size=n) for _ in range(RESAMPLES))
-    ratios = [parts[rows].sum() / max(wholes[rows].sum(), 1) for rows in draws]
+    ratios = [copied[rows].sum() / max(lengths[rows].sum(), 1) for rows in draws]
     low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return Estimate(value, (float(low), float(high)))

@@ -159,7 +159,7 @@ def turn_ends(tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
 
 def template_entry(tokenizer: PreTrainedTokenizerBase) -> str:
     """Signature entry of a chat template: a hash of its rendering of one conversation."""
-    text = rendered(tokenizer, [{"role": "user", "content": PROBE}])
+    text = rendered(tokenizer, as_conversation(PROBE))
     return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
 
 
@@ -183,27 +183,19 @@ def is_conversational(row: object, tokenizer: PreTrainedTokenizerBase) -> bool:
     """Return whether a training row is a conversation: as messages, or as tokens that open an assistant's turn."""
     if not isinstance(row, Mapping):
         return False
-    if any(_are_messages(value) for value in row.values()):
-        return True
+    for value in row.values():
+        items = value if isinstance(value, (list, tuple)) else ()
+        roles = [isinstance(item, Mapping) and ("role" in item or {"from", "value"} <= set(item)) for item in items]
+        if roles and all(roles):
+            return True
     ids = row.get("input_ids")
     listed = getattr(ids, "tolist", None)  # of a tensor or an array
     ids = ids if listed is None else listed()
     if not isinstance(ids, (list, tuple)) or not all(isinstance(item, int) for item in ids):
         return False
-    opening = _opening(tokenizer)
-    return bool(opening) and opening in str(tokenizer.decode(list(ids), clean_up_tokenization_spaces=False))
-
-
-def _are_messages(value: object) -> bool:
-    """Return whether a column's value is a list of messages."""
-    if not isinstance(value, (list, tuple)) or not value:
-        return False
-    return all(isinstance(item, Mapping) and ("role" in item or {"from", "value"} <= set(item)) for item in value)
-
-
-def _opening(tokenizer: PreTrainedTokenizerBase) -> str:
-    """The first line of what opens the assistant's turn, or, in a template without that, of what opens the user's."""
+    # the first line of what opens the assistant's turn, or, in a template without that, of what opens the user's
     question = as_conversation(PROBE)
     whole, before = rendered(tokenizer, question), rendered(tokenizer, question, opened=False)
     opened = whole.removeprefix(before).strip() if whole.startswith(before) else ""
-    return (opened or before.partition(PROBE)[0].strip()).partition("\n")[0]
+    opening = (opened or before.partition(PROBE)[0].strip()).partition("\n")[0]
+    return bool(opening) and opening in str(tokenizer.decode(list(ids), clean_up_tokenization_spaces=False))

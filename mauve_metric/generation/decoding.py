@@ -1,14 +1,17 @@
-"""Decoding settings of a model: checks, defaults and description."""
+"""Decoding settings of a model: checks, defaults and description; prompts and texts as tokens."""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mauve_metric.generation.conversations import Conversation
 from mauve_metric.runtime.checks import check_count, is_bool, shown
 from mauve_metric.runtime.errors import one_line
+from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.optional_imports import import_transformers
 
 if TYPE_CHECKING:
@@ -166,3 +169,85 @@ def first_token(model: LanguageModel, *places: tuple[object, str]) -> int | None
     size = vocabulary_size(model)
     values = (getattr(owner, name, None) for owner, name in places)
     return next((value for value in values if isinstance(value, int) and 0 <= value < size), None)
+
+
+# --- prompts, texts and their tokens ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One text to write: the token ids to start from, the most tokens to add, and the prompt as text.
+
+    messages: the conversation, if the prompt is one: then the answer alone is the text. ends: tokens that end the
+    answer, beside those that end any text. opening: what the template has already written of the answer.
+    """
+
+    ids: tuple[int, ...]
+    new_tokens: int
+    text: str
+    messages: Conversation | None = None
+    ends: tuple[int, ...] = ()
+    opening: str = ""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One text written: the continuation alone, with its prompt, and as new token ids if they are known."""
+
+    continuation: str
+    text: str
+    ids: tuple[int, ...] | None = None
+
+
+def token_ids(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], *, special: bool = True, ended: bool = False
+) -> list[list[int]]:
+    """Token ids of texts.
+
+    The tokenizer's settings for padding and truncation are not touched.
+
+    Args:
+        tokenizer: of transformers.
+        texts: what to cut into tokens.
+        special: with the special tokens that the tokenizer adds.
+        ended: also with the EOS token that some end a text with.
+    """
+    if not texts:
+        return []
+    with settings_kept(tokenizer):
+        found = tokenizer(
+            list(texts),
+            add_special_tokens=special,
+            padding=False,
+            truncation=False,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )["input_ids"]
+    end = getattr(tokenizer, "eos_token_id", None)
+    return [list(row[:-1]) if not ended and len(row) > 1 and row[-1] == end else list(row) for row in found]
+
+
+def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], *, special: bool = False) -> str:
+    """The text of token ids, without special tokens unless asked for, and with every space unchanged."""
+    return str(tokenizer.decode(list(ids), skip_special_tokens=not special, clean_up_tokenization_spaces=False))
+
+
+def start_ids(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
+    """First tokens of a text without a prompt: the BOS token, or the token between texts.
+
+    Raises:
+        ValueError: neither is known.
+    """
+    owners = (getattr(model, "generation_config", None), model.config)
+    found = first_token(
+        model,
+        (tokenizer, "bos_token_id"),
+        (tokenizer, "eos_token_id"),
+        *((owner, "bos_token_id") for owner in owners),
+    )
+    if found is None:
+        raise ValueError(
+            "generating without prompts needs a tokenizer with a BOS or an EOS token, and this one has none"
+        )
+    return (found,)

@@ -15,7 +15,8 @@ from mauve_metric.api.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.generation.generator import Generation, Given, token_ids
+from mauve_metric.generation.decoding import Generation, token_ids
+from mauve_metric.generation.writer import Given
 from mauve_metric.lexical import diversity
 from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.options import Options
@@ -109,10 +110,8 @@ class ReferenceScorer:
             else:
                 given = FeatureSet.load(given)
         if isinstance(given, FeatureSet):
+            option = "featurize_model_name='self'" if self.itself else f"match_lengths={self.config.match_lengths!r}"
             if self.itself or self.config.match_lengths != "no":
-                option = (
-                    "featurize_model_name='self'" if self.itself else f"match_lengths={self.config.match_lengths!r}"
-                )
                 raise ValueError(f"{option} needs the references as texts, got a FeatureSet")
             job = Featurizing(self.config, self.run, given=frozenset(self.options))
             job.follow(given)
@@ -178,9 +177,8 @@ class ReferenceScorer:
         job = Featurizing(config, run, given=frozenset(self.options), encoder=encoder)
         if self.reference is not None and not self.itself:
             job.follow(self.reference)
-        lent = job.encoder
-        if lent is not None and lent.device != str(lent.model.device):
-            lent.model.to(lent.device)
+        if job.encoder is not None and job.encoder.device != str(job.encoder.model.device):
+            job.encoder.model.to(job.encoder.device)
         try:
             with job:
                 yield job
@@ -247,20 +245,13 @@ def values_of(evaluation: Evaluation, others: Sequence[str] = ()) -> dict[str, f
 
     others: the featurizers after the first, whose scores have their names behind them.
     """
-    result = evaluation.result
-    scores = _scores_of(result)
-    for other in others:
-        own = _scores_of(None if result is None else result.by_featurizer.get(other))
-        scores |= {f"{name}_{other}": value for name, value in own.items()}
-    statistics = {name: float(evaluation.statistics.get(name, math.nan)) for name in STATISTICS}
-    counts = dict(zip(COUNTS, (float(evaluation.empty), float(evaluation.failed)), strict=True))
-    return scores | statistics | counts
-
-
-def _scores_of(result: MauveResult | None) -> dict[str, float]:
-    if result is None:
-        return dict.fromkeys(LOGGED_SCORES, math.nan)
-    ends = dict(zip(("mauve_ci_low", "mauve_ci_high"), result.mauve_ci or (None, None), strict=True))
-    found = {name: ends[name] if name in ends else getattr(result, name) for name in LOGGED_SCORES}
-    found |= {name: math.nan for name in _UNKNOWN_AT_TIMES if found[name] is None}
-    return {name: float(value) for name, value in found.items() if value is not None}
+    result, values = evaluation.result, dict[str, float]()
+    for other in ("", *others):
+        own = result if other == "" or result is None else result.by_featurizer.get(other)
+        ends = dict(zip(("mauve_ci_low", "mauve_ci_high"), (own and own.mauve_ci) or (None, None), strict=True))
+        for name in LOGGED_SCORES:
+            value = ends[name] if name in ends else getattr(own, name, None)
+            if value is not None or own is None or name in _UNKNOWN_AT_TIMES:
+                values[f"{name}_{other}" if other else name] = math.nan if value is None else float(value)
+    values |= {name: float(evaluation.statistics.get(name, math.nan)) for name in STATISTICS}
+    return values | dict(zip(COUNTS, (float(evaluation.empty), float(evaluation.failed)), strict=True))

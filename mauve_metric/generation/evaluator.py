@@ -7,26 +7,21 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from mauve_metric.api.each_featurizer import with_each
 from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of, named_featurizers
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
-from mauve_metric.generation.decoding import describe_settings, generation_settings
+from mauve_metric.generation.decoding import Prompt, describe_settings, generation_settings
 from mauve_metric.generation.evaluation import Evaluation, PromptGroups, ReferenceScorer, continuation_statistics
-from mauve_metric.generation.generator import Generator, Given, Prompt
 from mauve_metric.generation.options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
-from mauve_metric.generation.writer import Part, Writer, needed, refuse_sharded, sharded_by
+from mauve_metric.generation.writer import Given, Part, Writer, needed, refuse_sharded, sharded_by
 from mauve_metric.options import Featurizer, Options, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.model_state import (
-    bare_model,
-    random_states_kept,
-    release_memory,
-)
+from mauve_metric.runtime.model_state import bare_model, random_states_kept, release_memory
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
 
 if TYPE_CHECKING:
@@ -36,8 +31,6 @@ if TYPE_CHECKING:
     from mauve_metric.runtime.model_state import LanguageModel
 
 logger = logging.getLogger(__name__)
-
-Value = TypeVar("Value")
 
 
 class ModelEvaluator:
@@ -72,12 +65,17 @@ class ModelEvaluator:
     ) -> None:
         check_option_names(options, ModelEvaluator.__init__)
         writing, scoring = split_writing({"prompts": prompts, "references": references, **options})
-        self.scorers = {"": ReferenceScorer(scoring)} if featurizers is None else _scorers(featurizers, scoring)
+        if featurizers is None:
+            self.scorers = {"": ReferenceScorer(scoring)}
+        else:  # that of `featurize_model_name` is the first if it is given
+            named = named_featurizers(featurizers, scoring.get("featurize_model_name"))
+            each = {name: Options(**{**scoring, "featurize_model_name": one}) for name, one in named.items()}
+            self.scorers = {name: ReferenceScorer(own) for name, own in each.items()}
         self.scorer, *others = self.scorers.values()
         settings = generation_settings(writing.generation_config)
         marked = "reasoning" in str(getattr(self.scorer.config, "strip", ""))  # often with special tokens
-        generator = Generator(settings, writing.generation_batch_size, self.scorer.config.seed, marked)
-        self.writer = Writer(generator, writing.generate_fn, keep_going)
+        seed, batch_size = self.scorer.config.seed, writing.generation_batch_size
+        self.writer = Writer(settings, batch_size, seed, marked, writing.generate_fn, keep_going)
         self.source = PromptSource(writing, settings, self.scorer.run.text_field)
         self.keep_going, self.distributed = keep_going, self.scorer.run.distributed
         self.conversational: bool | None = None
@@ -120,7 +118,8 @@ class ModelEvaluator:
                         scorer.embedded(job)
             except Exception as error:  # the other processes wait for it
                 failure = error
-        self._raise_together(failure, self._agree(None if failure is None else repr(failure)))
+        error = None if failure is None else repr(failure)
+        self._raise_together(failure, agree(error) if self.distributed else error)
 
     def _tokenize(self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> tuple[Prompt, ...]:
         """The prompts as token ids, made once for a tokenizer and a length."""
@@ -199,7 +198,7 @@ class ModelEvaluator:
                     failure = error if failure is None else failure
                     found = Evaluation(None, failed=len(prompts), error=repr(error), seconds=seconds)
             release_memory()
-        evaluation = self._agree(found)
+        evaluation = agree(found) if self.distributed else found
         if evaluation is None:
             raise RuntimeError("the first process gave no evaluation")
         if not self.keep_going:
@@ -230,10 +229,9 @@ class ModelEvaluator:
         seconds |= {"featurize": 0.0, "score": 0.0}
         inside = self.source.scores_prompt(self.writer.model(given.model), prompts)
         scored = [item.text if inside else item.continuation for _, item in done]
-        texts = [text for text in scored if text.strip()]
-        filled = [number for number, text in enumerate(scored) if text.strip()]
         rows = [number for number, item in enumerate(written) if item is not None]
-        groups = self._groups(prompts, [rows[number] for number in filled])
+        filled = [(row, text) for row, text in zip(rows, scored, strict=True) if text.strip()]
+        texts = [text for _, text in filled]
         if len(texts) < len(scored):
             logger.warning(
                 "%d of %d completions are empty and not scored: a model that says nothing is a finding of its own",
@@ -244,9 +242,9 @@ class ModelEvaluator:
             why = next((part.error for part in parts if part.error is not None), "every text is empty")
             return replace(evaluation, error=f"none of {len(prompts)} texts can be scored: {why}")
         try:
+            groups, dropped = self._groups(prompts, [row for row, _ in filled]), len(scored) - len(texts)
             found, missing = with_each(
-                self.scorers,
-                lambda name, scorer: scorer.score(given, texts, len(scored) - len(texts), seconds, groups),
+                self.scorers, lambda name, scorer: scorer.score(given, texts, dropped, seconds, groups)
             )
         except Exception as error:
             if not self.keep_going:
@@ -293,7 +291,7 @@ class ModelEvaluator:
             known = self.scorer.human is not None and config.max_length is None
             default = "as the references" if known else config.max_length or NEW_TOKENS
             entries["max_new_tokens"] = options.max_new_tokens or config.max_new_tokens or default
-            entries["generation_batch_size"] = self.writer.generator.batch_size
+            entries["generation_batch_size"] = self.writer.batch_size
         return entries | {"processes": processes}
 
     # --- several processes ----------------------------------------------------------------------------------------
@@ -301,23 +299,12 @@ class ModelEvaluator:
     def _rank_and_size(self) -> tuple[int, int]:
         return rank_and_size() if self.distributed else (0, 1)
 
-    def _agree(self, value: Value) -> Value:
-        return agree(value) if self._rank_and_size()[1] > 1 else value
-
     def _raise_together(self, own: Exception | None, error: str | None) -> None:
         """Raise on every process if anything failed on any: the error itself where it happened."""
         if own is not None:
             raise own
         if error is not None:
             raise RuntimeError(f"evaluating the model failed: {error}")
-
-
-def _scorers(
-    featurizers: Sequence[Featurizer] | Mapping[str, Featurizer], scoring: Options
-) -> dict[str, ReferenceScorer]:
-    """A scorer for each featurizer; that of `featurize_model_name` is the first if it is given."""
-    named = named_featurizers(featurizers, scoring.get("featurize_model_name"))
-    return {name: ReferenceScorer({**scoring, "featurize_model_name": one}) for name, one in named.items()}
 
 
 @with_options(first=fields(WritingOptions))

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 from mauve_metric.features.featurize import windows
 from mauve_metric.generation import conversations
 from mauve_metric.generation.conversations import Conversation
-from mauve_metric.generation.decoding import is_encoder_decoder, max_positions
-from mauve_metric.generation.generator import Prompt, decode, start_ids, token_ids
+from mauve_metric.generation.decoding import (
+    Prompt,
+    decode,
+    is_encoder_decoder,
+    max_positions,
+    start_ids,
+    token_ids,
+)
 from mauve_metric.generation.options import WritingOptions
 from mauve_metric.texts.sources import text_source
 
@@ -134,8 +140,12 @@ class PromptSource:
         chats = self._chats(known, conversational)
         if chats is not None:
             prompts = self._of_chat(model, tokenizer, chats)
-        else:
-            prompts = self._of_texts(model, tokenizer, self._given_prompts(known))
+        else:  # empty ones begin at the token between texts
+            texts = self._given_prompts(known)
+            start = start_ids(model, tokenizer) if "" in texts else ()
+            ids = token_ids(tokenizer, texts, ended=is_encoder_decoder(model))
+            rows = [tuple(row) if text and row else start for row, text in zip(ids, texts, strict=True)]
+            prompts = [Prompt(row, 0, text) for row, text in zip(rows, texts, strict=True)]
         lengths = self._wanted_lengths(model, tokenizer, prompts, human)
         positions = self.positions(model)
         rooms = [
@@ -149,12 +159,6 @@ class PromptSource:
                 f"{positions} in all"
             )
         return [replace(prompt, new_tokens=room) for prompt, room in zip(prompts, rooms, strict=True)]
-
-    def _of_texts(self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> list[Prompt]:
-        """Texts to continue as token ids, without a length yet; empty ones begin at the token between texts."""
-        start = start_ids(model, tokenizer) if "" in texts else ()
-        rows = token_ids(tokenizer, texts, ended=is_encoder_decoder(model))
-        return [Prompt(tuple(row) if text and row else start, 0, text) for row, text in zip(rows, texts, strict=True)]
 
     def _given_prompts(self, known: int) -> list[str]:
         """The prompts, used again up to the number asked for; empty ones if there are none."""

@@ -134,32 +134,37 @@ class OpenAIServer:
                 call.stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
         self.failures = {number: item.reason for number, item in enumerate(found) if isinstance(item, _Failure)}
-        self._tell(len(found))
-        return [None if isinstance(item, _Failure) else item for item in found]
-
-    def _tell(self, prompts: int) -> None:
-        """Name the prompts that failed."""
-        if not self.failures:
-            return
         sent_first = sorted(self.failures.items(), key=lambda item: (item[1].startswith("not sent"), item[0]))
         named = "; ".join(f"prompt {number}: {reason}" for number, reason in sent_first[:_NAMED])
         more = "; …" if len(self.failures) > _NAMED else ""
-        if len(self.failures) == prompts:
-            raise OSError(f"no text came from {self.url} for any of {prompts} prompts ({named}{more})")
-        logger.warning("%d of %d prompts failed at %s (%s%s)", len(self.failures), prompts, self.url, named, more)
+        if len(self.failures) == len(found):
+            raise OSError(f"no text came from {self.url} for any of {len(found)} prompts ({named}{more})")
+        if self.failures:
+            count = len(self.failures)
+            logger.warning("%d of %d prompts failed at %s (%s%s)", count, len(found), self.url, named, more)
+        return [None if isinstance(item, _Failure) else item for item in found]
 
     def _request(self, number: int, prompt: object) -> tuple[str, dict[str, object]]:
         """The path and the body of the request for one prompt."""
         body: dict[str, object] = {"model": self.model, **self.settings}
         if isinstance(body.get("seed"), int):
             body["seed"] = int(str(body["seed"])) + number
-        if not isinstance(prompt, str):
-            if self._chat is False:
-                raise ValueError(f"prompt {number} is a conversation, which chat=False cannot take")
-            return "/chat/completions", {**body, "messages": _checked_conversation(number, prompt)}
-        if self._chat:
-            return "/chat/completions", {**body, "messages": [{"role": "user", "content": prompt}]}
-        return "/completions", {**body, "prompt": prompt}
+        if isinstance(prompt, str) and not self._chat:
+            return "/completions", {**body, "prompt": prompt}
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        if self._chat is False:
+            raise ValueError(f"prompt {number} is a conversation, which chat=False cannot take")
+        if not isinstance(messages, Sequence) or not messages:
+            raise TypeError(
+                f"prompt {number} must be a text or a conversation (a list of messages), got {shown(prompt)}"
+            )
+        for message in messages:
+            if not isinstance(message, Mapping) or not isinstance(message.get("role"), str) or "content" not in message:
+                raise TypeError(
+                    f"prompt {number} must hold messages such as {{'role': 'user', 'content': 'Hello'}}, got "
+                    f"{shown(message)}"
+                )
+        return "/chat/completions", {**body, "messages": [dict(message) for message in messages]}
 
     def _text(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
         """Request one text, with retries."""
@@ -171,7 +176,10 @@ class OpenAIServer:
             if isinstance(answer, str):
                 call.came = True
                 break
-            if not answer.again or tried == self._retries or call.stop.wait(_pause(tried, answer.wait)):
+            # twice the seconds before, by chance up to half less; never less than the server asked
+            own = min(LONGEST_PAUSE, FIRST_WAIT * 2.0**tried) * (0.5 + random.random() / 2)
+            pause = answer.wait + 0.1 * own if answer.wait else own
+            if not answer.again or tried == self._retries or call.stop.wait(pause):
                 call.lost = call.lost or (answer.for_all and not call.came)
                 break
         return answer
@@ -196,10 +204,12 @@ class OpenAIServer:
             answer = response.json()
         except ValueError:
             return _Failure(f"the answer is not JSON: {self._clean(response.text) or 'nothing'}", again=True)
-        text = _text_of(answer)
-        if text is None:
-            return _Failure(f"the answer holds no text: {self._clean(json.dumps(answer))}")
-        return text
+        match answer:
+            case {"choices": [{"message": {"content": str(text)}}, *_]} | {"choices": [{"text": str(text)}, *_]}:
+                return text
+            case {"choices": [{"message": {"content": None}}, *_]} | {"choices": [{"text": None}, *_]}:
+                return ""  # the model says nothing
+        return _Failure(f"the answer holds no text: {self._clean(json.dumps(answer))}")
 
     def _clean(self, message: str) -> str:
         """Return a server's message on one line, shortened, and without the key, which some repeat."""
@@ -228,14 +238,11 @@ class _Failure:
     for_all: bool = False
 
 
+@dataclass(frozen=True)
 class _Secret:
     """A key that no message, log or traceback shows."""
 
-    def __init__(self, value: str) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return "***"
+    value: str = field(repr=False)
 
 
 def _key(given: object) -> _Secret:
@@ -280,29 +287,6 @@ def _checked_sampling(sampling: Mapping[str, object]) -> dict[str, object]:
     return dict(sampling)
 
 
-def _checked_conversation(number: int, prompt: object) -> list[dict[str, object]]:
-    """A conversation whose messages have a role and a content."""
-    if not isinstance(prompt, Sequence) or not prompt:
-        raise TypeError(f"prompt {number} must be a text or a conversation (a list of messages), got {shown(prompt)}")
-    for message in prompt:
-        if not isinstance(message, Mapping) or not isinstance(message.get("role"), str) or "content" not in message:
-            raise TypeError(
-                f"prompt {number} must hold messages such as {{'role': 'user', 'content': 'Hello'}}, got "
-                f"{shown(message)}"
-            )
-    return [dict(message) for message in prompt]
-
-
-def _text_of(answer: object) -> str | None:
-    """The text of the first choice; empty where a model says nothing; None if there is no such thing."""
-    match answer:
-        case {"choices": [{"message": {"content": str(text)}}, *_]} | {"choices": [{"text": str(text)}, *_]}:
-            return text
-        case {"choices": [{"message": {"content": None}}, *_]} | {"choices": [{"text": None}, *_]}:
-            return ""
-    return None
-
-
 def _error_text(response: Any) -> str:
     """Return the text of a server's error."""
     try:
@@ -326,9 +310,3 @@ def _asked_wait(headers: Mapping[str, str]) -> float:
         return 0.0
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
-
-
-def _pause(tried: int, asked: float) -> float:
-    """Seconds before the next try: twice those before, by chance up to half less; never less than the server asked."""
-    own: float = min(LONGEST_PAUSE, FIRST_WAIT * 2.0**tried) * (0.5 + random.random() / 2)
-    return asked + 0.1 * own if asked else own

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from mauve_metric.generation.generator import Generation, Generator, Given, Prompt
-from mauve_metric.generation.options import GenerateFunction
+from mauve_metric.generation.decoding import (
+    Generation,
+    Prompt,
+    decode,
+    end_ids,
+    first_token,
+    is_encoder_decoder,
+    max_positions,
+)
+from mauve_metric.generation.options import GenerateFunction, WritingOptions
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.model_state import check_finite_weights, release_memory, seed_everything
+from mauve_metric.runtime.model_state import (
+    check_finite_weights,
+    generating,
+    out_of_memory,
+    release_memory,
+    seed_everything,
+)
 from mauve_metric.runtime.optional_imports import import_torch
 from mauve_metric.runtime.processes import in_process_group
 from mauve_metric.runtime.progress import progress_bar
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedTokenizerBase
+    from transformers import GenerationConfig, PreTrainedTokenizerBase
 
     from mauve_metric.runtime.model_state import LanguageModel
 
@@ -104,6 +120,14 @@ def _is_fsdp1(module: torch.nn.Module) -> bool:
     return type(module).__name__ == "FullyShardedDataParallel"
 
 
+class Given(NamedTuple):
+    """Arguments of one evaluation: the model without shells and its tokenizer, if any, and whether to show progress."""
+
+    model: LanguageModel | None
+    tokenizer: PreTrainedTokenizerBase | None
+    verbose: bool
+
+
 class Part(NamedTuple):
     """Texts that one process wrote, the last error, and whether it ended the writing."""
 
@@ -127,16 +151,22 @@ def needed(tokenizer: PreTrainedTokenizerBase | None) -> PreTrainedTokenizerBase
     return tokenizer
 
 
-@dataclass(frozen=True)
+@dataclass
 class Writer:
-    """Writes a share of the prompts' texts.
+    """Writes a share of the prompts' texts, several at once, in batches that fit into memory.
 
-    generator: for the model. function: the user's, which writes instead. keep_going: count texts that fail and go on.
+    batch_size: prompts of a batch; halved for good when memory runs out. seed: of the sampling. special: leave special
+    tokens in answers, since some models mark their reasoning with them. function: the user's, which writes in place of
+    the model. keep_going: count texts that fail and go on. failure: of the last failed batch.
     """
 
-    generator: Generator
-    function: GenerateFunction | None
-    keep_going: bool
+    config: GenerationConfig
+    batch_size: int = WritingOptions.generation_batch_size
+    seed: int = 25
+    special: bool = False
+    function: GenerateFunction | None = None
+    keep_going: bool = False
+    failure: str | None = None
 
     def model(self, model: LanguageModel | None) -> LanguageModel | None:
         """Return the model if it writes, None if the user's function does.
@@ -179,16 +209,14 @@ class Writer:
                 together = contextlib.nullcontext(author) if in_step is None else writing_together(author)
                 bar = progress_bar("generate", given.verbose, total=len(own), leave=False)
                 with together as inner, bar as advance:
-                    written = self.generator.write(
-                        inner, needed(given.tokenizer), share, numbers, self.keep_going, advance, in_step
-                    )
+                    written = self.write(inner, needed(given.tokenizer), share, numbers, advance, in_step)
         except Exception as error:  # the other processes wait for it
             if in_step is not None:
                 raise
             return Part([], repr(error), True), error
         finally:
             release_memory()
-        return Part(written, None if in_step is not None else self.generator.failure, False), None
+        return Part(written, None if in_step is not None else self.failure, False), None
 
     def _ask(self, share: Sequence[Prompt], numbers: Sequence[int]) -> list[Generation | None]:
         """The texts of the user's own function.
@@ -198,8 +226,8 @@ class Writer:
         """
         if not share or self.function is None:
             return []
-        self.generator.failure = None
-        seed_everything(self.generator.seed, numbers[0])
+        self.failure = None
+        seed_everything(self.seed, numbers[0])
         try:
             given = self.function([prompt.text if prompt.messages is None else prompt.messages for prompt in share])
             if not isinstance(given, Iterable):
@@ -214,9 +242,150 @@ class Writer:
             if not self.keep_going:
                 raise
             logger.warning("generate_fn failed for %d prompts: %r", len(share), error)
-            self.generator.failure = repr(error)
+            self.failure = repr(error)
             return [None] * len(share)
         return [
             None if item is None else Generation(item, item if prompt.messages is not None else prompt.text + item)
             for item, prompt in zip(found, share, strict=True)
         ]
+
+    def write(
+        self,
+        model: LanguageModel,
+        tokenizer: PreTrainedTokenizerBase,
+        prompts: Sequence[Prompt],
+        numbers: Sequence[int],
+        advance: Callable[[int, int], None] | None = None,
+        in_step: tuple[int, int] | None = None,
+    ) -> list[Generation | None]:
+        """The text of each prompt, in their order; None where generating failed.
+
+        Batches are of similar length, left-padded, and seeded by the number of their first prompt. Model and
+        tokenizer are left as they were; the random state is not (see `random_states_kept`).
+
+        Where each call of the model needs all processes (sharded weights), they write `in_step`: every process works
+        through the same batches, each writes those prompts of a batch that are its own, and has something to do in
+        every step, if only for the others' sake.
+
+        Args:
+            model: without the shells that `bare_model` takes off.
+            tokenizer: of the model.
+            prompts: what to continue; in step, those of all processes: number i is written by process i % size.
+            numbers: of each prompt among those of all processes.
+            advance: called with the numbers of texts done and to do.
+            in_step: the rank of this process and the number of processes; the texts are those of its own prompts.
+
+        Raises:
+            Exception: whatever the model raises, unless `keep_going`; out of memory at a single prompt. In step any
+                exception is raised, and the other processes cannot go on then.
+        """
+        rank, size = in_step or (0, 1)
+        lengths = [len(prompt.ids) + prompt.new_tokens for prompt in prompts]
+        waiting = sorted(range(len(prompts)), key=lambda item: -lengths[item])  # memory runs out early if at all
+        written: dict[int, Generation | None] = {}
+        own = range(rank, len(prompts), size)
+        with generating(model):
+            while waiting:
+                chosen = next_batch(prompts, waiting, self.batch_size, max_positions(model), size)
+                mine = [item for item in chosen if item % size == rank]
+                batch = mine or chosen[:1]
+                seed_everything(self.seed, numbers[batch[0]])
+                texts: Sequence[Generation | None] | None = None
+                try:
+                    texts = self._batch(model, tokenizer, [prompts[item] for item in batch], in_step is not None)
+                except Exception as error:  # the model's own code can raise anything
+                    if in_step is None and len(chosen) > 1 and out_of_memory(error):
+                        self.batch_size = (len(chosen) + 1) // 2
+                        logger.warning("out of memory: generation goes on with batches of %d", self.batch_size)
+                    elif in_step is None and self.keep_going:
+                        logger.warning("generating %d texts failed: %r", len(chosen), error)
+                        self.failure, texts = repr(error), [None] * len(chosen)
+                    else:
+                        raise
+                if texts is None:  # after the except clause, which holds on to the memory of the failed batch
+                    release_memory()
+                    continue
+                written |= dict(zip(mine, texts, strict=False))  # nothing for a batch of other processes
+                done = set(chosen)
+                waiting = [item for item in waiting if item not in done]
+                if advance is not None:
+                    advance(len(written), len(own))
+        return [written[item] for item in own]
+
+    def _batch(
+        self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], in_step: bool
+    ) -> list[Generation]:
+        ends = {*end_ids(self.config, model, tokenizer), *(end for prompt in prompts for end in prompt.ends)}
+        settings = copy.deepcopy(self.config)
+        settings.max_new_tokens, settings.max_length = max(prompt.new_tokens for prompt in prompts), None
+        settings.use_cache = True if settings.use_cache is None else settings.use_cache
+        settings.return_dict_in_generate = False
+        settings.eos_token_id = sorted(ends) or None
+        padding = ((tokenizer, f"{name}_token_id") for name in ("pad", "eos", "bos"))  # any token, under the mask
+        settings.pad_token_id = first_token(model, *padding) or 0
+        alone = is_encoder_decoder(model)
+        rows = run_generate(model, [prompt.ids for prompt in prompts], settings, in_step)
+        found = []
+        for prompt, row in zip(prompts, rows, strict=True):
+            ids = row[: prompt.new_tokens]
+            ids = ids[: next((place for place, item in enumerate(ids) if item in ends), len(ids))]
+            if alone or prompt.messages is not None:  # the new tokens alone, after what the template has written
+                special = self.special and prompt.messages is not None
+                text = only = prompt.opening + decode(tokenizer, ids, special=special)
+            else:  # decoded behind the prompt, since many tokenizers drop a first space
+                before, text = decode(tokenizer, prompt.ids), decode(tokenizer, [*prompt.ids, *ids])
+                only = text[len(before) :] if text.startswith(before) else decode(tokenizer, ids)
+            found.append(Generation(only, text, tuple(ids)))
+        return found
+
+
+def next_batch(
+    prompts: Sequence[Prompt], waiting: Sequence[int], batch_size: int, positions: int | None, processes: int = 1
+) -> list[int]:
+    """The first of the waiting prompts that can be written together.
+
+    All rows of a batch are written to the length that the longest needs, so that a long prompt with a short text and a
+    short prompt with a long one may not fit together.
+
+    Args:
+        prompts: all. waiting: numbers of those that are not written yet.
+        batch_size: the most prompts of one process. processes: number i is written by process i % processes.
+        positions: how many tokens the model takes; None: any number.
+    """
+    chosen: list[int] = []
+    counts: Counter[int] = Counter()
+    longest = new = 0
+    for item in waiting:
+        length, more = max(longest, len(prompts[item].ids)), max(new, prompts[item].new_tokens)
+        fits = not chosen or positions is None or length + more <= positions
+        if fits and counts[item % processes] < batch_size:
+            chosen.append(item)
+            counts[item % processes] += 1
+            longest, new = length, more
+        if len(chosen) == batch_size * processes:
+            break
+    return chosen
+
+
+def run_generate(
+    model: LanguageModel, rows: Sequence[Sequence[int]], settings: GenerationConfig, in_step: bool = False
+) -> list[list[int]]:
+    """New token ids for each row of ids: padded on the left (an encoder's input on the right) under a mask.
+
+    With `in_step` the model is called until the texts of all processes have ended.
+    """
+    torch = import_torch()
+    width = max(map(len, rows))
+    ids = torch.full((len(rows), width), int(settings.pad_token_id))
+    mask = torch.zeros((len(rows), width), dtype=torch.long)
+    right = is_encoder_decoder(model)
+    for index, row in enumerate(rows):
+        place = slice(0, len(row)) if right else slice(width - len(row), width)
+        ids[index, place] = torch.tensor(row)
+        mask[index, place] = 1
+    device = model.device
+    ids, mask = ids.to(device), mask.to(device)
+    options = {"synced_gpus": True} if in_step else {}
+    output = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, **options)
+    found: list[list[int]] = output[:, 1 if right else width :].tolist()
+    return found

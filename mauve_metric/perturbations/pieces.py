@@ -1,12 +1,10 @@
-"""Texts as words or sentences with the gaps between them, and selection of the pieces to change."""
+"""Texts as words or sentences with the gaps between them; the choice of pieces to change."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 
@@ -39,9 +37,6 @@ class Pieces:
         if not kept:
             return self.gaps[-1]
         return self.gaps[0] + kept[0][1] + "".join(gap + piece for gap, piece in kept[1:]) + self.gaps[-1]
-
-
-ChangePieces: TypeAlias = Callable[[Pieces, float, np.random.Generator], None]
 
 
 def words_in(text: str) -> Pieces:
@@ -98,52 +93,6 @@ def touched(count: int, strength: float, rng: np.random.Generator) -> Integers:
     return rng.permutation(count)[: amount(count, strength)]
 
 
-def chosen(places: Sequence[int], strength: float, rng: np.random.Generator) -> list[int]:
-    """Those of some places to change, in random order; those of a lower strength come first."""
-    return [places[number] for number in touched(len(places), strength, rng).tolist()]
-
-
 def check_strength(strength: float) -> float:
     """A strength as it was given; an error unless it is a number from 0 to 1."""
     return float(number_check(0, 1, low_included=True)("strength", strength))  # type: ignore[arg-type]
-
-
-def change_each(
-    texts: Sequence[str], strength: float, seed: int, change: Callable[[str, float, np.random.Generator], str]
-) -> list[str]:
-    """Change each text by itself; one that would become empty stays as it is."""
-    if check_strength(strength) == 0:
-        return list(texts)
-    changed = (change(text, strength, generator(seed, number)) for number, text in enumerate(texts))
-    return [new if new.strip() else text for new, text in zip(changed, texts, strict=True)]
-
-
-def change_pieces(
-    split: Callable[[str], Pieces], texts: Sequence[str], strength: float, seed: int, change: ChangePieces
-) -> list[str]:
-    """Each text with its pieces changed in place. split: from a text to its pieces."""
-
-    def changed(text: str, strength: float, rng: np.random.Generator) -> str:
-        pieces = split(text)
-        change(pieces, strength, rng)
-        return pieces.joined()
-
-    return change_each(texts, strength, seed, changed)
-
-
-change_words, change_sentences = partial(change_pieces, words_in), partial(change_pieces, sentences_in)
-
-
-def swap_neighbours(pieces: Pieces, strength: float, rng: np.random.Generator) -> None:
-    """Swap the two of a share of the pairs."""
-    for pair in touched(len(pieces) // 2, strength, rng).tolist():
-        first, second = pieces.pieces[2 * pair : 2 * pair + 2]
-        pieces.pieces[2 * pair : 2 * pair + 2] = [second, first]
-
-
-def shuffle(pieces: Pieces, strength: float, rng: np.random.Generator) -> None:
-    """Move a share of the pieces around, each to the place of another one."""
-    places = touched(len(pieces), strength, rng).tolist()
-    moved = [pieces.pieces[place] for place in places]
-    for place, piece in zip(places, moved[1:] + moved[:1], strict=True):
-        pieces.pieces[place] = piece

@@ -7,7 +7,7 @@ for text generation*, section 4) that need no model, and some that users meet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from mauve_metric.arrays import Floats
 from mauve_metric.lexical.ngrams import word_counts, words_and_marks
-from mauve_metric.perturbations import sentences, words
+from mauve_metric.perturbations import kinds
+from mauve_metric.perturbations.kinds import Perturb
 from mauve_metric.perturbations.pieces import MOST, amount, check_strength, generator
 
 _TOPIC_WORDS = 2000  # most that are used to find the topics
-Perturb = Callable[[Sequence[str], float, int], list[str]]
 
 
 class Perturbation(NamedTuple):
@@ -78,24 +78,24 @@ def topic_axis(texts: Sequence[str]) -> Floats:
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
-    "truncated": Perturbation(words.truncated, "missing ends"),
-    "words_swapped": Perturbation(words.words_swapped, "neighbouring words swapped"),
-    "words_shuffled": Perturbation(words.words_shuffled, "words shuffled"),
-    "sentences_swapped": Perturbation(sentences.sentences_swapped, "neighbouring sentences swapped"),
-    "sentences_shuffled": Perturbation(sentences.sentences_shuffled, "sentences shuffled"),
-    "phrase_repeated": Perturbation(words.phrase_repeated, "the last phrase repeated"),
-    "noise_early": Perturbation(partial(words.noise, third=0), "wrong words at the start"),
-    "noise_middle": Perturbation(partial(words.noise, third=1), "wrong words in the middle"),
-    "noise_late": Perturbation(partial(words.noise, third=2), "wrong words at the end"),
-    "lower_case": Perturbation(words.lower_case, "missing capitals"),
-    "function_words_removed": Perturbation(words.function_words_removed, "missing function words"),
-    "typos": Perturbation(words.typos, "typos"),
-    "numbers_changed": Perturbation(words.numbers_changed, "wrong numbers"),
-    "names_changed": Perturbation(words.names_changed, "wrong names"),
-    "unrelated_sentences": Perturbation(sentences.unrelated_sentences, "unrelated sentences"),
-    "boilerplate_opening": Perturbation(words.boilerplate_opening, "an assistant's openings"),
+    "truncated": Perturbation(kinds.truncated, "missing ends"),
+    "words_swapped": Perturbation(kinds.words_swapped, "neighbouring words swapped"),
+    "words_shuffled": Perturbation(kinds.words_shuffled, "words shuffled"),
+    "sentences_swapped": Perturbation(kinds.sentences_swapped, "neighbouring sentences swapped"),
+    "sentences_shuffled": Perturbation(kinds.sentences_shuffled, "sentences shuffled"),
+    "phrase_repeated": Perturbation(kinds.phrase_repeated, "the last phrase repeated"),
+    "noise_early": Perturbation(partial(kinds.noise, third=0), "wrong words at the start"),
+    "noise_middle": Perturbation(partial(kinds.noise, third=1), "wrong words in the middle"),
+    "noise_late": Perturbation(partial(kinds.noise, third=2), "wrong words at the end"),
+    "lower_case": Perturbation(kinds.lower_case, "missing capitals"),
+    "function_words_removed": Perturbation(kinds.function_words_removed, "missing function words"),
+    "typos": Perturbation(kinds.typos, "typos"),
+    "numbers_changed": Perturbation(kinds.numbers_changed, "wrong numbers"),
+    "names_changed": Perturbation(kinds.names_changed, "wrong names"),
+    "unrelated_sentences": Perturbation(kinds.unrelated_sentences, "unrelated sentences"),
+    "boilerplate_opening": Perturbation(kinds.boilerplate_opening, "an assistant's openings"),
     "texts_duplicated": Perturbation(texts_duplicated, "duplicated texts"),
     "topic_dropped": Perturbation(topic_dropped, "a missing topic"),
-    "languages_mixed": Perturbation(sentences.languages_mixed, "sentences in other languages"),
-    "markup_left_over": Perturbation(sentences.markup_left_over, "left-over markup and code"),
+    "languages_mixed": Perturbation(kinds.languages_mixed, "sentences in other languages"),
+    "markup_left_over": Perturbation(kinds.markup_left_over, "left-over markup and code"),
 }

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, UnknownEnding
-from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, inspect_records, key_of, text_column
+from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, inspect_records, key_of
 from mauve_metric.texts.records import (
     Record,
     decode,
@@ -24,6 +24,7 @@ from mauve_metric.texts.records import (
     loaded,
     plain_text,
     read_bytes,
+    text_at,
     value_at,
 )
 from mauve_metric.texts.sources import NoTextsError
@@ -208,20 +209,32 @@ class TextFile:
             if not named:
                 raise
         field = None if self.format is None else self.format.group
-        self._records, self.group = _of_group(self.name, self._records, field, filter)
+        if field is None or not has_field(self._records[0], field):
+            if filter is not None:
+                raise NoSuchField(f"{self.name} has no field that filter={filter!r} could choose from")
+            return
+        groups = [str(value_at(record, field)) for record in self._records]
+        found = list(dict.fromkeys(groups))
+        listed = ", ".join(map(repr, found))
+        if filter is None and len(found) > 1:
+            raise SeveralTexts(
+                f"{self.name} holds {len(found)} runs over the same documents, of {field} {listed}: choose one with "
+                f"filter, such as --filter {found[0]}"
+            )
+        if filter is not None and filter not in found:
+            raise ValueError(f"{self.name} has no row of {field} {filter!r}; it has {listed}")
+        self.group = found[0] if filter is None else filter
+        self._records = [record for record, group in zip(self._records, groups, strict=True) if group == self.group]
 
     def column(self, side: Role) -> Column | None:
         """Location of the texts of one side, or of the file's only side; None for plain texts."""
-        known = [] if self.format is None else [self.format.prediction]
-        if self.format is not None and self.format.reference is not None:
-            known.append(self.format.reference)
+        both = (None, None) if self.format is None else (self.format.prediction, self.format.reference)
+        known = [column for column in both if column is not None]
         field = self._own[side] or self._text_field
         if field is None:
             return known[-1 if side == "reference" else 0] if known else None
-        return next((column for column in known if column.field == field), self._chosen(side, field))
-
-    def _chosen(self, side: Role, field: str) -> Column:
-        return text_column(field) if self._own[side] else Column(field, lambda record: plain_text(record, field))
+        chosen = Column(field, text_at if self._own[side] else plain_text)
+        return next((column for column in known if column.field == field), chosen)
 
     @property
     def has_two_fields(self) -> bool:
@@ -232,12 +245,8 @@ class TextFile:
     @property
     def holds_both(self) -> bool:
         """Return whether the file has human texts and a model's side by side."""
-        human, model = self.column("reference"), self.column("prediction")
-        if human is None or model is None or human.field == model.field:
-            return False
-        if self._records is not None:
-            return all(has_field(self._records[0], column.field) for column in (human, model))
-        return {human.field, model.field} <= set(field_names(self._path))
+        columns = [self.column("reference"), self.column("prediction")]
+        return self.has_two_fields and all(self._has(column.field) for column in columns if column is not None)
 
     def says(self, *sides: Role) -> str:
         """Describe the recognised format in words; '' for plain texts and tables of one column."""
@@ -259,7 +268,9 @@ class TextFile:
         found, groups = self._texts_of(side), self._prompts(side)
         if by is not None and (self._has(by) or any(has_field(record, by) for record in self._records or ())):
             found = found._replace(labels=self._values(by))
-        if groups is not None or (likely := self._likely_prompt_field) is None:
+        texts = {self._text_field, *self._own.values()}
+        likely = next((field for field in PROMPT_FIELDS if field not in texts and self._has(field)), None)
+        if groups is not None or likely is None:
             return found._replace(groups=groups)
         with contextlib.suppress(ValueError):  # rows without a value
             return found._replace(prompts=self._values(likely), prompt_field=likely)
@@ -269,11 +280,18 @@ class TextFile:
         """The texts of one side, without their prompts."""
         column, records = self.column(side), self._records
         if records is None:
-            return SideTexts(self._of_table(column))
+            texts = (
+                [decode(read_bytes(file), str(file)) for file in _text_files(self._path)]
+                if self._path.is_dir()
+                else TABLES[self._path.suffix.lower()](self._path, None if column is None else column.field)
+            )
+            if not texts:
+                raise NoTextsError(f"{self._path} holds no texts")
+            return SideTexts(texts)
         if column is None or (self.format is None and not self._own[side]):
             field = None if column is None else column.field
             return SideTexts([plain_text(record, field) for record in records])
-        texts = [column.read(record) for record in records]
+        texts = [column.read(record, column.field) for record in records]
         name = "records" if self.format is None else self.format.name
         group = "" if self.group is None or side == "reference" else f"/{self.group}"
         origin, where = f"{name}/{column.field}{group}", [record.where for record in records]
@@ -288,12 +306,6 @@ class TextFile:
             raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
         return self._values(field)
 
-    @property
-    def _likely_prompt_field(self) -> str | None:
-        """The first of `PROMPT_FIELDS` that the file has and that is not the field of its texts."""
-        texts = {self._text_field, *self._own.values()}
-        return next((field for field in PROMPT_FIELDS if field not in texts and self._has(field)), None)
-
     def _has(self, field: str) -> bool:
         """Return whether the first record, or the table, has a field."""
         return has_field(self._records[0], field) if self._records else field in field_names(self._path)
@@ -304,37 +316,6 @@ class TextFile:
             return list(TABLES[self._path.suffix.lower()](self._path, field))
         values = [value_at(record, field) for record in self._records]
         return [value if isinstance(value, Hashable) else json.dumps(value, sort_keys=True) for value in values]
-
-    def _of_table(self, column: Column | None) -> list[str]:
-        path = self._path
-        if path.is_dir():
-            return [decode(read_bytes(file), str(file)) for file in _text_files(path)]
-        texts = TABLES[path.suffix.lower()](path, None if column is None else column.field)
-        if not texts:
-            raise NoTextsError(f"{path} holds no texts")
-        return texts
-
-
-def _of_group(
-    name: str, records: list[Record], field: str | None, wanted: str | None
-) -> tuple[list[Record], str | None]:
-    """The records of one group, and its name."""
-    if field is None or not has_field(records[0], field):
-        if wanted is not None:
-            raise NoSuchField(f"{name} has no field that filter={wanted!r} could choose from")
-        return records, None
-    groups = [str(value_at(record, field)) for record in records]
-    found = list(dict.fromkeys(groups))
-    listed = ", ".join(map(repr, found))
-    if wanted is None and len(found) > 1:
-        raise SeveralTexts(
-            f"{name} holds {len(found)} runs over the same documents, of {field} {listed}: choose one with filter, "
-            f"such as --filter {found[0]}"
-        )
-    if wanted is not None and wanted not in found:
-        raise ValueError(f"{name} has no row of {field} {wanted!r}; it has {listed}")
-    chosen = found[0] if wanted is None else wanted
-    return [record for record, group in zip(records, groups, strict=True) if group == chosen], chosen
 
 
 def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[str | int] | None, list[str | int] | None]:

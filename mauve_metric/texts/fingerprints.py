@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Floats
 from mauve_metric.texts.wrapping import SHOWN, WRAPPING
 
 SHORTEST_OPENING, LONGEST_OPENING = 2, 6  # words
@@ -141,9 +140,6 @@ def format_numbers(text: str) -> list[float]:
     return [item.of(text) for item in FORMATS.values()]
 
 
-FormatNumbers = Floats  # of the texts of a set, (n, len(FORMATS))
-
-
 OPENING_WORDS = 8  # texts with so many first words in common were written from one prompt
 
 
@@ -161,22 +157,16 @@ class TextHashes:
         """Yield the same texts, and record each."""
         for text in texts:
             self.texts.append(_hash(text))
-            self._note_marks(text)
             self.formats.append(format_numbers(text))
             self.openings.append(_hash(" ".join(text.split(maxsplit=OPENING_WORDS)[:OPENING_WORDS])))
+            inner = text  # without its reasoning and its special tokens
+            for name in _INNER:
+                outer, inner = inner, WRAPPING[name](inner)
+                self._wrapped[name] += inner != outer
+            for name, shows in SHOWN.items():
+                self._wrapped[name] += shows(inner)
+            self._first_words[first_words(inner)] += 1
             yield text
-
-    def _note_marks(self, text: str) -> None:
-        """Record the marks of one text, those inside of its reasoning and special tokens too."""
-        for name in _INNER:
-            inner = WRAPPING[name](text)
-            if inner != text:
-                self._wrapped[name] += 1
-                text = inner
-        for name, shows in SHOWN.items():
-            if shows(text):
-                self._wrapped[name] += 1
-        self._first_words[first_words(text)] += 1
 
     def marks(self) -> Marks:
         """Marks recorded so far."""

@@ -48,10 +48,10 @@ def sample_order(sample_id: int | str | None) -> tuple[bool, int | str]:
 
 
 class Column(NamedTuple):
-    """A field, and how its text is read from a record; errors call the record by its place."""
+    """A field, and how its text is read from a record and this field; errors call the record by its place."""
 
     field: str
-    read: Callable[[Record], str]
+    read: Callable[[Record, str], str] = text_at
 
 
 class Format(NamedTuple):
@@ -79,18 +79,13 @@ def _has(*fields: str) -> Callable[[Mapping[str, object]], bool]:
     return lambda record: all(field in record for field in fields)
 
 
-def text_column(field: str) -> Column:
-    """A field that holds a text and nothing else."""
-    return Column(field, lambda record: text_at(record, field))
-
-
-def _harness_completion(record: Record) -> str:
+def _harness_completion(record: Record, path: str) -> str:
     """The response in `filtered_resps`, a list with one entry for each request; a filter may keep a list of each.
 
-    >>> _harness_completion(Record({"filtered_resps": ["Once."]}, "line 1"))
+    >>> _harness_completion(Record({"filtered_resps": ["Once."]}, "line 1"), "filtered_resps")
     'Once.'
     """
-    path, value = "filtered_resps", value_at(record, "filtered_resps")
+    value = value_at(record, path)
     while isinstance(value, list) and len(value) == 1:
         path, value = f"{path}.0", value[0]
     if isinstance(value, str):
@@ -116,13 +111,13 @@ def _is_likelihood(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and value[1] in ("True", "False")
 
 
-def _harness_target(record: Record) -> str:
+def _harness_target(record: Record, field: str) -> str:
     """The gold text, which the harness writes with `str`, lists too: one text in a list is that text.
 
-    >>> _harness_target(Record({"target": "['Once.']"}, "line 1"))
+    >>> _harness_target(Record({"target": "['Once.']"}, "line 1"), "target")
     'Once.'
     """
-    text = text_at(record, "target")
+    text = text_at(record, field)
     found: object = None
     if text.startswith("[") and text.endswith("]"):
         with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
@@ -141,28 +136,24 @@ def _only_target(record: Record, targets: Sequence[str]) -> str:
     return targets[0]
 
 
-def _inspect_target(record: Record) -> str:
-    value = value_at(record, "target")
+def _inspect_target(record: Record, field: str) -> str:
+    value = value_at(record, field)
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return _only_target(record, value)
-    return text_at(record, "target")
+    return text_at(record, field)
 
 
-def _last_answer(field: str) -> Callable[[Record], str]:
-    """Reads the last turn of the assistant in a conversation; a text is itself."""
-
-    def read(record: Record) -> str:
-        turns = value_at(record, field)
-        if isinstance(turns, str):
-            return turns
-        if not isinstance(turns, list) or not all(isinstance(turn, Mapping) for turn in turns):
-            raise ValueError(f"{record.where}: expected a list of messages in {field!r}, got {type(turns).__name__}")
-        for number in range(len(turns) - 1, -1, -1):
-            if turns[number].get("role") == "assistant":
-                return _content(record, f"{field}.{number}.content")
+def _last_answer(record: Record, field: str) -> str:
+    """The last turn of the assistant in a conversation; a text is itself."""
+    turns = value_at(record, field)
+    if isinstance(turns, str):
+        return turns
+    if not isinstance(turns, list) or not all(isinstance(turn, Mapping) for turn in turns):
+        raise ValueError(f"{record.where}: expected a list of messages in {field!r}, got {type(turns).__name__}")
+    answers = [number for number, turn in enumerate(turns) if turn.get("role") == "assistant"]
+    if not answers:
         raise ValueError(f"{record.where}: no message in {field!r} has the role 'assistant'")
-
-    return read
+    return _content(record, f"{field}.{answers[-1]}.content")
 
 
 def _content(record: Record, path: str) -> str:
@@ -175,32 +166,28 @@ def _content(record: Record, path: str) -> str:
     return text_at(record, path)
 
 
-def _only_choice(field: str) -> Callable[[Record], str]:
-    """Reads the text of the one choice in an answer of an OpenAI-compatible server."""
-
-    def read(record: Record) -> str:
-        failed = isinstance(record.value, Mapping) and record.value.get("error")
-        if failed:
-            raise ValueError(f"{record.where}: the request failed: {failed!r:.200}")
-        choices = value_at(record, field)
-        if not isinstance(choices, list) or not choices:
-            raise ValueError(f"{record.where}: expected a list of choices in {field!r}, got {choices!r:.60}")
-        text = "message.content" if has_field(record, f"{field}.0.message") else "text"
-        if len(choices) > 1:
-            raise SeveralTexts(
-                f"{record.where}: {field!r} holds {len(choices)} answers: choose one with prediction_field, such as "
-                f"{field}.0.{text}"
-            )
-        return _content(record, f"{field}.0.{text}")
-
-    return read
+def _only_choice(record: Record, field: str) -> str:
+    """The text of the one choice in an answer of an OpenAI-compatible server."""
+    failed = isinstance(record.value, Mapping) and record.value.get("error")
+    if failed:
+        raise ValueError(f"{record.where}: the request failed: {failed!r:.200}")
+    choices = value_at(record, field)
+    if not isinstance(choices, list) or not choices:
+        raise ValueError(f"{record.where}: expected a list of choices in {field!r}, got {choices!r:.60}")
+    text = "message.content" if has_field(record, f"{field}.0.message") else "text"
+    if len(choices) > 1:
+        raise SeveralTexts(
+            f"{record.where}: {field!r} holds {len(choices)} answers: choose one with prediction_field, such as "
+            f"{field}.0.{text}"
+        )
+    return _content(record, f"{field}.0.{text}")
 
 
 INSPECT = Format(
     "inspect",
     "a log of Inspect",
     _has("id", "epoch", "target", "output"),
-    text_column("output.completion"),
+    Column("output.completion"),
     Column("target", _inspect_target),
     key="id",
     unique=True,
@@ -222,32 +209,30 @@ FORMATS = (
         "llamafactory",
         "predictions of LlamaFactory",
         _has("label", "predict"),
-        text_column("predict"),
-        text_column("label"),
+        Column("predict"),
+        Column("label"),
         key="prompt",
     ),
     Format(
         "openai_batch",
         "answers of an OpenAI batch",
         _has("custom_id", "response"),
-        Column("response.body.choices", _only_choice("response.body.choices")),
+        Column("response.body.choices", _only_choice),
         key="custom_id",
         unique=True,
     ),
-    Format(
-        "openai", "answers of an OpenAI-compatible server", _has("choices"), Column("choices", _only_choice("choices"))
-    ),
+    Format("openai", "answers of an OpenAI-compatible server", _has("choices"), Column("choices", _only_choice)),
     Format(
         "chat",
         "conversations",
         lambda record: isinstance(record.get("messages"), list),
-        Column("messages", _last_answer("messages")),
+        Column("messages", _last_answer),
     ),
     Format(
         "prompt_completion",
         "prompts and completions",
         _has("prompt", "completion"),
-        Column("completion", _last_answer("completion")),
+        Column("completion", _last_answer),
         key="prompt",
     ),
 )
@@ -264,10 +249,11 @@ def format_of(record: Record) -> Format | None:
     if not isinstance(record.value, Mapping):
         return None
     fitting = [known for known in FORMATS if known.fits(record.value)]
-    if "text" in record.value and all(known.reference is None for known in fitting):
+    text = ["text"] if "text" in record.value else []
+    if text and all(known.reference is None for known in fitting):
         return None
-    if len(fitting) > 1 or (fitting and "text" in record.value):
-        fields = [known.prediction.field for known in fitting] + (["text"] if "text" in record.value else [])
+    fields = [known.prediction.field for known in fitting] + text
+    if len(fields) > 1:
         raise NoSuchField(
             f"{record.where} could be {' or '.join(known.title for known in fitting)}: say which field holds the "
             f"texts with text_field, or with reference_field and prediction_field: {', '.join(map(repr, fields))}"

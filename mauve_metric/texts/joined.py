@@ -89,11 +89,8 @@ def _check_same_keys(keys: Mapping[str, Sequence[str | int]], common: set[str | 
         if missing:
             more = ", …" if len(missing) > _SHOWN else ""
             lacking.append(f"{name} lacks {len(missing)} ({', '.join(map(repr, missing[:_SHOWN]))}{more})")
-    choice = (
-        f"pass common_rows=True (--common-rows) to compare the {len(common)} that all have"
-        if common
-        else "none is in all"
-    )
+    choice = f"pass common_rows=True (--common-rows) to compare the {len(common)} that all have"
+    choice = choice if common else "none is in all"
     if lacking:
         raise NotOneSet(
             f"the models' files do not hold the same {len(everything)} rows: {'; '.join(lacking)}; {choice}"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
 from mauve_metric.runtime.checks import check_count, quoted, shown
 from mauve_metric.runtime.errors import NoSuchField
-from mauve_metric.texts.tables import Line, Table, TableData, number_at, open_table
+from mauve_metric.texts.tables import Line, Table, TableData, number_at, open_table, plain_name
 
 _FIRST = ("model_a", "model1", "system_a", "model_1", "a")
 _SECOND = ("model_b", "model2", "system_b", "model_2", "b")
@@ -83,7 +84,15 @@ def read_preferences(
     [1.0]
     """
     table = open_table("preferences", data)
-    lines = _slow_enough(table, min_seconds)
+    lines = table.lines
+    if min_seconds is not None:
+        column = table.column(*_SECONDS)
+        if column is None:
+            has = quoted(table.columns)
+            raise NoSuchField(f"{table.name} has no column {_SECONDS[0]!r} for min_seconds: it has {has}")
+        lines = [line for line in lines if number_at(line, column, "seconds") >= min_seconds]
+        if not lines:
+            raise ValueError(f"{table.name}: no judgement took {min_seconds:g} seconds or more")
     who = table.column(*ANNOTATORS)
     annotators = None if who is None else [_require(line, who, "an annotator") for line in lines]
     winner, loser = table.column("winner"), table.column("loser")
@@ -93,7 +102,8 @@ def read_preferences(
         pairs = [_pair(line, winner, loser) for line in lines]
         outcomes = {winner: [1.0] * len(lines)}
     else:
-        a, b = _model_columns(table)
+        expected = "'winner' and 'loser', or 'model_a', 'model_b' and 'winner'"
+        a, b = _pair_of_columns(table, zip(_FIRST, _SECOND, strict=True), expected)
         pairs = [_pair(line, a, b) for line in lines]
         outcomes = {
             column: [_outcome(line, column, *pair) for line, pair in zip(lines, pairs, strict=True)]
@@ -104,28 +114,13 @@ def read_preferences(
     return Preferences(table.name, questions, len(table.lines) - len(lines))
 
 
-def _slow_enough(table: Table, min_seconds: float | None) -> list[Line]:
-    """The rows that are not too quick; `ValueError` if there are none."""
-    if min_seconds is None:
-        return table.lines
-    column = table.column(*_SECONDS)
-    if column is None:
-        raise NoSuchField(f"{table.name} has no column {_SECONDS[0]!r} for min_seconds: it has {quoted(table.columns)}")
-    lines = [line for line in table.lines if number_at(line, column, "seconds") >= min_seconds]
-    if not lines:
-        raise ValueError(f"{table.name}: no judgement took {min_seconds:g} seconds or more")
-    return lines
-
-
-def _model_columns(table: Table) -> tuple[str, str]:
-    for one, two in zip(_FIRST, _SECOND, strict=True):
+def _pair_of_columns(table: Table, names: Iterable[tuple[str, str]], expected: str) -> tuple[str, str]:
+    """The first of some pairs of columns that the table has."""
+    for one, two in names:
         a, b = table.column(one), table.column(two)
         if a is not None and b is not None:
             return a, b
-    raise ValueError(
-        f"{table.name} must have the columns 'winner' and 'loser', or 'model_a', 'model_b' and 'winner': "
-        f"it has {quoted(table.columns)}"
-    )
+    raise ValueError(f"{table.name} must have the columns {expected}: it has {quoted(table.columns)}")
 
 
 def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
@@ -216,7 +211,10 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
     table = open_table("guesses", data)
     date = table.column("date")
     lines = table.lines if date is None else sorted(table.lines, key=lambda line: _date(line, date))
-    true, said, first = _columns(table)
+    names = (("boundary", "guess"), ("true_boundary_index", "predicted_boundary_index"))
+    expected = "'boundary' and 'guess', or 'true_boundary_index' and 'predicted_boundary_index'"
+    true, said = _pair_of_columns(table, names, expected)
+    first = plain_name(true) == "boundary"  # the columns name the first sentence by a machine
     times = table.column(*_TIMES)
     players = _words(table, lines, *_PLAYERS)
     return Guesses(
@@ -239,11 +237,8 @@ def _groups(table: Table, lines: list[Line], players: list[str] | None, by: str)
             "by", f'must be "round" or a column of {table.name}, {quoted(table.columns)}, got {shown(by)}'
         )
     if by not in table.columns:
-        played: Counter[str] = Counter()
-        values: list[str] = []
-        for player in players or [""] * len(lines):
-            played[player] += 1
-            values.append(str(played[player]))
+        rounds: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
+        values = [str(next(rounds[player])) for player in players or [""] * len(lines)]
     else:
         values = [line.values[by] or "(none)" for line in lines]
     try:
@@ -269,19 +264,6 @@ def _date(line: Line, column: str) -> datetime:
             f"got {text!r:.60}"
         ) from error
     return date.replace(tzinfo=UTC) if date.tzinfo is None else date
-
-
-def _columns(table: Table) -> tuple[str, str, bool]:
-    """The columns of the truth and of the guess, and whether they name the first sentence by a machine."""
-    pairs = (("boundary", "guess", True), ("true_boundary_index", "predicted_boundary_index", False))
-    for truth, guess, first in pairs:
-        one, two = table.column(truth), table.column(guess)
-        if one is not None and two is not None:
-            return one, two, first
-    raise ValueError(
-        f"{table.name} must have the columns 'boundary' and 'guess', or 'true_boundary_index' and "
-        f"'predicted_boundary_index': it has {quoted(table.columns)}"
-    )
 
 
 def _sentence(line: Line, column: str, sentences: int, first: bool) -> int:

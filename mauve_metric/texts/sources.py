@@ -83,7 +83,13 @@ def text_source(
         return source
     empty = [index for index, text in enumerate(texts) if not text.strip()]
     if empty and empty_texts == "error":
-        raise EmptyTexts.of(name, _empty_message(empty, len(texts), stripping))
+        places = ", ".join(map(str, empty[:_SHOWN])) + (", …" if len(empty) > _SHOWN else "")
+        plural = "" if len(empty) == 1 else "s"
+        raise EmptyTexts.of(
+            name,
+            f"holds {len(empty)} empty or whitespace-only text{plural} of {len(texts)}{_after(stripping)}, at "
+            f"position{plural} {places}: remove them, or pass empty_texts='drop'",
+        )
     source.texts = [text for text in texts if text.strip()] if empty else texts
     source.dropped = len(empty)
     if not source.texts:
@@ -133,15 +139,6 @@ def _check_string(name: str, index: int, text: object) -> None:
             raise NotTexts.of(
                 name, f"holds half of a surrogate pair, which is no character, at position {index}: {text!a:.60}"
             ) from error
-
-
-def _empty_message(positions: Sequence[int], total: int, stripping: Stripping | None) -> str:
-    places = ", ".join(map(str, positions[:_SHOWN])) + (", …" if len(positions) > _SHOWN else "")
-    plural = "" if len(positions) == 1 else "s"
-    return (
-        f"holds {len(positions)} empty or whitespace-only text{plural} of {total}{_after(stripping)}, at "
-        f"position{plural} {places}: remove them, or pass empty_texts='drop'"
-    )
 
 
 def _after(stripping: Stripping | None) -> str:

@@ -20,15 +20,12 @@ _ENDINGS = (".csv", ".tsv")
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
-class TableRow(NamedTuple):
-    """A row of a table: its last line, and its values; None for a column that it does not reach."""
+def read_table(path: Path) -> tuple[list[str], list[tuple[str, dict[str, str | None]]]]:
+    """The columns of a table with a header, and of each row its place and its values, None for one that is missing.
 
-    line: int
-    values: dict[str, str | None]
-
-
-def read_table(path: Path) -> tuple[list[str], list[TableRow]]:
-    """The columns of a table with a header, and its rows; `ValueError` for what is no such table, with the line."""
+    Raises:
+        ValueError: what is no such table, with the line.
+    """
     content = decode(read_bytes(path), str(path))
     previous = csv.field_size_limit(2**31 - 1)
     try:
@@ -43,7 +40,7 @@ def read_table(path: Path) -> tuple[list[str], list[TableRow]]:
                 raise DamagedFile(
                     f"{path}, line {reader.line_num}: more values than the header has columns; quote a {mark}"
                 )
-            rows.append(TableRow(reader.line_num, row))
+            rows.append((f"{path}, line {reader.line_num}", row))
         return list(reader.fieldnames), rows
     except csv.Error as error:
         raise DamagedFile(f"{path}, line {reader.line_num}: not CSV: {error}") from error
@@ -55,13 +52,10 @@ def read_csv(path: Path, text_field: str | None) -> list[str]:
     """The texts in a column of a table with a header."""
     columns, rows = read_table(path)
     column = choose_field(str(path), columns, text_field)
-    texts = []
-    for line, values in rows:
-        text = values[column]
-        if text is None:
-            raise ValueError(f"{path}, line {line}: no value in column {column!r}")
-        texts.append(text)
-    return texts
+    lacking = next((where for where, values in rows if values[column] is None), None)
+    if lacking is not None:
+        raise ValueError(f"{lacking}: no value in column {column!r}")
+    return [values[column] or "" for _, values in rows]
 
 
 def csv_delimiter(content: str, path: Path) -> str:
@@ -199,10 +193,7 @@ def _of_file(name: str, path: Path) -> Table:
         columns, rows = read_table(path)
     except OSError as error:
         raise type(error)(f"{name}: {error}") from error
-    lines = [
-        Line(f"{path}, line {row.line}", {key: (value or "").strip() for key, value in row.values.items()})
-        for row in rows
-    ]
+    lines = [Line(where, {key: (value or "").strip() for key, value in values.items()}) for where, values in rows]
     return _check_table(str(path), columns, lines)
 
 

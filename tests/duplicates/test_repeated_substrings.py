@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from itertools import chain, pairwise
 
 import numpy as np
@@ -17,10 +18,14 @@ from mauve_metric.duplicates.repeated_substrings import (
     copied_substrings,
     copied_tokens,
     cut_repeated,
-    repeated_spans,
     repeated_substrings,
 )
 from mauve_metric.lexical.tokens import spaced_places, spaced_tokens
+
+
+def repeated_spans(texts: Sequence[Sequence[object]], length: int = 50) -> list[Span]:
+    """The passages of which each window of `length` tokens occurs at another place of the set too."""
+    return cut_repeated([" ".join(map(str, text)) for text in texts], length, keep_first=False).spans
 
 
 def corpus(seed: int, count: int = 8, letters: int = 3) -> list[list[int]]:

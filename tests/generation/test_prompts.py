@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from writers import HUMAN, PROMPTS, features, score
 
+from mauve_metric.generation.decoding import token_ids
 from mauve_metric.generation.evaluator import ModelEvaluator
-from mauve_metric.generation.generator import token_ids
 
 transformers = pytest.importorskip("transformers")
 

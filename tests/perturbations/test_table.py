@@ -8,10 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from mauve_metric.perturbations.kinds import FOREIGN, FUNCTION_WORDS, MARKUP, OPENINGS
 from mauve_metric.perturbations.pieces import sentences_in, words_in
-from mauve_metric.perturbations.sentences import FOREIGN, MARKUP
 from mauve_metric.perturbations.table import PERTURBATIONS, topic_axis
-from mauve_metric.perturbations.words import FUNCTION_WORDS, OPENINGS
 
 PLACES = ["Berlin", "Lagos", "Quito", "Oslo", "Perth", "Lima"]
 TOPICS = ["The harbour took in ships with sails from the sea.", "The kitchen baked cakes with cream and sugar."]

@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Any
 
 import datasets
@@ -104,12 +104,8 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
             name: [] if data is None else stored_texts(name, data, text_field=text_field)
             for name, data in given.items()
         }
-        pieces = {
-            name: [side[start : start + ROW_TEXTS] for start in range(0, len(side), ROW_TEXTS)]
-            for name, side in texts.items()
-        }
-        rows = zip_longest(*pieces.values(), fillvalue=[])
-        self._store([dict(zip(pieces, row, strict=True)) for row in rows])
+        starts = range(0, max(map(len, texts.values())), ROW_TEXTS)
+        self._store([{name: side[start : start + ROW_TEXTS] for name, side in texts.items()} for start in starts])
 
     def _store(self, rows: Sequence[Mapping[str, list[str]]]) -> None:
         """Write rows of checked texts, each by itself; if that fails, delete everything stored."""

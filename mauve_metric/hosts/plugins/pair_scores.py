@@ -99,8 +99,11 @@ class PairScores:
     def _compute(self, pairs: list[Pair], groups: list[Hashable]) -> dict[str, float]:
         self.notes.clear()
         try:
-            self._check_empty(pairs)
             human, model = [pair.human for pair in pairs], [pair.model for pair in pairs]
+            for texts, name in ((human, "human texts"), (model, "texts of the model")):
+                empty = sum(not text.strip() for text in texts)
+                if empty and self._options.get("empty_texts") != "drop":
+                    raise ValueError(f'{empty} of {len(pairs)} {name} are empty: empty_texts="drop" leaves them out')
             result = compute_mauve(p_text=human, q_text=model, p_groups=groups, q_groups=groups, **self._options)
         except (ValueError, OSError, ImportError, RuntimeError, MemoryError) as error:
             logger.error("the texts are not scored, MAUVE is NaN: %s", error)
@@ -109,15 +112,6 @@ class PairScores:
         warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]
         self.notes.update(signature=result.signature, warnings=warnings)
         return scalar_scores(result)
-
-    def _check_empty(self, pairs: list[Pair]) -> None:
-        """Raise `ValueError` with the number of empty texts of a side."""
-        if self._options.get("empty_texts") == "drop":
-            return
-        for side, name in (("human", "human texts"), ("model", "texts of the model")):
-            empty = sum(not getattr(pair, side).strip() for pair in pairs)
-            if empty:
-                raise ValueError(f'{empty} of {len(pairs)} {name} are empty: empty_texts="drop" leaves them out')
 
 
 def check_text(name: str, text: object) -> str:

@@ -120,8 +120,10 @@ class MauveScore(Metric):  # type: ignore[misc]
         for state, rows in (("features", features), ("facts", _facts(given, features))):
             tensor = torch.tensor(rows, device=self.device)  # a copy: the caller may use its array again
             getattr(self, f"{name}_{state}").append(tensor if tensor.dtype in _KINDS else tensor.float())
-        counts = torch.tensor(_counts(given), device=self.device)
-        setattr(self, f"{name}_counts", getattr(self, f"{name}_counts") + counts)
+        marks = given.marks or Marks({}, None, 0)
+        counts = [given.truncated, given.dropped, marks.texts, *(marks.wrapped.get(kind, 0) for kind in WRAPPING)]
+        before_counts = getattr(self, f"{name}_counts")  # of texts that were cut, dropped, examined, and wrapped
+        setattr(self, f"{name}_counts", before_counts + torch.tensor(counts, device=self.device))
 
     def forward(self, texts: object, real: bool) -> None:
         """Add texts, as `update` does: a batch alone is too small for a score of its own."""
@@ -178,12 +180,6 @@ class MauveScore(Metric):  # type: ignore[misc]
             width, number = torch.stack(gather(kind, group=group)).amax(dim=0).tolist()
             setattr(self, name, [(here if rows else here.new_empty((0, width))).to(_KINDS[number])])
         super()._sync_dist(gather, process_group)
-
-
-def _counts(side: FeatureSet) -> list[int]:
-    """The numbers of texts that were cut, dropped, examined, and that show each kind of `WRAPPING`."""
-    marks = side.marks or Marks({}, None, 0)
-    return [side.truncated, side.dropped, marks.texts, *(marks.wrapped.get(name, 0) for name in WRAPPING)]
 
 
 def _facts(side: FeatureSet, features: Array) -> Integers:

@@ -139,15 +139,12 @@ class MauveCallback(TrainerCallback):
         """Refuse options that contradict each other."""
         self._refuse(args)
 
-    def on_train_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **host: Any
-    ) -> None:
+    def on_train_begin(self, *trainer: Any, **host: Any) -> None:
         """Refuse options that contradict each other, cut the prompts, and embed the references if requested."""
-        self._fresh = None
-        self._refuse(args)
+        self._fresh, moment = None, _moment(trainer, host)
+        self._refuse(moment.args)
         self._move_to_the_head()
-        tokenizer, model = self._tokenizer(host.get("processing_class")), self._model(host.get("model"))
-        self.evaluator.see_training_data(self._data(datasets_in(host)), tokenizer)
+        model, tokenizer = self._model_and_tokenizer(moment)
         self.evaluator.prepare(model, tokenizer)
         if self.embed_at_start:
             self.evaluator.embed(model, tokenizer)
@@ -216,9 +213,7 @@ class MauveCallback(TrainerCallback):
         evaluation = self._fresh
         if evaluation is None:
             verbose = not moment.args.disable_tqdm if self._verbose is None else self._verbose
-            tokenizer = self._tokenizer(moment.processing_class)
-            self.evaluator.see_training_data(self._data(moment.data), tokenizer)
-            evaluation = self.evaluator.evaluate(self._model(moment.model), tokenizer, verbose=verbose)
+            evaluation = self.evaluator.evaluate(*self._model_and_tokenizer(moment), verbose=verbose)
         # inside the training loop the other evaluation sets follow at once, and the texts would be the same
         self._fresh = evaluation if moment.control.should_evaluate or self._fresh is not None else None
         if self.history:  # else a long training would keep all its texts
@@ -227,18 +222,16 @@ class MauveCallback(TrainerCallback):
         self.history.append(Evaluated(moment.state.global_step, prefix, evaluation))
         return {f"{prefix}_{name}": value for name, value in values_of(evaluation, self.evaluator.others).items()}
 
-    def _tokenizer(self, processing_class: PreTrainedTokenizerBase | None) -> PreTrainedTokenizerBase | None:
-        """The user's tokenizer, else the Trainer's, which may be inside a processor."""
-        given = self.tokenizer if self.tokenizer is not None else processing_class
-        return getattr(given, "tokenizer", given)
+    def _model_and_tokenizer(self, moment: Moment) -> tuple[torch.nn.Module | None, PreTrainedTokenizerBase | None]:
+        """The Trainer's model and the user's tokenizer, else the Trainer's; the evaluator sees the training's data.
 
-    def _model(self, model: torch.nn.Module | None) -> torch.nn.Module | None:
-        """The Trainer's model, which FSDP may have wrapped since it was passed to the callbacks."""
-        return model if self.trainer is None else self.trainer.model
-
-    def _data(self, datasets: tuple[object, ...]) -> tuple[object, ...]:
-        """The datasets of the training, and that of the evaluation."""
-        return datasets if self.trainer is None else (self.trainer.train_dataset, *datasets)
+        FSDP may have wrapped the model since it was passed to the callbacks; a tokenizer may be inside a processor.
+        """
+        given, trainer = self.tokenizer if self.tokenizer is not None else moment.processing_class, self.trainer
+        tokenizer: PreTrainedTokenizerBase | None = getattr(given, "tokenizer", given)
+        data = moment.data if trainer is None else (trainer.train_dataset, *moment.data)
+        self.evaluator.see_training_data(data, tokenizer)
+        return moment.model if trainer is None else trainer.model, tokenizer
 
     def _refuse(self, args: TrainingArguments) -> None:
         """Raise ValueError if `every` leaves out evaluations that the choice of the best model needs."""
@@ -275,12 +268,10 @@ class MauveTrainerMixin(Host):
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Add the values before any callback reads the log."""
         processing_class = self.callback_handler.processing_class
+        moment = Moment(self.args, self.state, self.control, self.model, processing_class, (self.train_dataset,))
         for callback in self.callback_handler.callbacks:
             if isinstance(callback, MauveCallback) and evaluation_prefix(logs, training=True) is not None:
                 callback.trainer = self
-                moment = Moment(
-                    self.args, self.state, self.control, self.model, processing_class, (self.train_dataset,)
-                )
                 callback.add_when_logged(logs, moment)
         super().log(logs, start_time)
 
@@ -288,13 +279,9 @@ class MauveTrainerMixin(Host):
 def _moment(trainer: tuple[Any, ...], host: Mapping[str, Any]) -> Moment:
     """The Trainer's arguments, state and control, with what it passes to a callback by name."""
     args, state, control = trainer
-    return Moment(args, state, control, host.get("model"), host.get("processing_class"), datasets_in(host))
-
-
-def datasets_in(others: Mapping[str, object]) -> tuple[object, ...]:
-    """The datasets of the dataloaders that the Trainer passes to a callback, the training's first."""
-    loaders = (others.get("train_dataloader"), others.get("eval_dataloader"))
-    return tuple(loader.dataset for loader in loaders if hasattr(loader, "dataset"))
+    loaders = (host.get("train_dataloader"), host.get("eval_dataloader"))
+    data = tuple(loader.dataset for loader in loaders if hasattr(loader, "dataset"))
+    return Moment(args, state, control, host.get("model"), host.get("processing_class"), data)
 
 
 def evaluation_prefix(metrics: Metrics, *, training: bool = False) -> str | None:
@@ -307,7 +294,5 @@ def evaluation_prefix(metrics: Metrics, *, training: bool = False) -> str | None
     >>> evaluation_prefix({"eval_news_loss": 1.0, "eval_news_runtime": 2.0})
     'eval_news'
     """
-    for name in metrics:
-        if name.endswith(_RUNTIME) and not (training and name == _TRAINING):
-            return name.removesuffix(_RUNTIME)
-    return None
+    names = (name for name in metrics if name.endswith(_RUNTIME) and not (training and name == _TRAINING))
+    return next((name.removesuffix(_RUNTIME) for name in names), None)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ def show_evaluation(reporters: Iterable[object], evaluation: Evaluation, prefix:
         wandb = getattr(reporter, "_wandb", None)
         if writer is None and getattr(wandb, "run", None) is None:
             continue
-        with log_errors(type(reporter).__name__):
+        try:
             if image is None and evaluation.result is not None:
                 image = curve_image(evaluation.result)
             if writer is not None:
@@ -38,15 +37,8 @@ def show_evaluation(reporters: Iterable[object], evaluation: Evaluation, prefix:
                 if image is not None:
                     shown[f"{prefix}/mauve_curve"] = wandb.Image(image)
                 wandb.log({**shown, "train/global_step": step})
-
-
-@contextlib.contextmanager
-def log_errors(reporter: str) -> Iterator[None]:
-    """Log an error of a reporter instead of raising it, so that the training continues."""
-    try:
-        yield
-    except Exception as error:
-        logger.warning("%s did not take the texts or the curve: %r", reporter, error)
+        except Exception as error:  # which does not end the training
+            logger.warning("%s did not take the texts or the curve: %r", type(reporter).__name__, error)
 
 
 _SHOWN_CHARACTERS = 300

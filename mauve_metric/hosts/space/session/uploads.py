@@ -236,7 +236,7 @@ def _json_rows(path: Path) -> Sequence[object]:
 
 def _csv_rows(path: Path) -> Sequence[object]:
     columns, rows = read_table(path)
-    return [row.values for row in rows[:_ROWS_LOOKED_AT]] or [dict.fromkeys(columns, "")]
+    return [values for _, values in rows[:_ROWS_LOOKED_AT]] or [dict.fromkeys(columns, "")]
 
 
 def _parquet_columns(path: Path) -> dict[str, float]:

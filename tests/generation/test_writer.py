@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from writers import HUMAN, PROMPTS, score
 
-from mauve_metric.generation.decoding import generation_settings
-from mauve_metric.generation.generator import Generator, Prompt, next_batch, token_ids
-from mauve_metric.generation.writer import refuse_sharded
+from mauve_metric.generation.decoding import Prompt, generation_settings, token_ids
+from mauve_metric.generation.writer import Writer, next_batch, refuse_sharded
 from mauve_metric.runtime.model_state import bare_model, random_states_kept
 
 torch = pytest.importorskip("torch")
@@ -29,8 +28,8 @@ def prompts_of(tokenizer: Any, texts: list[str], new_tokens: int = 8) -> list[Pr
 def test_a_batch_of_unequal_prompts_is_one_prompt_at_a_time(model: Any, tokenizer: Any) -> None:
     prompts = prompts_of(tokenizer, PROMPTS)
     settings = generation_settings({"do_sample": False})
-    together = Generator(settings, batch_size=5).write(model, tokenizer, prompts, range(5))
-    alone = [Generator(settings).write(model, tokenizer, [prompt], [0])[0] for prompt in prompts]
+    together = Writer(settings, batch_size=5).write(model, tokenizer, prompts, range(5))
+    alone = [Writer(settings).write(model, tokenizer, [prompt], [0])[0] for prompt in prompts]
     assert together == alone
     ids = torch.tensor([prompts[2].ids])
     plain = model.generate(
@@ -45,7 +44,7 @@ def test_every_prompt_gets_its_own_length(model: Any, tokenizer: Any) -> None:
     prompts = [Prompt((5, 6), length, "") for length in (3, 9, 1)]
     model.generation_config.eos_token_id = None
     tokenizer.eos_token = None
-    written = Generator(generation_settings({"do_sample": False})).write(model, tokenizer, prompts, range(3))
+    written = Writer(generation_settings({"do_sample": False})).write(model, tokenizer, prompts, range(3))
     texts = [item.continuation for item in written if item is not None]
     assert texts[1].startswith(texts[0]) and texts[0].startswith(texts[2])
     assert len(texts[2]) < len(texts[0]) < len(texts[1])
@@ -59,7 +58,7 @@ def test_a_text_ends_at_the_end_token(model: Any, tokenizer: Any) -> None:
 
     whole = model.generate
     model.generate = lambda **options: whole(logits_processor=[stop_at_second], **options)
-    (found,) = Generator(generation_settings(None)).write(model, tokenizer, [Prompt((5,), 9, "")], [0])
+    (found,) = Writer(generation_settings(None)).write(model, tokenizer, [Prompt((5,), 9, "")], [0])
     assert found is not None and found.continuation == tokenizer.decode([7])
 
 
@@ -67,7 +66,7 @@ def test_the_seed_alone_decides(model: Any, tokenizer: Any) -> None:
     prompts = prompts_of(tokenizer, PROMPTS)
 
     def texts(seed: int) -> Any:
-        return Generator(generation_settings(None), 2, seed).write(model, tokenizer, prompts, range(5))
+        return Writer(generation_settings(None), 2, seed).write(model, tokenizer, prompts, range(5))
 
     first = texts(1)
     torch.rand(3)
@@ -87,15 +86,15 @@ def test_out_of_memory_halves_the_batch_for_good(model: Any, tokenizer: Any, cap
 
     settings = generation_settings({"do_sample": False})
     prompts = prompts_of(tokenizer, PROMPTS)
-    expected = Generator(settings).write(model, tokenizer, prompts, range(5))
+    expected = Writer(settings).write(model, tokenizer, prompts, range(5))
     model.generate = narrow
-    generator = Generator(settings, batch_size=8)
+    writer = Writer(settings, batch_size=8)
     with caplog.at_level(logging.WARNING):
-        assert generator.write(model, tokenizer, prompts, range(5)) == expected
+        assert writer.write(model, tokenizer, prompts, range(5)) == expected
     assert sizes == [5, 3, 2, 2, 1]
     assert "out of memory: generation goes on with batches of 2" in caplog.text
     sizes.clear()
-    assert generator.write(model, tokenizer, prompts, range(5)) == expected
+    assert writer.write(model, tokenizer, prompts, range(5)) == expected
     assert sizes == [2, 2, 1]
 
 
@@ -105,7 +104,7 @@ def test_out_of_memory_at_one_prompt_is_an_error(model: Any, tokenizer: Any) -> 
 
     model.generate = never
     with pytest.raises(torch.OutOfMemoryError):
-        Generator(generation_settings(None)).write(model, tokenizer, prompts_of(tokenizer, PROMPTS), range(5))
+        Writer(generation_settings(None)).write(model, tokenizer, prompts_of(tokenizer, PROMPTS), range(5))
 
 
 # --- nothing else changes -----------------------------------------------------------------------------------------
@@ -190,7 +189,7 @@ def test_sharded_weights_are_refused_in_one_sentence(model: Any, tokenizer: Any)
 def test_a_long_prompt_and_a_long_text_do_not_share_a_batch(model: Any, tokenizer: Any) -> None:
     model.generation_config.eos_token_id = tokenizer.eos_token = None
     prompts = [Prompt((5,) * 90, 6, ""), Prompt((5,), 95, ""), Prompt((5,) * 3, 4, "")]  # of 96 positions
-    written = Generator(generation_settings({"do_sample": False})).write(model, tokenizer, prompts, range(3))
+    written = Writer(generation_settings({"do_sample": False})).write(model, tokenizer, prompts, range(3))
     assert [len(item.ids or ()) for item in written if item is not None] == [6, 95, 4]
     assert next_batch(prompts, [0, 1, 2], 3, 96) == [0, 2] and next_batch(prompts, [0, 1, 2], 3, None) == [0, 1, 2]
 
@@ -209,11 +208,11 @@ def test_processes_in_step_write_what_each_would_alone(model: Any, tokenizer: An
     for rank in range(size):
         numbers = range(rank, 7, size)
         model.generate = whole
-        alone = Generator(generation_settings(None), 2).write(model, tokenizer, [prompts[i] for i in numbers], numbers)
+        alone = Writer(generation_settings(None), 2).write(model, tokenizer, [prompts[i] for i in numbers], numbers)
         calls.append(0)
         model.generate = counted
-        generator = Generator(generation_settings(None), 2)
-        assert generator.write(model, tokenizer, prompts, range(7), in_step=(rank, size)) == alone
+        writer = Writer(generation_settings(None), 2)
+        assert writer.write(model, tokenizer, prompts, range(7), in_step=(rank, size)) == alone
     assert len(set(calls)) == 1
 
 
