@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
+from mauve_metric.results.document import Column, Document, Prose, Table
 from mauve_metric.results.plain_text import digits, interval_words, rounded_up
 from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.verdict import on_features
@@ -58,22 +58,15 @@ class Needed:
 
 
 SIZE_COLUMNS = (
-    Column("texts", "texts a set", "d"),
-    Column("num_buckets", "k", "d"),
+    *Column.each("d", texts="texts a set", num_buckets="k"),
     Column("source", "from"),
     Column("pairs", "pairs", "d"),
-    Column("mauve", "MAUVE", ".4f"),
-    Column("mauve_std", "std", ".4f"),
-    Column("mauve_low", "5 %", ".4f"),
-    Column("mauve_high", "95 %", ".4f"),
-    Column("debiased", "debiased", ".4f"),
-    Column("debiased_std", "std", ".4f"),
-    Column("debiased_low", "5 %", ".4f"),
+    *Column.each(".4f", mauve="MAUVE", mauve_std="std", mauve_low="5 %", mauve_high="95 %"),
+    *Column.each(".4f", debiased="debiased", debiased_std="std", debiased_low="5 %"),
 )
 NEEDED_COLUMNS = (
     Column("difference", "difference", ".3g"),
-    Column("from_human", "a model from people"),
-    Column("between", "two models"),
+    *Column.each("s", from_human="a model from people", between="two models"),
 )
 NOTE = (
     "split: disjoint random parts of your texts, clustered anew each time; forecast: sets drawn from the histogram of "
@@ -109,20 +102,30 @@ class HumanBaseline(SignedResult):
 
     def document(self) -> Document:
         """Build the document: scores of equal sets by size, and the number of texts that shows a difference."""
-        sizes = Table(SIZE_COLUMNS, [_size_row(item) for item in self.sizes])
-        parts = (
-            Prose(self._facts()),
-            sizes,
-            Prose([NOTE]),
-            Table(NEEDED_COLUMNS, self._needed_rows(_in_words)),
-            Prose([self._needed_sentence()]),
+        sizes = []
+        for item in self.sizes:
+            raw, debiased = item.mauve, item.mauve_debiased
+            spreads = (raw.mean, raw.std, raw.low, raw.high, debiased.mean, debiased.std, debiased.low)
+            sizes.append((item.texts, item.num_buckets, item.source, item.pairs, *spreads))
+        needed = [astuple(item) for item in self.needed]
+        in_words = [
+            (difference, *("over a billion" if texts is None else rounded_up(texts) for texts in numbers))
+            for difference, *numbers in needed
+        ]
+        forecasts = (
+            f"Texts a set that show a difference in 8 of 10 cases, on {self.num_buckets} buckets: of a model that "
+            f"scores so much below 1 from people, and between two models that score {digits(self.around, '.2f')} and "
+            "so much less. These are forecasts: models that depart from people in other ways take up to twice or half "
+            "as many."
         )
-        tables = {"sizes": sizes, "needed": Table(NEEDED_COLUMNS, self._needed_rows(lambda number: number))}
+        tables = {"sizes": Table.of(SIZE_COLUMNS, sizes), "needed": Table.of(NEEDED_COLUMNS, needed)}
+        shown = Table.of(NEEDED_COLUMNS, in_words)
+        parts = (Prose(self._facts()), tables["sizes"], Prose([NOTE]), shown, Prose([forecasts]))
         return Document(f"{self.texts} human texts", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
         """Plot MAUVE of equal sets by size, as in the literature and without sampling bias."""
-        from mauve_metric.results.charts.of_studies import intervals_chart
+        from mauve_metric.results.charts.of_comparison import intervals_chart
 
         values = [
             (name, f"{item.texts} texts ({item.source})", found.mean, (found.low, found.high))
@@ -130,11 +133,6 @@ class HumanBaseline(SignedResult):
             for name, found in (("MAUVE", item.mauve), ("MAUVE, debiased", item.mauve_debiased))
         ]
         return intervals_chart(values, "What equal sets score", "mean, and the range of the middle 90 % of pairs")
-
-    def _needed_rows(self, form: Callable[[int | None], str | int | None]) -> list[TableRow]:
-        return [
-            row_of(NEEDED_COLUMNS, item.difference, form(item.from_human), form(item.between)) for item in self.needed
-        ]
 
     def _facts(self) -> list[str]:
         """Sentences that summarise the tables."""
@@ -148,24 +146,3 @@ class HumanBaseline(SignedResult):
             f"19 of 20 splits lie above {digits(halves.mauve_debiased.low, '.3f')}.",
             f"Sets with nothing in common score {digits(self.floor, '.4f')}.",
         ]
-
-    def _needed_sentence(self) -> str:
-        """Sentence above the second table."""
-        return (
-            f"Texts a set that show a difference in 8 of 10 cases, on {self.num_buckets} buckets: of a model that "
-            f"scores so much below 1 from people, and between two models that score {digits(self.around, '.2f')} and "
-            "so much less. These are forecasts: models that depart from people in other ways take up to twice or half "
-            "as many."
-        )
-
-
-def _size_row(item: EqualSets) -> TableRow:
-    raw, debiased = item.mauve, item.mauve_debiased
-    sizes = (item.texts, item.num_buckets, item.source, item.pairs)
-    spreads = (raw.mean, raw.std, raw.low, raw.high, debiased.mean, debiased.std, debiased.low)
-    return row_of(SIZE_COLUMNS, *sizes, *spreads)
-
-
-def _in_words(number: int | None) -> str:
-    """A number of texts, rounded up to two digits."""
-    return "over a billion" if number is None else rounded_up(number)

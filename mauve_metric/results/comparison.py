@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.measures.groups import Design
 from mauve_metric.results import report
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.result import MauveResult
@@ -25,39 +25,27 @@ if TYPE_CHECKING:
 MODEL_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
-    Column("mauve_debiased", "debiased", ".4f"),
-    *ends(".4f"),
-    Column("mauve_classifier", "learned", ".4f"),
+    *Column.each(".4f", mauve_debiased="debiased", low="low", high="high", mauve_classifier="learned"),
     Column("auc", "AUC", ".3f"),
-    Column("mauve", "MAUVE", ".4f"),
-    Column("mauve_own", "MAUVE own", ".4f"),
-    Column("precision", "precision", ".3f"),
-    Column("recall", "recall", ".3f"),
+    *Column.each(".4f", mauve="MAUVE", mauve_own="MAUVE own"),
+    *Column.each(".3f", "precision", "recall"),
     Column("frontier_integral", "frontier int.", ".4f"),
     Column("n", "texts", "d"),
 )
 SUBGROUP_COLUMNS = (
-    Column("label", "subgroup"),
-    Column("model", "model"),
-    Column("n_p", "human", "d"),
-    Column("n_q", "texts", "d"),
-    Column("recall", "recall", ".3f"),
-    Column("coverage", "coverage", ".3f"),
-    Column("coverage_low", "low", ".3f"),
-    Column("coverage_high", "high", ".3f"),
+    *Column.each("s", label="subgroup", model="model"),
+    *Column.each("d", n_p="human", n_q="texts"),
+    *Column.each(".3f", "recall", "coverage", coverage_low="low", coverage_high="high"),
     Column("missed", "missed"),
-    Column("mauve_debiased", "debiased", ".4f"),
-    *ends(".4f"),
+    *Column.each(".4f", mauve_debiased="debiased", low="low", high="high"),
     Column("auc", "AUC", ".3f"),
 )
 TEST_COLUMN = Column("p_value", "p", ".2g")
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 DIFFERENCE_COLUMNS = (
-    Column("a", "model"),
-    Column("b", "against"),
-    Column("difference", "difference", "+.4f"),
-    *ends("+.4f"),
-    Column("p_value", "p", ".2g"),
+    *Column.each("s", a="model", b="against"),
+    *Column.each("+.4f", "difference", "low", "high"),
+    TEST_COLUMN,
     Column("real", "real"),
 )
 

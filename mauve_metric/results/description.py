@@ -10,19 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.discriminators import TransferTable
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import (
-    Column,
-    Document,
-    Heading,
-    Part,
-    Prose,
-    Table,
-    TableRow,
-    View,
-    keys,
-    row_from,
-    row_of,
-)
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, View, row_from
 from mauve_metric.results.plain_text import printable, shown_names
 from mauve_metric.results.result_methods import SignedResult, plain
 from mauve_metric.results.wording.words import collected_warnings, warnings_prose
@@ -32,8 +20,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 _BEST, _REAL = "◂", "*"
-CSV_COLUMNS = keys("measure", "model", "value", "human", "difference", "low", "high", "p_value", "better")
-TRANSFER_COLUMNS = keys("trained_on", "tested_on", "accuracy", "low", "high", "auc")
+CSV_COLUMNS = Column.each("s", "measure", "model", "value", "human", "difference", "low", "high", "p_value", "better")
+TRANSFER_COLUMNS = Column.each("s", "trained_on", "tested_on", "accuracy", "low", "high", "auc")
 
 
 class Described(NamedTuple):
@@ -94,29 +82,31 @@ class Description(SignedResult):
         With `by` also `by_subgroup`, and with discriminators of several models `transfer`.
         """
         values = super().to_dict() | {"warnings": [] if self.comparison is None else plain(self.comparison.warnings)}
-        values |= {} if self.transfer is None else {"transfer": self._transfer_rows()}
+        values |= {} if self.transfer is None else {"transfer": self._transfer_table().rows}
         return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})
 
     def document(self) -> Document:
         """Build the document: one row per measure, meaning of the marks, missing measures, and times."""
         sizes = ", ".join(f"{printable(name)} {size}" for name, size in self.sizes.items())
+        of_comparison = [] if self.comparison is None else collected_warnings(self.comparison)
+        of_models = [(name, warning) for name, found in self.model_warnings.items() for warning in found]
         parts = (
             self._table(_BEST, "terminal", "markdown", "html"),
             self._table(" (best)", "latex"),
-            warnings_prose(self._warnings()),
+            warnings_prose([*of_comparison, *of_models]),
             Prose(self._notes(), paragraphs=True),
             *self._parts_of_transfer(),
             *self._parts_of_subgroups(),
         )
         each = {"": self, **self.by_subgroup}
         rows: list[TableRow] = [{**row, "label": label} for label, found in each.items() for row in found._csv_rows()]
-        columns = (*keys("label"), *CSV_COLUMNS) if self.by_subgroup else CSV_COLUMNS
-        tables = {"measures": Table(columns, rows), "transfer": Table(TRANSFER_COLUMNS, self._transfer_rows())}
+        columns = (Column("label", "label"), *CSV_COLUMNS) if self.by_subgroup else CSV_COLUMNS
+        tables = {"measures": Table(columns, rows), "transfer": self._transfer_table()}
         return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
         """Each measure with its intervals: differences from the human texts, or values of measures of both sets."""
-        from mauve_metric.results.charts.of_studies import intervals_chart
+        from mauve_metric.results.charts.of_comparison import intervals_chart
 
         values = [
             (title_of(measure), name, item.value if item.difference is None else item.difference, item.ci)
@@ -143,12 +133,19 @@ class Description(SignedResult):
 
     def best_model(self, measure: str) -> str | None:
         """The model with the best value, if its interval lies apart from those of all others; else None."""
-        distances: dict[str, tuple[float, float]] = {}
+        better = MEASURES[measure].better
+        distances: dict[str, tuple[float, float]] = {}  # ends of how far each is from the best value
         for name, found in self.models.items():
             item = found.get(measure)
             if item is None or item.ci is None:
                 return None
-            distances[name] = _distance(item.ci, MEASURES[measure].better)
+            low, high = item.ci
+            if better == "higher":
+                low, high = -high, -low
+            elif better == "human":
+                nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+                low, high = nearest, max(abs(low), abs(high))
+            distances[name] = low, high
         if len(distances) < 2:
             return None
         best = min(distances, key=lambda name: distances[name][1])
@@ -177,26 +174,24 @@ class Description(SignedResult):
             rows.append(row)
         return Table(columns, rows, views)
 
-    def _transfer_rows(self) -> list[TableRow]:
+    def _transfer_table(self) -> Table:
         """One row for each model that a discriminator was trained on, "all" last, and each that it was tested on."""
         if self.transfer is None:
-            return []
+            return Table(TRANSFER_COLUMNS, [])
         found = [
             (name, other, self.transfer.accuracy[name][other], self.transfer.auc[name][other])
             for name in self.transfer.models
             for other in self.transfer.models
         ]
         found += [("all", other, both.accuracy, both.auc) for other, both in self.transfer.mixed.items()]
-        return [
-            row_of(TRANSFER_COLUMNS, name, other, accuracy.value, *(accuracy.ci or (None, None)), auc.value)
-            for name, other, accuracy, auc in found
-        ]
+        rows = [(*names, accuracy.value, *(accuracy.ci or (None, None)), auc.value) for *names, accuracy, auc in found]
+        return Table.of(TRANSFER_COLUMNS, rows)
 
     def _parts_of_transfer(self) -> list[Part]:
         """The accuracies: a row for each training set, a column for each test set."""
         labels = shown_names(list(self.models))
         rows: dict[str, TableRow] = {}
-        for row in self._transfer_rows():
+        for row in self._transfer_table().rows:
             name = str(row["trained_on"])
             own = rows.setdefault(name, {"trained on": labels.get(name, "all of them")})
             own[f"on {row['tested_on']}"] = row["accuracy"]
@@ -241,11 +236,6 @@ class Description(SignedResult):
             if (item := found.get(measure)) is not None
         ]
 
-    def _warnings(self) -> list[tuple[str, ScoreWarning]]:
-        """Every warning, those of the comparison first, with the models it is about."""
-        found = [] if self.comparison is None else collected_warnings(self.comparison)
-        return found + [(name, warning) for name, warnings in self.model_warnings.items() for warning in warnings]
-
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"
         lines = [
@@ -267,17 +257,6 @@ class Description(SignedResult):
 def title_of(measure: str) -> str:
     """The title of a measure; other names, as that of the shared features, stay."""
     return MEASURES[measure].title if measure in MEASURES else measure
-
-
-def _distance(interval: tuple[float, float], better: str) -> tuple[float, float]:
-    """The ends of an interval of how far a model is from the best value, up to what all models share."""
-    low, high = interval
-    if better == "higher":
-        return -high, -low
-    if better == "lower":
-        return low, high
-    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return nearest, max(abs(low), abs(high))
 
 
 def _value(item: Described | None) -> str:

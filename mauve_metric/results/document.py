@@ -7,7 +7,7 @@ import io
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
@@ -24,15 +24,14 @@ class Column(NamedTuple):
     form: str = "s"
     ends: tuple[float, ...] = ENDS
 
+    @classmethod
+    def each(cls, form: str, *keys: str, ends: tuple[float, ...] = ENDS, **titles: str) -> tuple[Column, ...]:
+        """Columns of one format: first those that are called by their keys, then those with titles of their own.
 
-def keys(*names: str) -> tuple[Column, ...]:
-    """The columns of a table that is written as CSV alone."""
-    return tuple(Column(name, name) for name in names)
-
-
-def ends(form: str, most: tuple[float, ...] = ENDS) -> tuple[Column, Column]:
-    """The columns of the two ends of an interval."""
-    return Column("low", "low", form, most), Column("high", "high", form, most)
+        >>> [column.title for column in Column.each(".3f", "recall", p_value="p")]
+        ['recall', 'p']
+        """
+        return tuple(cls(key, title, form, ends) for key, title in ({key: key for key in keys} | titles).items())
 
 
 TableRow: TypeAlias = dict[str, str | int | float | None]
@@ -83,6 +82,16 @@ class Table(NamedTuple):
     columns: Sequence[Column]
     rows: Sequence[TableRow]
     views: tuple[View, ...] = ALL
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], rows: Iterable[Sequence[str | float | None]]) -> Table:
+        """The table with these values in its rows, in the order of the columns."""
+        return cls(columns, [row_of(columns, *values) for values in rows])
+
+    def filled(self) -> Table:
+        """The table without its empty columns."""
+        used = [column for column in self.columns if any(row[column.key] is not None for row in self.rows)]
+        return self._replace(columns=used)
 
 
 Part: TypeAlias = Heading | Prose | Table

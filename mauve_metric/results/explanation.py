@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.ngrams import NgramUse
-from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, keys, row_from, row_of
+from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, row_from
 from mauve_metric.results.plain_text import digits, percent
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
@@ -21,20 +21,18 @@ if TYPE_CHECKING:
 
 GAP_COLUMNS = (Column("part", "part", ".4f"), Column("share", "share", ">"), Column("meaning", "of the gap"))
 BUCKET_COLUMNS = (
-    Column("rank", "rank", "d"),
-    Column("bucket", "bucket", "d"),
+    *Column.each("d", "rank", "bucket"),
     Column("side", "side"),
     Column("contribution", "part of the gap", ".4f"),
     Column("share", "share", ".3f"),
-    Column("p_count", "human", "d"),
-    Column("q_count", "model", "d"),
+    *Column.each("d", p_count="human", q_count="model"),
     Column("p_value", "p", ".2g"),
     Column("overlap", "overlap", ".2f"),
     Column("other_rank", "other rank", "d"),
     Column("about", "about"),
 )
-SUBGROUP_COLUMNS = keys("bucket", "label", "p_count", "q_count")
-TEXT_COLUMNS = keys("bucket", "side", "row", "distance", "in_bucket", "text")
+SUBGROUP_COLUMNS = Column.each("s", "bucket", "label", "p_count", "q_count")
+TEXT_COLUMNS = Column.each("s", "bucket", "side", "row", "distance", "in_bucket", "text")
 _ITEM = (" " * 4 + "- ", " " * 6)  # indents of a text
 
 
@@ -157,22 +155,14 @@ class Explanation(Result):
             Prose([*dict.fromkeys(said)], paragraphs=True, advice=True),
             words.warnings_prose([("", warning) for warning in result.warnings]),
             Prose([f"The gap{whose} to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
-            Table(GAP_COLUMNS, [row_of(GAP_COLUMNS, value, percent(value, self.gap), text) for value, text in gaps]),
+            Table.of(GAP_COLUMNS, [(value, percent(value, self.gap), text) for value, text in gaps]),
             Table(buckets.columns, buckets.rows, views=FILES),
-            *map(_bucket_prose, self.buckets),
-            Prose([evidence.STABILITY_NOTE] if self.buckets else []),
-            *self._classifier_prose(),
+            *self._evidence(),
         )
-        texts = [
-            row_of(TEXT_COLUMNS, bucket.bucket, side, *near) for bucket in self.buckets for side, near in bucket.texts
-        ]
-        composition = [
-            row_of(SUBGROUP_COLUMNS, bucket.bucket, label, *counts)
-            for bucket in self.buckets
-            for label, counts in bucket.composition.items()
-        ]
-        tables = {"buckets": buckets, "texts": Table(TEXT_COLUMNS, texts)}
-        tables["subgroups"] = Table(SUBGROUP_COLUMNS, composition)
+        texts = [(bucket.bucket, side, *near) for bucket in self.buckets for side, near in bucket.texts]
+        labels = [(one.bucket, label, *counts) for one in self.buckets for label, counts in one.composition.items()]
+        tables = {"buckets": buckets, "texts": Table.of(TEXT_COLUMNS, texts)}
+        tables["subgroups"] = Table.of(SUBGROUP_COLUMNS, labels)
         title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
         return Document(title, parts, tables, [("", result.signature)])
 
@@ -182,8 +172,13 @@ class Explanation(Result):
 
         return of_comparison.contributions_chart(self)
 
-    def _classifier_prose(self) -> list[Prose]:
-        """The texts and the n-grams by which a classifier separates the two sets."""
+    def _evidence(self) -> list[Prose]:
+        """The buckets with their texts, then the texts and n-grams by which a classifier separates the two sets."""
+        prose = []
+        for bucket in self.buckets:
+            found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in evidence.bucket_facts(bucket)]
+            found += [_text_line(f"{side} {evidence.near_label(near)}", near.text) for side, near in bucket.texts]
+            prose.append(Prose(found, lead=evidence.bucket_title(bucket), paragraphs=True))
         extremes = [
             _text_line(f"{side} {evidence.scored_label(item)}", item.text)
             for side, texts in (("human", self.most_human), ("model", self.most_model))
@@ -191,17 +186,12 @@ class Explanation(Result):
         ]
         uses = [Line(evidence.ngram_sentence(use), *_ITEM) for use in self.ngrams]
         return [
+            *prose,
+            Prose([evidence.STABILITY_NOTE] if self.buckets else []),
             Prose([evidence.EXTREMES_NOTE, *extremes] if extremes else []),
             Prose([evidence.NGRAMS_NOTE, *uses] if uses else []),
             Prose([learned_sentence(self.result)] if self.result.normalised else []),
         ]
-
-
-def _bucket_prose(bucket: GapBucket) -> Prose:
-    """The title, the facts and the texts of a bucket."""
-    found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in evidence.bucket_facts(bucket)]
-    found += [_text_line(f"{side} {evidence.near_label(near)}", near.text) for side, near in bucket.texts]
-    return Prose(found, lead=evidence.bucket_title(bucket), paragraphs=True)
 
 
 def _text_line(label: str, text: str | None) -> Line:

@@ -69,7 +69,15 @@ def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> 
     level = comparison.confidence_level
     found = {}
     for name in names:
-        _check_same_settings(name, comparison.models[name], str(before[name].get("signature")))
+        settings = signature_texts(comparison.models[name].signature)
+        earlier = signature_texts(str(before[name].get("signature")))
+        entries = [
+            f"{key} {settings.get(key)} now and {earlier.get(key)} before"
+            for key in settings | earlier
+            if settings.get(key) != earlier.get(key) and key not in _MAY_DIFFER
+        ]
+        if entries:
+            raise ValueError(f"the scores of {name} cannot be compared with the earlier ones: {', '.join(entries)}")
         now, then = _estimate(name, vars(comparison.models[name])), _estimate(name, before[name])
         found[name] = now, then, estimate_difference(now, then, 0.0, level)
     p_values = holm([difference.p_value for *_, difference in found.values()])
@@ -83,15 +91,6 @@ def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> 
         )
         result[name] = Change(difference.value < 0 and bool(p_value < 1 - level), sentence)
     return result
-
-
-def _check_same_settings(name: str, result: MauveResult, signature: str) -> None:
-    """`ValueError` if two runs differ in more than a model's texts and the versions of packages."""
-    now, then = signature_texts(result.signature), signature_texts(signature)
-    different = [key for key in {**now, **then} if now.get(key) != then.get(key) and key not in _MAY_DIFFER]
-    if different:
-        entries = ", ".join(f"{key} {now.get(key)} now and {then.get(key)} before" for key in different)
-        raise ValueError(f"the scores of {name} cannot be compared with the earlier ones: {entries}")
 
 
 def _estimate(name: str, values: Mapping[str, Any]) -> Estimate:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
 from mauve_metric.results.measured import Reading
 from mauve_metric.results.plain_text import digits, percent, printable, shown_names
 from mauve_metric.results.result_methods import SignedResult, plain, values_of
@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     import altair as alt
 
 QUESTION = Column("question", "question")
-_NO_ENDS = ()  # a score is any number, and 0 is the mean
 SCORE_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
-    Column("score", "Bradley–Terry", "+.1f", _NO_ENDS),
-    *ends("+.1f", _NO_ENDS),
+    *Column.each("+.1f", ends=(), score="Bradley–Terry", low="low", high="high"),  # any number, and 0 is the mean
     Column("wins", "wins", "g"),
     Column("judgements", "judgements", "d"),
 )
@@ -35,27 +33,15 @@ AGREEMENT_COLUMNS = (
 )
 GAME_COLUMNS = (
     Column("model", "model"),
-    Column("points", "points", ".3f"),
-    *ends(".3f"),
-    Column("random", "random", ".3f"),
-    Column("always_last", "always last", ".3f"),
-    Column("accuracy", "accuracy", ".3f"),
-    Column("accuracy_low", "from", ".3f"),
-    Column("accuracy_high", "to", ".3f"),
-    Column("exact", "exact", ".3f"),
-    Column("eventually", "eventually", ".3f"),
-    Column("false_alarms", "false alarms", ".3f"),
-    Column("alpha", "alpha", ".3f"),
+    *Column.each(".3f", "points", "low", "high", "random", always_last="always last"),
+    *Column.each(".3f", "accuracy", accuracy_low="from", accuracy_high="to"),
+    *Column.each(".3f", "exact", "eventually", false_alarms="false alarms", alpha="alpha"),
     Column("seconds", "s/sentence", ".1f"),
-    Column("players", "players", "d"),
-    Column("rounds", "rounds", "d"),
+    *Column.each("d", "players", "rounds"),
 )
 PAIR_COLUMNS = (
-    Column("a", "player"),
-    Column("b", "and"),
-    Column("agreement", "agreement", ".3f"),
-    Column("low", "low", ".3f"),
-    Column("high", "high", ".3f"),
+    *Column.each("s", a="player", b="and"),
+    *Column.each(".3f", "agreement", "low", "high"),
     Column("texts", "texts", "d"),
 )
 _PAIRS_SHOWN = 15  # pairs of players in what is printed; all of them are in the CSV
@@ -207,7 +193,7 @@ class Judgement(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The models' scores with their intervals, a panel for each question."""
-        from mauve_metric.results.charts.of_studies import intervals_chart
+        from mauve_metric.results.charts.of_comparison import intervals_chart
 
         values = [(name, one.model, one.score, one.ci) for name, of in self.questions.items() for one in of.models]
         return intervals_chart(values, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
@@ -297,10 +283,10 @@ class BoundaryGame(SignedResult):
         """Build the document: a row for each model, for all rounds, for each group and pair; the meaning of points."""
         table, groups = _game_table("model", self._labelled()), _game_table("group", [*self.groups.items()])
         pairs = Table(PAIR_COLUMNS, [row_from(PAIR_COLUMNS, pair) for pair in self.pairs])
-        parts: list[Part] = [_filled(table), Prose(self._notes())]
+        parts: list[Part] = [table.filled(), Prose(self._notes())]
         if self.groups:
             by = printable(str(self.signature_entries["by"]))
-            parts += [Heading(f"Rounds by {by}", f"{len(self.groups)} groups"), _filled(groups)]
+            parts += [Heading(f"Rounds by {by}", f"{len(self.groups)} groups"), groups.filled()]
         if self.pairs:
             parts.append(Heading("Agreement of pairs of players", "both found the machine or both named none"))
             parts.append(Table(PAIR_COLUMNS, pairs.rows[:_PAIRS_SHOWN]))
@@ -310,7 +296,7 @@ class BoundaryGame(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The mean points with their intervals."""
-        from mauve_metric.results.charts.of_studies import intervals_chart
+        from mauve_metric.results.charts.of_comparison import intervals_chart
 
         values = [("points", label, scores.points, scores.ci) for label, scores in self._labelled()]
         level = f"{100 * self.confidence_level:g} % intervals"
@@ -349,20 +335,13 @@ def _game_table(title: str, labelled: Sequence[tuple[str, RoundScores]]) -> Tabl
     return Table(columns, rows)
 
 
-def _filled(table: Table) -> Table:
-    """The table without its empty columns."""
-    return Table([one for one in table.columns if any(row[one.key] is not None for row in table.rows)], table.rows)
-
-
 def _score_rows(scores: QuestionScores) -> list[TableRow]:
     """One row a model, the strongest first; models of equal score have the same rank."""
-    labels = shown_names([score.model for score in scores.models])
-    rows: list[TableRow] = []
-    for place, score in enumerate(scores.models):
-        equal = bool(place) and score.score == scores.models[place - 1].score
-        rank = rows[-1]["rank"] if equal else place + 1
-        more = {"question": printable(scores.question), "rank": rank, "model": labels[score.model]}
-        rows.append(row_from(SCORE_COLUMNS, score, **more))
+    labels, strengths = shown_names([one.model for one in scores.models]), [one.score for one in scores.models]
+    rows = []
+    for one in scores.models:
+        rank, question = 1 + strengths.index(one.score), printable(scores.question)
+        rows.append(row_from(SCORE_COLUMNS, one, question=question, rank=rank, model=labels[one.model]))
     return rows
 
 

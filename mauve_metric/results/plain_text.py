@@ -40,12 +40,8 @@ def digits(value: float, form: str = ".4f", ends: tuple[float, ...] = ENDS) -> s
         text = format(value, form.replace(f".{places}", f".{places + more}"))
         if float(text) not in ends or float(text) == value:
             return text if float(text) else format(0.0, form)  # nor before a number that is rounded to zero
-    return _format_bound(value, float(text), form if kind == "f" else ".4f")
-
-
-def _format_bound(value: float, end: float, form: str) -> str:
-    """Format a number too close to an end of the range as above or below it."""
-    step = 10.0 ** -int(form.split(".")[1][:-1])
+    form = form if kind == "f" else ".4f"  # too close to an end of the range: above or below it
+    end, step = float(text), 10.0 ** -int(form.split(".")[1][:-1])
     return f">{end - step:{form}}" if value < end else f"<{end + step:{form}}"
 
 

@@ -49,7 +49,13 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
     comparison = words.with_labels(comparison)
     results = list(comparison.models.values())
     found = words.collected_warnings(comparison)
-    more = [] if measures is None else [("measures", text) for _, text in measures.signatures]
+    others = [*words.each_featurizer(comparison).items()][1:]
+    signatures = [("comparison", comparison.signature)]
+    signatures += [(f"comparison, {name}", one.signature) for name, one in others]
+    for name, result in comparison.models.items():
+        signatures.append((f"{name}, common buckets", result.signature))
+        signatures.append((f"{name}, own buckets", comparison.own[name].signature))
+    signatures += [] if measures is None else [("measures", text) for _, text in measures.signatures]
     return _template().render(
         answer=answer,
         title=f"MAUVE of {len(results)} model{'s' if len(results) > 1 else ''} against {results[0].n_p} human texts",
@@ -62,7 +68,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
         other=[item for item in found if not item[1].severe],
         measures=measures,
         of_comparison=of_comparison,
-        signatures=[*_signatures(comparison), *more],
+        signatures=signatures,
     )
 
 
@@ -117,13 +123,3 @@ def _source(chart: alt.TopLevelMixin) -> str:
 def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[evidence.Piece]:
     """The displayed part of a text, in pieces."""
     return evidence.marked(near.text or "(the text was not given)", phrases if near.text else (), LONGEST_TEXT)
-
-
-def _signatures(comparison: Comparison) -> list[tuple[str, str]]:
-    """Every signature of a comparison with its title."""
-    others = [*words.each_featurizer(comparison).items()][1:]
-    named = [("comparison", comparison.signature), *((f"comparison, {name}", one.signature) for name, one in others)]
-    for name, result in comparison.models.items():
-        own = comparison.own[name].signature
-        named += [(f"{name}, common buckets", result.signature), (f"{name}, own buckets", own)]
-    return named

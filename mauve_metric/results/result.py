@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.groups import Design
-from mauve_metric.results.document import Column, Document, Part, Prose, Table, ends, row_of
+from mauve_metric.results.document import Column, Document, Part, Prose, Table
 from mauve_metric.results.plain_text import digits, printable
 from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.answer import CONTENT, KINDS, opening
@@ -24,14 +24,11 @@ if TYPE_CHECKING:
     import altair as alt
 
 SCORE_COLUMNS = (
-    Column("score", "score"),
-    Column("title", "score"),
-    Column("value", "value", ".4f"),
-    *ends(".4f"),
-    Column("better", "better"),
-    Column("meaning", "meaning"),
+    *Column.each("s", "score", title="score"),
+    *Column.each(".4f", "value", "low", "high"),
+    *Column.each("s", "better", "meaning"),
 )
-FACT_COLUMNS = (Column("name", "rests on"), Column("value", "value"), Column("meaning", "meaning"))
+FACT_COLUMNS = Column.each("s", name="rests on", value="value", meaning="meaning")
 INTERVALS = {  # attributes of the scores that have one
     "mauve_debiased": "mauve_ci",
     "mauve_classifier": "mauve_classifier_ci",
@@ -213,28 +210,23 @@ class MauveResult(SignedResult):
         first, each = headline(self), self.by_featurizer if len(self.by_featurizer) > 1 else {}
         kind = "" if self.mauve_debiased is None else f"By content ({KINDS[CONTENT]}): "
         said = (opening(self), f"{kind}{first.sentence}.", learned_sentence(self), verdict(self), self.joint_verdict)
-        rows = [
-            row_of(SCORE_COLUMNS, name, score.title, value, *self._ends(name), score.better, score.meaning)
-            for name, score in SCORES.items()
-            if (value := getattr(self, name)) is not None
-        ]
-        rests_on = [row_of(FACT_COLUMNS, *fact) for fact in facts(self)]
+        rows = []
+        for name, score in SCORES.items():
+            if (value := getattr(self, name)) is not None:
+                low, high = getattr(self, INTERVALS.get(name, ""), None) or (None, None)
+                rows.append((name, score.title, value, low, high, score.better, score.meaning))
+        scores = Table.of(SCORE_COLUMNS, rows)
         parts: tuple[Part, ...] = (
             Prose((*dict.fromkeys(said), first.beside), paragraphs=True, advice=True),
             warnings_prose(result_warnings(self)),
-            Table(SCORE_COLUMNS[1:], rows),
-            Table(FACT_COLUMNS, rests_on),
+            Table(SCORE_COLUMNS[1:], scores.rows),
+            Table.of(FACT_COLUMNS, facts(self)),
             *([featurizers_table(each)] if each else []),
         )
-        tables = {"scores": Table((*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6]), rows)}
+        tables = {"scores": Table((*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6]), scores.rows)}
         others = [(printable(name), one.signature) for name, one in [*each.items()][1:]]
         title = f"{self.n_q} model texts against {self.n_p} human texts"
         return Document(title, parts, tables, [("", self.signature), *others])
-
-    def _ends(self, score: str) -> tuple[float, float] | tuple[None, None]:
-        """The interval of a score."""
-        interval: tuple[float, float] | None = getattr(self, INTERVALS.get(score, ""), None)
-        return interval or (None, None)
 
     def plot(self) -> alt.VConcatChart:
         """Draw the figures of this result as one Altair chart, which a notebook shows (see `charts.of_result`).

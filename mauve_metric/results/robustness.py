@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mauve_metric.results.comparison import Difference
-from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, keys, row_of
+from mauve_metric.results.document import Column, Document, Prose, Table
 from mauve_metric.results.plain_text import digits, printable, shown_names
 from mauve_metric.results.result_methods import SignedResult, plain, values_of
 
@@ -22,13 +22,9 @@ DEFAULT = "default"
 RESCALING = "mauve_scaling_factor"  # changes the scale of all differences, so only ranks are compared
 
 PAIR_COLUMNS = (
-    Column("a", "ahead"),
-    Column("b", "behind"),
-    Column("difference", "difference", "+.4f"),
-    Column("smallest", "smallest", "+.4f"),
-    Column("largest", "largest", "+.4f"),
-    Column("ahead", "settings ahead"),
-    Column("real", "told apart"),
+    *Column.each("s", a="ahead", b="behind"),
+    *Column.each("+.4f", "difference", "smallest", "largest"),
+    *Column.each("s", ahead="settings ahead", real="told apart"),
     Column("turned", "turned", "d"),
     Column("depends_on", "moved most by"),
     Column("moved", "by", "+.4f"),
@@ -43,8 +39,9 @@ FACTOR_COLUMNS = (
     Column("effect", "in the design", "+.4f"),
     Column("effect_pair", "of", "s"),
 )
-CSV_COLUMNS = keys(
-    *("setting", "factor", "num_buckets", "texts", "tau", "model", "rank", "mauve_debiased", "low", "high", "mauve")
+CSV_COLUMNS = (
+    *Column.each("s", "setting", "factor", "num_buckets", "texts", "tau"),
+    *Column.each("s", "model", "rank", "mauve_debiased", "low", "high", "mauve"),
 )
 _NAMED = 4  # pairs or settings in a sentence
 NOTE = (
@@ -262,47 +259,35 @@ class Robustness(SignedResult):
         settings = f"{len(self.settings)} settings" if len(self.settings) > 1 else "one setting"
         labels = shown_names(list(self.ranking))
         has_design = any(setting.in_design for setting in self.settings)
-        pairs = Table(PAIR_COLUMNS, [_pair_row(pair, labels) for pair in self.pairs])
-        factors = Table(FACTOR_COLUMNS, [_factor_row(item, labels) for item in self.factors])
+        pairs = Table.of(PAIR_COLUMNS, [_pair_row(pair, labels) for pair in self.pairs])
+        factors = Table.of(FACTOR_COLUMNS, [_factor_row(item, labels) for item in self.factors])
         shown = factors if has_design else Table(FACTOR_COLUMNS[:5], factors.rows)
         prose = Prose(self._facts(labels), lead=self._verdict(labels))
         parts = (prose, self._settings_table(labels), pairs, shown, Prose([NOTE]))
-        tables = {"settings": Table(CSV_COLUMNS, self._model_rows()), "pairs": pairs, "factors": factors}
+        rows = []
+        for setting in self.settings:
+            first = (setting.name, setting.factor, setting.num_buckets, setting.texts, setting.tau)
+            for name, score in ((name, setting.models[name]) for name in setting.ranking):
+                rows.append((*first, name, score.rank, score.mauve_debiased, *score.ci, score.mauve))
+        tables = {"settings": Table.of(CSV_COLUMNS, rows), "pairs": pairs, "factors": factors}
         return Document(f"{len(self.ranking)} models under {settings}", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.LayerChart:
-        """Rank against setting (see `mauve_metric.results.charts.of_studies`)."""
-        from mauve_metric.results.charts import of_studies
+        """Rank against setting (see `mauve_metric.results.charts.of_comparison`)."""
+        from mauve_metric.results.charts import of_comparison
 
-        return of_studies.robustness_chart(self)
+        return of_comparison.robustness_chart(self)
 
     def _settings_table(self, labels: Mapping[str, str]) -> Table:
         """One row a setting: k, texts, τ, and each model's score with its rank."""
-        models = [Column(f"model {name}", labels[name]) for name in self.ranking]
-        columns = [
-            Column("setting", "setting"),
-            Column("k", "k", "d"),
-            Column("n", "n", "d"),
-            Column("tau", "τ", "+.3f"),
-        ]
-        rows: list[TableRow] = []
+        columns = [Column("setting", "setting"), *Column.each("d", "k", "n"), Column("tau", "τ", "+.3f")]
+        columns += [Column(f"model {name}", labels[name]) for name in self.ranking]
+        rows: list[Sequence[str | float | None]] = []
         for setting in self.settings:
             scores = [setting.models[name] for name in self.ranking]
             cells = [f"{digits(score.mauve_debiased)} ({score.rank})" for score in scores]
-            first = (printable(setting.name), setting.num_buckets, setting.texts, setting.tau)
-            rows.append(row_of([*columns, *models], *first, *cells))
-        return Table([*columns, *models], rows)
-
-    def _model_rows(self) -> list[TableRow]:
-        """One row a setting and model, for programs."""
-        rows: list[TableRow] = []
-        for setting in self.settings:
-            first = (setting.name, setting.factor, setting.num_buckets, setting.texts, setting.tau)
-            for name in setting.ranking:
-                score = setting.models[name]
-                values = (name, score.rank, score.mauve_debiased, *score.ci, score.mauve)
-                rows.append(row_of(CSV_COLUMNS, *first, *values))
-        return rows
+            rows.append((printable(setting.name), setting.num_buckets, setting.texts, setting.tau, *cells))
+        return Table.of(columns, rows)
 
     def _verdict(self, labels: Mapping[str, str]) -> str:
         """Sentence on the settings that change the ranking."""
@@ -333,34 +318,26 @@ class Robustness(SignedResult):
         """Further sentences on the settings."""
         part = [pair for pair in self.pairs if pair.verdict == "in part"]
         never = [f"{labels[pair.a]} and {labels[pair.b]}" for pair in self.pairs if pair.verdict == "never told apart"]
-        lines = [
-            f"{labels[pair.a]} and {labels[pair.b]} are told apart in {pair.real} of {pair.settings} settings; their "
-            f"difference moves most by {_factor(pair)}."
-            for pair in part[:_NAMED]
-        ]
+        lines = []
+        for pair in part[:_NAMED]:
+            by = "nothing" if pair.moved is None else f"{pair.depends_on} ({digits(pair.moved, '+.3f')})"
+            apart = f"{labels[pair.a]} and {labels[pair.b]} are told apart in {pair.real} of {pair.settings} settings"
+            lines.append(f"{apart}; their difference moves most by {by}.")
         lines += [f"Never told apart: {_some(never)}."] if never else []
         lines += [f"Not tried, {printable(name)}: {printable(reason)}." for name, reason in self.failed.items()]
         lines += [f"Not varied, {name}: {printable(reason)}." for name, reason in self.left_out.items()]
         return lines
 
 
-def _pair_row(pair: PairStability, labels: Mapping[str, str]) -> TableRow:
+def _pair_row(pair: PairStability, labels: Mapping[str, str]) -> tuple[str | float | None, ...]:
     counts = (f"{pair.ahead} of {pair.settings}", f"{pair.real} of {pair.settings}", len(pair.turned))
     values = (pair.default.difference, pair.smallest, pair.largest, *counts, pair.depends_on, pair.moved, pair.verdict)
-    return row_of(PAIR_COLUMNS, labels[pair.a], labels[pair.b], *values)
+    return labels[pair.a], labels[pair.b], *values
 
 
-def _factor_row(item: FactorEffect, labels: Mapping[str, str]) -> TableRow:
-    pair, effect_pair = (
-        None if names is None else " and ".join(labels[name] for name in names)
-        for names in (item.pair, item.effect_pair)
-    )
-    numbers = (item.factor, item.settings, item.lowest_tau, item.moved)
-    return row_of(FACTOR_COLUMNS, *numbers, pair, item.effect, effect_pair)
-
-
-def _factor(pair: PairStability) -> str:
-    return "nothing" if pair.moved is None else f"{pair.depends_on} ({digits(pair.moved, '+.3f')})"
+def _factor_row(item: FactorEffect, labels: Mapping[str, str]) -> tuple[str | float | None, ...]:
+    named = [pair and f"{labels[pair[0]]} and {labels[pair[1]]}" for pair in (item.pair, item.effect_pair)]
+    return item.factor, item.settings, item.lowest_tau, item.moved, named[0], item.effect, named[1]
 
 
 def _some(names: Sequence[str]) -> str:

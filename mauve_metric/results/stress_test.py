@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.document import Column, Document, Heading, Prose, Table, TableRow, keys, row_from, row_of
+from mauve_metric.results.document import Column, Document, Heading, Prose, Table, row_from
 from mauve_metric.results.plain_text import digits, in_brackets, percent, printable, shown_names
 from mauve_metric.results.result_methods import Result, plain
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -14,11 +14,10 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 if TYPE_CHECKING:
     import altair as alt
 
-CSV_COLUMNS = keys(
-    "featurizer", "perturbation", "strength", "mauve_debiased", "low", "high", "p_value", "seen", "changed"
+CSV_COLUMNS = Column.each(
+    "s", "featurizer", "perturbation", "strength", "mauve_debiased", "low", "high", "p_value", "seen", "changed"
 )
 _ERROR = Column("perturbation", "error")
-_SEEN_FROM = Column("smallest_seen", "seen from", "g")
 
 
 @dataclass(frozen=True)
@@ -123,44 +122,37 @@ class StressTest(Result):
         for name, found in self.featurizers.items():
             parts += [Heading(name), self._table(found)]
         if len(self.featurizers) > 1:
-            parts += [Heading("smallest strength seen"), self._summary()]
-        tables = {"scores": Table(CSV_COLUMNS, self._csv_rows())}
-        signatures = [("", found.signature) for found in self.featurizers.values()]
-        return Document("", [*parts, Prose(self._notes(), advice=True)], tables, signatures)
-
-    def plot(self) -> alt.HConcatChart:
-        """A heat map for each featurizer."""
-        from mauve_metric.results.charts import of_studies
-
-        return of_studies.stress_chart(self)
-
-    def _table(self, found: FeaturizerStress) -> Table:
-        """One row an error: debiased score and interval at each strength, and the smallest strength that is seen."""
-        strengths = [Column(f"{strength:g}", f"{strength:g}") for strength in self.strengths]
-        columns = [_ERROR, *strengths, _SEEN_FROM, Column("changed", "texts changed")]
-        rows = [
-            row_of(columns, name, *map(score_text, scores), found.smallest_seen(name), percent(scores[-1].changed, 1.0))
-            for name, scores in found.perturbations.items()
-        ]
-        return Table(columns, rows)
-
-    def _summary(self) -> Table:
-        """One row an error, and for each featurizer the smallest strength that it sees."""
-        labels = shown_names(list(self.featurizers))
-        columns = [_ERROR, *(Column(name, labels[name], "g") for name in self.featurizers)]
-        seen = [
-            (name, *(found.smallest_seen(name) for found in self.featurizers.values())) for name in self.perturbations
-        ]
-        return Table(columns, [row_of(columns, *values) for values in seen])
-
-    def _csv_rows(self) -> list[TableRow]:
-        """One row a featurizer, error and strength; the first of each featurizer is of no error."""
-        return [
+            labels = shown_names(list(self.featurizers))
+            columns = [_ERROR, *(Column(name, labels[name], "g") for name in self.featurizers)]
+            each = self.featurizers.values()
+            seen = [(error, *(found.smallest_seen(error) for found in each)) for error in self.perturbations]
+            parts += [Heading("smallest strength seen"), Table.of(columns, seen)]
+        rows = [  # the first of each featurizer is of no error
             row_from(CSV_COLUMNS, score, featurizer=name, perturbation=error)
             for name, found in self.featurizers.items()
             for error, scores in {"equal": (found.equal,), **found.perturbations}.items()
             for score in scores
         ]
+        tables = {"scores": Table(CSV_COLUMNS, rows)}
+        signatures = [("", found.signature) for found in self.featurizers.values()]
+        return Document("", [*parts, Prose(self._notes(), advice=True)], tables, signatures)
+
+    def plot(self) -> alt.HConcatChart:
+        """A heat map for each featurizer."""
+        from mauve_metric.results.charts import of_comparison
+
+        return of_comparison.stress_chart(self)
+
+    def _table(self, found: FeaturizerStress) -> Table:
+        """One row an error: debiased score and interval at each strength, and the smallest strength that is seen."""
+        strengths = [Column(f"{strength:g}", f"{strength:g}") for strength in self.strengths]
+        columns = [_ERROR, *strengths]
+        columns += [Column("smallest_seen", "seen from", "g"), Column("changed", "texts changed")]
+        rows = [
+            (name, *map(score_text, scores), found.smallest_seen(name), percent(scores[-1].changed, 1.0))
+            for name, scores in found.perturbations.items()
+        ]
+        return Table.of(columns, rows)
 
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"

@@ -34,7 +34,9 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
     errors = {"type_one": "Type I error, KL(Q‖R)", "type_two": "Type II error, KL(P‖R)"}
     tooltip = figure.tooltips({"lambda": "λ, share of human text"}, ".3f")
     tooltip += figure.tooltips(errors | {"quality": "quality", "coverage": "coverage"})
-    rows = _divergence_rows(result)
+    rows, none = figure.curve_rows(result.divergence_curve.tolist()), (None, None, None)  # at the two closing points
+    for row, (weight, type_one, type_two) in zip(rows, (none, *result.curve_mixtures.tolist(), none), strict=True):
+        row |= {"lambda": weight, "type_one": type_one, "type_two": type_two}
     base = figure.of_rows(rows).encode(*figure.curve_axes(figure.COVERAGE, figure.QUALITY))
     mixtures = base.transform_filter("isValid(datum.lambda)")
     points = mixtures.mark_point(color=figure.COLORS[0], filled=True, size=36, opacity=1, tooltip=None)
@@ -88,7 +90,13 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
     ends = alt.Scale(domain=[0, result.num_buckets], nice=False)
     most = 1.25 * float(max(result.p_hist.max(), result.q_hist.max()))  # room for the labels
     x = alt.X("rank:Q", title="← missed · buckets · too much →", scale=ends, axis=alt.Axis(**figure.BARE_AXIS))
-    base = figure.of_rows(_histogram_rows(result)).encode(x=x, x2="next:Q", tooltip=tooltip)
+    difference = result.p_hist - result.q_hist
+    rows: figure.ChartRows = []
+    for rank, bucket in enumerate(np.argsort(-difference, kind="stable").tolist()):
+        human, model = float(result.p_hist[bucket]), float(result.q_hist[bucket])
+        bucket_shares = {"human": human, "model": model, "below": -model, "difference": human - model}
+        rows.append({"rank": rank, "next": rank + 1, "bucket": bucket} | bucket_shares)
+    base = figure.of_rows(rows).encode(x=x, x2="next:Q", tooltip=tooltip)
     shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **figure.AXIS_STYLE)
     share = alt.Y("human:Q", title="share of texts", axis=shares, scale=alt.Scale(domain=[-most, most], nice=False))
     up = base.mark_rect(color=figure.HUMAN).encode(y=share, y2=alt.datum(0))
@@ -100,7 +108,6 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
         for side, place in (("human", 10), ("model", _HISTOGRAM - 10))
     ]
     middle = figure.of_rows([{"share": 0}]).mark_rule(color=figure.LINE).encode(y="share:Q")
-    difference = result.p_hist - result.q_hist
     description = (
         f"Histograms of both sets over {result.num_buckets} buckets: the human share is larger in "
         f"{np.sum(difference > 0)}, the model's in {np.sum(difference < 0)}."
@@ -223,14 +230,6 @@ def _label(text: str, at: figure.ChartRow, below: int) -> alt.Chart:
     return label
 
 
-def _divergence_rows(result: MauveResult) -> figure.ChartRows:
-    """One row for each point of the divergence curve; weight and errors are None at the two closing points."""
-    rows, none = figure.curve_rows(result.divergence_curve.tolist()), (None, None, None)
-    for row, (weight, type_one, type_two) in zip(rows, (none, *result.curve_mixtures.tolist(), none), strict=True):
-        row |= {"lambda": weight, "type_one": type_one, "type_two": type_two}
-    return rows
-
-
 def _neighbour_rows(result: MauveResult) -> figure.ChartRows:
     """The points of both pairs of nearest-neighbour scores; none where they were not computed."""
     rows: figure.ChartRows = []
@@ -281,17 +280,6 @@ def _learned_words(result: MauveResult) -> str:
     if result.mauve_classifier is None or result.mauve_classifier_ci is None:
         return ""
     return f"on learned buckets {digits(result.mauve_classifier, '.3f')}{in_brackets(result.mauve_classifier_ci)}"
-
-
-def _histogram_rows(result: MauveResult) -> figure.ChartRows:
-    """One row a bucket, by falling p - q, equal ones by number."""
-    difference = result.p_hist - result.q_hist
-    rows: figure.ChartRows = []
-    for rank, bucket in enumerate(np.argsort(-difference, kind="stable").tolist()):
-        human, model = float(result.p_hist[bucket]), float(result.q_hist[bucket])
-        shares = {"human": human, "model": model, "below": -model, "difference": human - model}
-        rows.append({"rank": rank, "next": rank + 1, "bucket": bucket} | shares)
-    return rows
 
 
 def _interval(result: MauveResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mauve_metric.results.document import Column, Table, ends, row_from
+from mauve_metric.results.document import Column, Table, row_from
 from mauve_metric.results.plain_text import percent, shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.verdict import finding
@@ -20,11 +20,8 @@ Ahead = dict[str, str | None]  # by featurizer the model of a pair that it puts 
 
 FEATURIZER_COLUMNS = (
     Column("featurizer", "featurizer"),
-    Column("mauve_debiased", "debiased", ".4f"),
-    *ends(".4f"),
-    Column("mauve", "MAUVE", ".4f"),
-    Column("precision", "precision", ".3f"),
-    Column("recall", "recall", ".3f"),
+    *Column.each(".4f", mauve_debiased="debiased", low="low", high="high", mauve="MAUVE"),
+    *Column.each(".3f", "precision", "recall"),
     Column("p_value", "p", ".2g"),
     Column("finding", "a difference is"),
 )
@@ -106,7 +103,7 @@ def featurizers_table(results: Mapping[str, MauveResult]) -> Table:
         row_from(FEATURIZER_COLUMNS, result, "mauve_ci", featurizer=labels[name], finding=finding(result))
         for name, result in results.items()
     ]
-    return Table([column for column in FEATURIZER_COLUMNS if any(row[column.key] is not None for row in rows)], rows)
+    return Table(FEATURIZER_COLUMNS, rows).filled()
 
 
 def joint_comparison(each: Mapping[str, Comparison]) -> str:

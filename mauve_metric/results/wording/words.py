@@ -151,9 +151,13 @@ def ranking_verdict(comparison: Comparison) -> str:
     reason = ranking_withheld(comparison)
     if reason:
         return f"No ranking: {reason}. The highest score is that of {listed(_highest(comparison))}, {first}."
+    pair, smallest, detectable = comparison.differences[0], comparison.smallest_difference, ""
+    if smallest is not None and not pair.real:
+        least = f"A difference of {digits(smallest, '.2g')} or more"
+        detectable = f" {least} between {pair.a} and {pair.b} would have shown in 8 of 10 cases."
     return (
         f"{closest_words(comparison)} The highest score by content is that of {listed(_highest(comparison))}, {first}, "
-        f"{on_named_features(best.signature_entries)}. {conclusion(comparison)}{_detectable(comparison)}"
+        f"{on_named_features(best.signature_entries)}. {conclusion(comparison)}{detectable}"
     )
 
 
@@ -161,18 +165,6 @@ def _highest(comparison: Comparison) -> tuple[str, ...]:
     """The models that have the highest score."""
     best = comparison.ranking[0]
     return best, *(item.b for item in comparison.differences if item.a == best and item.difference == 0)
-
-
-def _detectable(comparison: Comparison) -> str:
-    """Words for the smallest detectable difference of the two best; empty if unknown."""
-    smallest = comparison.smallest_difference
-    if smallest is None or comparison.differences[0].real:
-        return ""
-    pair = comparison.differences[0]
-    return (
-        f" A difference of {digits(smallest, '.2g')} or more between {pair.a} and {pair.b} would have shown in 8 of 10 "
-        "cases."
-    )
 
 
 def ranking_withheld(comparison: Comparison) -> str:
@@ -216,20 +208,13 @@ def forecast_sentence(comparison: Comparison) -> str:
         return f"{sentence}; the one seen here would take more than a billion."
     if not pair.real and comparison.texts_needed <= n:  # nearly enough: a number would contradict the verdict
         return f"{sentence}."
-    return (
-        f"{sentence}; if they truly differ by {digits(pair.difference, '.3f')}, that takes about "
-        f"{rounded_up(comparison.texts_needed)} texts a set{_prompts_needed(comparison, comparison.texts_needed)}."
-    )
-
-
-def _prompts_needed(comparison: Comparison, texts: int) -> str:
-    """Words for a number of texts as prompts of the same size as here; empty where a prompt has one text."""
-    if comparison.design != "prompts":
-        return ""
+    sentence += f"; if they truly differ by {digits(pair.difference, '.3f')}, that takes about "
+    sentence += f"{rounded_up(comparison.texts_needed)} texts a set"
     shares = [result.q_prompts / result.n_q for result in comparison.models.values() if result.q_prompts is not None]
-    if not shares or min(shares) == 1:
-        return ""
-    return f", {rounded_up(math.ceil(texts * min(shares)))} prompts with as many answers each as here"
+    if comparison.design == "prompts" and shares and min(shares) < 1:
+        prompts = rounded_up(math.ceil(comparison.texts_needed * min(shares)))
+        sentence += f", {prompts} prompts with as many answers each as here"
+    return f"{sentence}."
 
 
 def conclusion(comparison: Comparison) -> str:
@@ -267,48 +252,33 @@ def some_pairs(pairs: Sequence[str]) -> str:
     return ", ".join(pairs[:6]) + (f" and {more} more pair{'' if more == 1 else 's'}" if more > 0 else "")
 
 
-class Fact(NamedTuple):
-    """A fact behind a score: its name, its value as text, its meaning."""
-
-    name: str
-    value: str
-    meaning: str
-
-
-def facts(result: MauveResult) -> list[Fact]:
-    """Facts behind a result's scores."""
-    found = [
-        Fact(
-            "floor … ceiling",
-            f"{digits(result.mauve_floor)} … {digits(result.mauve_ceiling)}",
-            "MAUVE of sets with nothing in common … of two samples of one distribution",
-        )
-    ]
+def facts(result: MauveResult) -> list[tuple[str, str, str]]:
+    """Facts behind a result's scores: the name of each, its value as text, its meaning."""
+    ends = f"{digits(result.mauve_floor)} … {digits(result.mauve_ceiling)}"
+    found = [("floor … ceiling", ends, "MAUVE of sets with nothing in common … of two samples of one distribution")]
     if result.mauve_std is not None:
         value = f"{digits(result.mauve_mean)} ± {digits(result.mauve_std)}"
-        meaning = f"mean and standard deviation of {len(result.mauve_runs)} clusterings"
-        found.append(Fact("MAUVE over seeds", value, meaning))
+        found.append(
+            ("MAUVE over seeds", value, f"mean and standard deviation of {len(result.mauve_runs)} clusterings")
+        )
     if result.p_value is not None:
         meaning = (
             f"share of {permutations(result) + 1} splits of all texts, this one and random ones, that differ as much"
         )
-        found.append(Fact("p-value", digits(result.p_value), meaning))
-    found.append(Fact("texts", f"{result.n_p} human, {result.n_q} model", _lengths(result)))
+        found.append(("p-value", digits(result.p_value), meaning))
+    lengths = ""
+    if result.p_median_length is not None and result.q_median_length is not None:
+        lengths = f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
+    found.append(("texts", f"{result.n_p} human, {result.n_q} model", lengths))
     if result.design != "independent":
         rows = f"row by row the same {result.p_prompts} prompts"
         prompts = f"{result.p_prompts} prompts of human texts, {result.q_prompts} of the model's"
         meaning = "texts share prompts: such a score does not compare with one of independent texts"
-        found.append(Fact("design", rows if result.design == "aligned" else prompts, meaning))
-    found.append(Fact("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
+        found.append(("design", rows if result.design == "aligned" else prompts, meaning))
+    found.append(("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
     if result.mauve_ci is not None:
-        found.append(Fact("intervals", f"{level_words(result)} {result.ci_scope}", ""))
+        found.append(("intervals", f"{level_words(result)} {result.ci_scope}", ""))
     return found
-
-
-def _lengths(result: MauveResult) -> str:
-    if result.p_median_length is None or result.q_median_length is None:
-        return ""
-    return f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
 
 
 def many_warnings(number: int, more: bool = False) -> str:
