@@ -18,6 +18,7 @@ from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage, not_causal, one_line
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers
+from mauve_metric.runtime.threads import changed
 
 logger = logging.getLogger(__name__)
 _UNUSED = re.compile(r"(^|\.)(\w*pooler\w*|(\w+_)?head|classifier|cls|score|qa_outputs)\.")  # poolers and heads
@@ -192,16 +193,15 @@ def _in_hub_cache(name: str, argument: str) -> bool:
 @contextlib.contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
     """Context without transformers' reports about heads that a featurizer does not use."""
-    verbosity = transformers.logging.get_verbosity()
-    bars = transformers.logging.is_progress_bar_enabled()
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
+    logs = transformers.logging
+    bars = logs.is_progress_bar_enabled()
+    logs.disable_progress_bar()
     try:
-        yield
+        with changed(logs.get_verbosity, logs.set_verbosity, logging.ERROR):
+            yield
     finally:
-        transformers.logging.set_verbosity(verbosity)
         if bars:
-            transformers.logging.enable_progress_bar()
+            logs.enable_progress_bar()
 
 
 def file_sha256(path: Path) -> str:
