@@ -20,8 +20,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
 from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, ParquetFeatures, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
-from mauve_metric.runtime.archives import check_directory
-from mauve_metric.runtime.checks import check_file, shown
+from mauve_metric.runtime.checks import check_directory, check_file, shown
 from mauve_metric.runtime.errors import DamagedFile, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable, written_whole
