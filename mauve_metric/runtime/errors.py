@@ -31,7 +31,7 @@ class CodedError(Exception):
 
     @classmethod
     def advice(cls) -> tuple[str, str]:
-        """When the error comes, and what to do: the paragraphs of the docstring, each on one line."""
+        """Cause and cure: the paragraphs of the docstring, each on one line."""
         cause, _, cure = (cls.__doc__ or "").partition("\n\n")
         return " ".join(cause.split()), " ".join(cure.split())
 
