@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,13 +64,7 @@ def load_pretrained(
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
         kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
         model, report = kind.from_pretrained(folder, dtype=torch_dtype, output_loading_info=True, **safely)
-    check_weights(name, report["missing_keys"], causal)
-    return model, tokenizer, declared
-
-
-def check_weights(name: str, missing: Collection[str], causal: bool = False) -> None:
-    """`ValueError` if weights that features or probabilities depend on are missing: they are drawn at random then."""
-    keys = sorted(missing)
+    keys = sorted(report["missing_keys"])  # of weights that are drawn at random
     if causal and any(map(_UNUSED.search, keys)):
         raise not_causal(name, f"comes without weights of its head: {', '.join(keys[:3])}")
     used = [key for key in keys if not _UNUSED.search(key)]
@@ -80,6 +74,7 @@ def check_weights(name: str, missing: Collection[str], causal: bool = False) -> 
             f"the model {name!r} must come with all weights, which would be drawn at random, and these are missing: "
             f"{', '.join(used[:3])}{more}"
         )
+    return model, tokenizer, declared
 
 
 def load_tokenizer(name: str) -> Any:
@@ -143,19 +138,16 @@ def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
     Raises:
         ValueError: it holds no JSON object.
     """
-    if os.path.isdir(folder):
-        path: str | None = os.path.join(folder, file)
-    else:
-        from transformers.utils.hub import cached_file
+    from transformers.utils.hub import cached_file
 
-        path = cached_file(
-            folder,
-            file,
-            local_files_only=offline,
-            _raise_exceptions_for_missing_entries=False,
-            _raise_exceptions_for_connection_errors=False,
-        )
-    if path is None or not os.path.isfile(path):
+    path = cached_file(
+        folder,
+        file,
+        local_files_only=offline,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    if path is None:
         return {}
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
