@@ -103,7 +103,8 @@ def _errors() -> str:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files()
         for code, kind in KINDS.items():
-            parts.append(f"### {code}\n\n{kind.cause()}\n\n→ {kind.cure}\n")
+            cause, cure = kind.advice()
+            parts.append(f"### {code}\n\n{cause}\n\n→ {cure}\n")
             if (call := EXAMPLES[code]) is not None:
                 parts.append(f"> {_cell(said(call, code))}\n")
     return "\n".join(parts)

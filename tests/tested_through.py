@@ -25,7 +25,7 @@ TESTED_THROUGH = {
     "api/test_robustness.py": ("api/robustness_settings", "results/robustness"),
     "api/test_stress_test.py": ("results/stress_test",),
     "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
-    "features/likelihood/test_likelihoods.py": ("features/likelihood/decoder", "features/likelihood/language_model"),
+    "features/likelihood/test_likelihoods.py": ("features/likelihood/language_model",),
     "features/test_rows.py": ("features/row_files",),
     "features/test_sides.py": ("features/estimate",),
     "generation/test_evaluator.py": (

@@ -15,9 +15,9 @@ from mauve_metric.api.described_set import read_sets, read_training, tokenizing
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.catalogue.row import Group
 from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.features.encoder import check_model
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
-from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder, parse_decoder
-from mauve_metric.features.likelihood.language_model import check_language_model
+from mauve_metric.features.likelihood.language_model import Decoder, describe_decoder, parse_decoder
 from mauve_metric.features.sides import By, open_models
 from mauve_metric.options import Options, RunOptions, with_options
 from mauve_metric.quantize.quantizers import scoring_options
@@ -343,7 +343,7 @@ def _decoders(
 def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callable[..., Likelihoods]:
     """Function from texts to likelihoods; `TypeError` or `ValueError` for an invalid language model."""
     if model is not None:
-        check_language_model("language_model", model)
+        check_model("language_model", model)
 
     def of(texts: list[str], **decoder: Unpack[Decoder]) -> Likelihoods:
         from mauve_metric.features.likelihood.likelihoods import likelihoods

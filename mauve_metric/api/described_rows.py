@@ -13,7 +13,7 @@ from mauve_metric.api.subgroups import enough_rows
 from mauve_metric.arrays import Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.near_duplicates import texts_of_one_origin
-from mauve_metric.features.likelihood.decoder import Decoder
+from mauve_metric.features.likelihood.language_model import Decoder
 from mauve_metric.measures.discriminators import TransferTable, transfer_table
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig

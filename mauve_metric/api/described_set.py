@@ -13,7 +13,7 @@ from mauve_metric.api.compare import check_sides, side_of
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Form
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
-from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder
+from mauve_metric.features.likelihood.language_model import Decoder, describe_decoder
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
 from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words

@@ -134,7 +134,10 @@ def padded(encoder: Encoder, rows: Sequence[Sequence[int]]) -> tuple[torch.Tenso
     """Token ids padded on the right, (b, t), and their attention mask, on the model's device."""
     torch = import_torch()
     pad = torch.nn.utils.rnn.pad_sequence
-    ids = pad([torch.as_tensor(row) for row in rows], batch_first=True, padding_value=_padding_id(encoder))
+    # RoBERTa-like models find positions by their own padding id; for others any id does under the mask
+    known = (getattr(owner, "pad_token_id", None) for owner in (encoder.model.config, encoder.tokenizer))
+    padding = next((number for number in known if isinstance(number, int) and number >= 0), 0)
+    ids = pad([torch.as_tensor(row) for row in rows], batch_first=True, padding_value=padding)
     mask = pad([torch.ones(len(row), dtype=torch.long) for row in rows], batch_first=True)
     return ids.to(encoder.model.device), mask.to(encoder.model.device)
 
@@ -143,15 +146,6 @@ def output_of(model: Any, ids: torch.Tensor, mask: torch.Tensor) -> Any:
     """Run a model of transformers on a batch, without a cache for later tokens."""
     options = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
     return model(input_ids=ids, attention_mask=mask, **options)
-
-
-def _padding_id(encoder: Encoder) -> int:
-    """RoBERTa-like models find positions by their own padding id; for others any id does under the mask."""
-    for owner in (encoder.model.config, encoder.tokenizer):
-        padding = getattr(owner, "pad_token_id", None)
-        if isinstance(padding, int) and padding >= 0:
-            return padding
-    return 0
 
 
 def _pool(states: torch.Tensor, mask: torch.Tensor, lengths: torch.Tensor, pooling: str) -> torch.Tensor:

@@ -14,31 +14,49 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from mauve_metric.arrays import Array
-from mauve_metric.features.cache_file import (
-    APPLICATION_ID,
-    DAMAGE,
-    TABLE,
-    is_empty,
-    is_ours,
-    is_passing,
-    make_private,
-    make_private_folder,
-)
 from mauve_metric.runtime.checks import check_count, shown
 from mauve_metric.runtime.errors import NoFile
 
 logger = logging.getLogger(__name__)
 FILE_NAME = "features.sqlite"
+_FILES = ("", "-wal", "-shm")  # what follows the name of the file, and of its journals
 _DAY = 86_400
 _KEYS_A_QUERY = 500  # SQLite takes a bounded number of parameters
 LOCK_SECONDS = 60.0  # how long to wait for another process, which may be giving back the space of a large file
 _RETRY_SECONDS = 0.01  # between two tries to open the file while another process does
+APPLICATION_ID = 0x4D417645  # "MAuE": in the file's header; identifies the file as ours, whatever else is damaged
+TABLE = """
+CREATE TABLE features (
+    key BLOB PRIMARY KEY, dtype TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL
+)
+"""
+_DELETE_OLDEST = """
+DELETE FROM features WHERE key IN
+    (SELECT key FROM features ORDER BY used, rowid LIMIT MAX(1, (SELECT COUNT(*) FROM features) / 8))
+"""
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)  # the second: SQLite quotes a damaged definition in its message
+_ALIKE = 0.9  # share of a definition's characters that make it ours, if damaged: a file of before had no such number
+_PASSING = {  # the circumstances of a file that may be sound: all other errors mean that its content is not
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PROTOCOL,
+}
+_LOOK_SECONDS = 1.0  # how long to wait for another process before a damaged file is looked at
 Answer = TypeVar("Answer")
 
 
@@ -103,7 +121,8 @@ class FeatureCache:
     def __init__(self, folder: str | Path | None = None, max_bytes: int | None = None) -> None:
         self.path = (cache_folder() if folder is None else _expand(folder)) / FILE_NAME
         self.max_bytes = max_cache_bytes() if max_bytes is None else max_bytes
-        make_private_folder(self.path.parent)
+        self.path.parent.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, exist_ok=True)  # a folder that is there stays as it is
         self._connection: sqlite3.Connection | None = None
         self._patience = LOCK_SECONDS
         self._told: set[str] = set()  # operations with a logged failure
@@ -137,8 +156,16 @@ class FeatureCache:
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
         try:
-            new = is_empty(connection)
-            make_private(self.path)
+            found = [str(row[0]) for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL")]
+            number = connection.execute("PRAGMA application_id").fetchone()[0]
+            new = not found and number in (0, APPLICATION_ID)
+            if not new and [sql.split() for sql in found] != [TABLE.split()]:
+                raise sqlite3.DatabaseError("its table is not defined as that of a feature cache is")
+            for suffix in _FILES:  # SQLite gives new journals the permissions of the file
+                with contextlib.suppress(OSError):  # there is none, or another user owns it
+                    file = self.path.with_name(FILE_NAME + suffix)
+                    if file.stat().st_mode & 0o077:
+                        file.chmod(0o600)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
             if new:
@@ -159,7 +186,7 @@ class FeatureCache:
             try:
                 return action(self._connect())
             except DAMAGE as error:
-                if is_passing(error):
+                if _is_passing(error):
                     raise
                 self._set_aside(error)
                 return action(self._connect())
@@ -173,11 +200,11 @@ class FeatureCache:
             OSError: it is not ours.
         """
         self.close()
-        if not is_ours(self.path):
+        if not _is_ours(self.path):
             raise OSError(f"{self.path} is no feature cache but a database of another program: it is left as it is")
         target = self.path.with_name(f"{FILE_NAME}.corrupt-{time.time_ns()}")
         logger.warning("the feature cache %s is corrupt (%s): it is set aside as %s", self.path, error, target.name)
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in _FILES:
             with contextlib.suppress(FileNotFoundError):  # or another process was quicker
                 self.path.with_name(FILE_NAME + suffix).replace(target.with_name(target.name + suffix))
 
@@ -194,14 +221,12 @@ class FeatureCache:
         rows: dict[bytes, tuple[Any, Any, Any]] = {}
         try:
             for start in range(0, len(keys), _KEYS_A_QUERY):
-                part = list(keys[start : start + _KEYS_A_QUERY])
-                rows.update(self._run(lambda connection, part=part: _select(connection, part)))  # type: ignore[misc]
+                rows |= self._run(partial(_select, keys=keys[start : start + _KEYS_A_QUERY]))
             wrong = {(key,) for key, row in rows.items() if not _is_sound(key, *row)}
             if wrong:
                 message = "%d features in %s have a wrong checksum: they are computed again"
                 logger.warning(message, len(wrong), self.path)
-                statement = "DELETE FROM features WHERE key = ?"
-                self._run(lambda connection: _transaction(connection, statement, list(wrong)))
+                self._run(partial(_write, statement="DELETE FROM features WHERE key = ?", records=list(wrong)))
         except OSError as error:
             self._go_without("read", error)
             return [None] * len(keys)
@@ -217,7 +242,7 @@ class FeatureCache:
             records.append((key, row.dtype.str, value, _checksum(key, row.dtype.str, value), now))
         try:
             statement = "INSERT OR REPLACE INTO features VALUES (?, ?, ?, ?, ?)"
-            self._run(lambda connection: _transaction(connection, statement, records))
+            self._run(partial(_write, statement=statement, records=records))
             if self._bytes() > self.max_bytes:
                 self.prune(self.max_bytes * 4 // 5)
         except OSError as error:
@@ -226,42 +251,39 @@ class FeatureCache:
     def prune(self, max_bytes: int) -> int:
         """Delete the features used longest ago until the rest fits in `max_bytes`; how many went."""
         deleted, max_bytes = 0, check_count("max_bytes", max_bytes, low=0)
-        while self._bytes() > max_bytes and (count := self._run(_delete_oldest)):
+        while self._bytes() > max_bytes and (count := self._execute(_DELETE_OLDEST).rowcount):
             deleted += count
-        self._run(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return deleted
 
     def clear(self) -> int:
         """Delete everything, files that were set aside too, and give the space back; how many features went."""
-
-        def action(connection: sqlite3.Connection) -> int:
-            count = connection.execute("DELETE FROM features").rowcount
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            return count
-
         for corrupt in self.path.parent.glob(f"{FILE_NAME}.corrupt-*"):
             corrupt.unlink(missing_ok=True)
-        return self._run(action)
+        count = self._execute("DELETE FROM features").rowcount
+        self.compact()
+        self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return count
 
     def compact(self) -> None:
         """Give the space of deleted features back to the file system."""
-        self._run(lambda connection: connection.execute("VACUUM"))
+        self._execute("VACUUM")
 
     def info(self) -> CacheInfo:
         """Return the state of the cache."""
-        count = self._number("SELECT COUNT(*) FROM features WHERE dtype != '|u1'")
+        (count,) = self._execute("SELECT COUNT(*) FROM features WHERE dtype != '|u1'").fetchone()
         return CacheInfo(self.path, count, self._bytes(), self.max_bytes)
 
     def _bytes(self) -> int:
         """Bytes in use: pages of the file without the free ones."""
-        return self._number(
+        (used,) = self._execute(
             "SELECT (page_count - freelist_count) * page_size "
             "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
-        )
+        ).fetchone()
+        return int(used)
 
-    def _number(self, query: str) -> int:
-        return self._run(lambda connection: int(connection.execute(query).fetchone()[0]))
+    def _execute(self, statement: str) -> sqlite3.Cursor:
+        return self._run(lambda connection: connection.execute(statement))
 
 
 def _checksum(key: bytes, dtype: str, value: bytes) -> int:
@@ -273,7 +295,7 @@ def _is_sound(key: bytes, dtype: object, value: object, checksum: object) -> boo
     return isinstance(dtype, str) and isinstance(value, bytes) and _checksum(key, dtype, value) == checksum
 
 
-def _select(connection: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, tuple[Any, Any, Any]]:
+def _select(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, tuple[Any, Any, Any]]:
     """Stored rows by key, their day of use brought up to date."""
     marks = ",".join("?" * len(keys))
     found = connection.execute(f"SELECT key, dtype, value, checksum, used FROM features WHERE key IN ({marks})", keys)
@@ -281,18 +303,40 @@ def _select(connection: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, tu
     now = int(time.time())
     stale = [(now, row[0]) for row in rows if isinstance(row[4], int) and row[4] < now - _DAY]
     if stale:
-        _transaction(connection, "UPDATE features SET used = ? WHERE key = ?", stale)
+        _write(connection, "UPDATE features SET used = ? WHERE key = ?", stale)
     return {row[0]: (row[1], row[2], row[3]) for row in rows}
 
 
-def _transaction(connection: sqlite3.Connection, statement: str, records: Sequence[tuple[Any, ...]]) -> None:
+def _write(connection: sqlite3.Connection, statement: str, records: Sequence[tuple[Any, ...]]) -> None:
+    """Execute a statement for each record, in one transaction."""
     with connection:  # commits, or rolls back what a full disk has not ended already
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(statement, records)
 
 
-def _delete_oldest(connection: sqlite3.Connection) -> int:
-    """Delete an eighth of the features, those used longest ago."""
-    eighth = "MAX(1, (SELECT COUNT(*) FROM features) / 8)"
-    oldest = f"SELECT key FROM features ORDER BY used, rowid LIMIT {eighth}"
-    return connection.execute(f"DELETE FROM features WHERE key IN ({oldest})").rowcount
+def _is_ours(path: Path) -> bool:
+    """Return whether a file with another content was a feature cache or no database; False for another program's.
+
+    Raises:
+        DatabaseError: it cannot be looked at now.
+    """
+    with contextlib.closing(sqlite3.connect(path, timeout=_LOOK_SECONDS)) as connection:
+        connection.text_factory = bytes
+        try:
+            connection.execute("PRAGMA writable_schema=ON")  # an unreadable schema can be queried then
+            number = connection.execute("PRAGMA application_id").fetchone()[0]
+            if number == APPLICATION_ID:
+                return True
+            found = [row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL")]
+        except DAMAGE as error:
+            if _is_passing(error):
+                raise
+            return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB
+    wanted = TABLE.strip().encode()
+    alike = (isinstance(sql, bytes) and SequenceMatcher(None, wanted, sql, False).ratio() > _ALIKE for sql in found)
+    return any(alike) or (number == 0 and not found)
+
+
+def _is_passing(error: Exception) -> bool:
+    """Return whether an error is due to circumstances (locked, full, forbidden), not to the file's content."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _PASSING

@@ -19,13 +19,15 @@ from mauve_metric.features.pretrained import (
     weights_sha256,
 )
 from mauve_metric.runtime.errors import DamagedFile
+from mauve_metric.runtime.model_state import bare_model
 from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 logger = logging.getLogger(__name__)
-LITERATURE_MAX_TEXT_LENGTH = 1024
+_USUAL_LENGTH = 1024  # as in the literature
+LIKELIHOODS = "likelihoods 2"  # of a causal language model in the place of a pooling: in the keys of the cache
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,9 @@ def load_encoder(
     device: str = "cpu",
     compile: bool = False,
     text_prefix: str | None = None,
+    causal: bool = False,
 ) -> Encoder:
-    """Load a featurizer.
+    """Load a featurizer, or a causal language model.
 
     Args:
         model_name: a name in `FEATURIZERS` or `presets.PRESETS`, a name or local folder that transformers' AutoModel
@@ -78,38 +81,36 @@ def load_encoder(
         device: from `resolve_device`.
         compile: run the model through `torch.compile`.
         text_prefix: put before each text; None: that of the preset, else none.
+        causal: with its head, by transformers' AutoModelForCausalLM, to give probabilities; without pooling and preset.
 
     Raises:
-        OSError: the model cannot be reached. ImportError: a package is missing. ValueError: a bad argument.
+        OSError: the model cannot be reached. ImportError: a package is missing. TypeError, ValueError: a bad argument,
+            or no causal language model where one is asked for.
     """
     torch = import_torch()
     declared: dict[str, dict[str, Any]] = {}
-    usual_length = LITERATURE_MAX_TEXT_LENGTH
+    usual_length = _USUAL_LENGTH
+    check_model("model" if causal else "featurize_model_name", model_name)
+    of_use = bare_model if causal else without_head
     if isinstance(model_name, tuple):
-        model, tokenizer = model_name
-        if not hasattr(model, "state_dict") or not hasattr(model, "config") or not callable(tokenizer):
-            raise TypeError(
-                "featurize_model_name as a pair must be (transformers model, tokenizer), got "
-                f"({type(model).__name__}, {type(tokenizer).__name__})"
-            )
-        model = without_head(model)
+        model, tokenizer = of_use(model_name[0]), model_name[1]
         name = str(getattr(model.config, "_name_or_path", "") or type(model).__name__)
         device, dtype = str(model.device), str(model.dtype).removeprefix("torch.")
         revision = weights_sha256(model)
     else:
-        name, preset = preset_of(model_name)
+        name, preset = (model_name, None) if causal else preset_of(model_name)
         if preset is not None:
             usual_length = preset.max_text_length
             pooling = preset.pooling if pooling == "auto" else pooling
             text_prefix = preset.text_prefix if text_prefix is None else text_prefix
-        folder = str(FEATURIZERS[name]()) if name in FEATURIZERS else name
-        model, tokenizer, declared = load_pretrained(name, folder, getattr(torch, dtype))
-        model = without_head(model).to(device)
+        folder = str(FEATURIZERS[name]()) if name in FEATURIZERS and not causal else name
+        model, tokenizer, declared = load_pretrained(name, folder, getattr(torch, dtype), causal)
+        model = of_use(model).to(device)
         revision = getattr(model.config, "_commit_hash", None) or folder_sha256(Path(folder))
     if compile:
         model = torch.compile(model, dynamic=True)
-    positions, length = text_length(name, model, tokenizer, declared, max_text_length, usual_length)
-    chosen = _pooling(name, pooling, declared)
+    positions, length = _text_length(name, model, tokenizer, declared, max_text_length, usual_length)
+    chosen = LIKELIHOODS if causal else _pooling(name, pooling, declared)
     identity = {
         "model": name,
         "revision": revision,
@@ -121,6 +122,28 @@ def load_encoder(
     }
     prefix = text_prefix or ""
     return Encoder(name, model, tokenizer, chosen, length, positions, device, dtype, identity, prefix)
+
+
+def check_model(name: str, model: object) -> None:
+    """Refuse a value that names no language model, before anything is loaded.
+
+    Args:
+        name: of the argument, for errors.
+        model: what the caller gave.
+
+    Raises:
+        TypeError: neither a name or folder nor a (model, tokenizer) pair. ValueError: an empty name.
+    """
+    if isinstance(model, str) and model.strip():
+        return
+    if isinstance(model, str):
+        raise ValueError(f"{name} must be the name or the folder of a model, got {model!r}")
+    if not isinstance(model, tuple):
+        raise TypeError(f"{name} must be a name, a folder or a (model, tokenizer) pair, got {type(model).__name__}")
+    is_model = bool(model) and hasattr(model[0], "state_dict") and hasattr(model[0], "config")
+    if len(model) != 2 or not is_model or not callable(model[1]):
+        found = ", ".join(type(item).__name__ for item in model)
+        raise TypeError(f"{name} as a pair must be (transformers model, tokenizer), got ({found})")
 
 
 def prefix_entry(text_prefix: str | None) -> dict[str, str]:
@@ -136,16 +159,21 @@ def without_head(model: Any) -> Any:
     return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
 
 
-def text_length(
+def _text_length(
     name: str,
     model: Any,
     tokenizer: PreTrainedTokenizerBase,
     declared: Mapping[str, Mapping[str, Any]],
     max_text_length: int | None,
-    usual_length: int = LITERATURE_MAX_TEXT_LENGTH,
+    usual_length: int,
 ) -> tuple[int | None, int]:
     """The most positions that a model takes, None if any number, and how many tokens of a text are kept."""
-    positions = _max_positions(model)
+    limit = getattr(model.config, "max_position_embeddings", None)
+    for part, module in model.named_modules():
+        padding = getattr(module, "padding_idx", None)
+        if part.endswith("position_embeddings") and padding is not None:  # RoBERTa counts from padding_idx + 1
+            limit = module.num_embeddings - padding - 1
+    positions = int(limit) if isinstance(limit, int) and limit > 0 else None
     limits = {
         "max_position_embeddings": positions,
         "model_max_length": getattr(tokenizer, "model_max_length", None),
@@ -160,16 +188,6 @@ def text_length(
     if length < wanted and max_text_length is not None:
         logger.warning("max_text_length=%d is more than %s takes: texts are cut to %d tokens", wanted, name, length)
     return positions, length
-
-
-def _max_positions(model: Any) -> int | None:
-    """Number of tokens that the position embeddings allow, None if any number."""
-    limit = getattr(model.config, "max_position_embeddings", None)
-    for name, module in model.named_modules():
-        padding = getattr(module, "padding_idx", None)
-        if name.endswith("position_embeddings") and padding is not None:  # RoBERTa counts from padding_idx + 1
-            limit = module.num_embeddings - padding - 1
-    return int(limit) if isinstance(limit, int) and limit > 0 else None
 
 
 _POOLINGS = {

@@ -9,7 +9,7 @@ import os
 import sys
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,10 +18,9 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
-from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, ParquetFeatures, npy_header
+from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, ParquetFeatures, name_among, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
-from mauve_metric.runtime.archives import check_directory
-from mauve_metric.runtime.checks import check_file, shown
+from mauve_metric.runtime.checks import check_directory, check_file, shown
 from mauve_metric.runtime.errors import DamagedFile, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable, written_whole
@@ -223,23 +222,24 @@ def read_features(path: str | Path) -> StoredFeatures:
     """
     path = Path(path)
     check_file(path)
+    features: Features
     if path.suffix.lower() == ".parquet":
-        return _read_parquet(path)
-    with path.open("rb") as file:
-        zipped = file.read(2) == b"PK"
-    if zipped:
-        return _read_npz(path)
-    rows = NpyRows.of_file(path)
-    features = CheckedRows(str(path), rows) if path.stat().st_size > LAZY_BYTES else np.load(path, allow_pickle=False)
-    sidecar = path.with_name(path.name + ".json")
-    if path.suffix.lower() != ".npy" or not sidecar.is_file():
+        source, file = path, ParquetFeatures(path)
+        features, content = np.concatenate(list(file.blocks())), file.metadata
+    else:
+        with path.open("rb") as opened:
+            zipped = opened.read(2) == b"PK"
+        if zipped:
+            return _read_npz(path)
+        rows, lazily = NpyRows.of_file(path), path.stat().st_size > LAZY_BYTES
+        features = CheckedRows(str(path), rows) if lazily else np.load(path, allow_pickle=False)
+        source = path.with_name(path.name + ".json")
+        content = source.read_bytes() if path.suffix.lower() == ".npy" and source.is_file() else None
+    if content is None:
         return StoredFeatures(features)
-    try:
-        meta = _json_object(sidecar.read_text(encoding="utf-8"), sidecar)
-    except UnicodeDecodeError as error:
-        raise DamagedFile(f"{sidecar} is damaged: it is not UTF-8") from error
-    stored = _from_meta(features, meta, sidecar)
-    _check_facts(meta, features, sidecar, path)
+    meta = _json_object(content, source)
+    stored = _from_meta(features, meta, source)
+    _check_facts(meta, features, source, path)
     return stored
 
 
@@ -250,7 +250,7 @@ def read_lazily(path: Path) -> StoredFeatures:
         FileNotFoundError: a file is missing. ValueError: a file is damaged.
     """
     sidecar = path.with_name(path.name + ".json")
-    return _from_meta(NpyRows.of_file(path), _json_object(sidecar.read_text(encoding="utf-8"), sidecar), sidecar)
+    return _from_meta(NpyRows.of_file(path), _json_object(sidecar.read_bytes(), sidecar), sidecar)
 
 
 def _read_npz(path: Path) -> StoredFeatures:
@@ -259,38 +259,28 @@ def _read_npz(path: Path) -> StoredFeatures:
         check_directory(path)
         with zipfile.ZipFile(path) as file:
             names = [name.removesuffix(".npy") for name in file.namelist()]
-            wanted = _array_name([name for name in names if name != "meta"], path)
+            arrays = [name for name in names if name != "meta"]
+            wanted = name_among(arrays)
+            if wanted is None:
+                expected = "must hold one array or one called 'features'"
+                raise ValueError(f"{path} {expected}, it holds {one_line(', '.join(arrays))}")
             member = file.getinfo(f"{wanted}.npy")
             with file.open(member) as opened:
                 npy_header(str(path), cast("BinaryIO", opened), member.file_size)
-        with np.load(path, allow_pickle=False) as arrays:
-            features, meta = arrays[wanted], str(arrays["meta"]) if "meta" in names else None
-    except (
-        OSError,
-        EOFError,
-        KeyError,
-        zipfile.BadZipFile,
-        zlib.error,
-        RuntimeError,
-        *NOT_A_HEADER,
-    ) as error:
+        with np.load(path, allow_pickle=False) as loaded:
+            features, meta = loaded[wanted], str(loaded["meta"]) if "meta" in names else None
+    except (OSError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, *NOT_A_HEADER) as error:
         if isinstance(error, ValueError) and str(path) in str(error):
             raise
         raise DamagedFile(f"{path} is not a numpy file of numbers: {one_line(error)}") from error
     return StoredFeatures(features) if meta is None else _from_meta(features, _json_object(meta, path), path)
 
 
-def _array_name(names: Sequence[str], path: Path) -> str:
-    if "features" in names:
-        return "features"
-    if len(names) != 1:
-        raise ValueError(f"{path} must hold one array or one called 'features', it holds {one_line(', '.join(names))}")
-    return names[0]
-
-
-def _json_object(content: str, path: Path) -> dict[str, Any]:
+def _json_object(content: str | bytes, path: Path) -> dict[str, Any]:
     try:
         value = json.loads(content)
+    except UnicodeDecodeError as error:
+        raise DamagedFile(f"{path} is damaged: it is not UTF-8") from error
     except (ValueError, RecursionError) as error:  # not JSON, integers of 5000 digits, or too deep
         raise DamagedFile(f"{path} is damaged: {one_line(error)}") from error
     if not isinstance(value, dict):
@@ -311,14 +301,3 @@ def is_feature_file(path: str | Path) -> bool:
     except (OSError, pyarrow.ArrowException):
         return False
     return b"mauve_metric" in metadata
-
-
-def _read_parquet(path: Path) -> StoredFeatures:
-    file = ParquetFeatures(path)
-    features = np.concatenate(list(file.blocks()))
-    if file.metadata is None:
-        return StoredFeatures(features)
-    meta = _json_object(file.metadata.decode(errors="replace"), path)
-    stored = _from_meta(features, meta, path)
-    _check_facts(meta, features, path, path)
-    return stored

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from mauve_metric.arrays import Array
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.feature_files import StoredFeatures
 from mauve_metric.features.featurize import KEY_BYTES, token_key
@@ -24,6 +23,7 @@ from mauve_metric.options import MauveConfig
 
 _FORM = "1"  # of the notes; another one finds nothing of the old
 _POOLING_FILE = "1_Pooling/config.json"
+_NOTE = np.dtype([("key", f"V{KEY_BYTES}"), ("length", "<u4"), ("cut", "u1")])  # of a text; stored as its bytes
 
 
 class KnownTexts:
@@ -40,19 +40,23 @@ class KnownTexts:
 
     def find(self, texts: Sequence[str]) -> StoredFeatures | None:
         """Look up what is known of texts; None unless all of them are known."""
-        identity = self._identity()
-        notes = self._store.get([self._key(text) for text in texts]) if identity is not None else []
-        if identity is None or any(not _is_note(note, KEY_BYTES + 5) for note in notes):
+        (known,) = self._store.get([self._key(None)])
+        if known is None or known.dtype != np.uint8:
             return None
-        rows = np.stack([note for note in notes if note is not None])
-        keys = [row[:KEY_BYTES].tobytes() for row in rows]
+        size = _NOTE.itemsize
+        found_notes = self._store.get([self._key(text) for text in texts])
+        notes = [note for note in found_notes if note is not None and (note.dtype, note.shape) == (np.uint8, (size,))]
+        if len(notes) < len(texts):
+            return None
+        rows = np.stack(notes).view(_NOTE)[:, 0]
+        keys = [key.tobytes() for key in rows["key"]]
         distinct = [*dict.fromkeys(keys)]
         found = dict(zip(distinct, self._store.get(distinct), strict=True))
         features = [feature for key in keys if (feature := found[key]) is not None]
         if len(features) < len(texts):
             return None
-        lengths = np.ascontiguousarray(rows[:, KEY_BYTES : KEY_BYTES + 4]).view("<u4")[:, 0].astype(np.int64)
-        return StoredFeatures(np.stack(features), identity, lengths, int(rows[:, -1].sum()))
+        identity = {"model": self._model, **json.loads(known.tobytes())}
+        return StoredFeatures(np.stack(features), identity, rows["length"].astype(np.int64), int(rows["cut"].sum()))
 
     def remember(
         self,
@@ -67,21 +71,13 @@ class KnownTexts:
             identity: of the encoder. texts, ids, cut: the texts, their token ids, and whether these were cut.
         """
         digest = identity_digest(identity)
-        notes = np.empty((len(texts), KEY_BYTES + 5), dtype=np.uint8)
-        for note, row, is_cut in zip(notes, ids, cut, strict=True):
-            note[:KEY_BYTES] = np.frombuffer(token_key(digest, row), dtype=np.uint8)
-            note[KEY_BYTES:-1] = np.frombuffer(len(row).to_bytes(4, "little"), dtype=np.uint8)
-            note[-1] = is_cut
-        self._store.put([self._key(text) for text in texts], notes)
+        notes = np.array(
+            [(token_key(digest, row), len(row), is_cut) for row, is_cut in zip(ids, cut, strict=True)], _NOTE
+        )
+        self._store.put([self._key(text) for text in texts], notes.view(np.uint8).reshape(len(texts), -1))
         nameless = {key: value for key, value in identity.items() if key != "model"}
         content = np.frombuffer(json.dumps(nameless).encode(), dtype=np.uint8)
         self._store.put([self._key(None)], content[None])
-
-    def _identity(self) -> dict[str, str] | None:
-        (note,) = self._store.get([self._key(None)])
-        if note is None or not _is_note(note):
-            return None
-        return {"model": self._model, **json.loads(note.tobytes())}
 
     def _key(self, text: str | None) -> bytes:
         """The key of a text's note, or of the encoder's identity."""
@@ -107,7 +103,3 @@ def source_of(config: MauveConfig) -> str | None:
     parts += [_FORM, name, config.pooling, str(config.max_text_length), config.dtype]
     parts += [f"text_prefix:{config.text_prefix}"] if config.text_prefix else []
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def _is_note(value: Array | None, size: int | None = None) -> bool:
-    return value is not None and value.dtype == np.uint8 and (size is None or value.shape == (size,))

@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage, not_causal, one_line
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers
+from mauve_metric.runtime.threads import changed
 
 logger = logging.getLogger(__name__)
 _UNUSED = re.compile(r"(^|\.)(\w*pooler\w*|(\w+_)?head|classifier|cls|score|qa_outputs)\.")  # poolers and heads
@@ -63,13 +64,7 @@ def load_pretrained(
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
         kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
         model, report = kind.from_pretrained(folder, dtype=torch_dtype, output_loading_info=True, **safely)
-    check_weights(name, report["missing_keys"], causal)
-    return model, tokenizer, declared
-
-
-def check_weights(name: str, missing: Collection[str], causal: bool = False) -> None:
-    """`ValueError` if weights that features or probabilities depend on are missing: they are drawn at random then."""
-    keys = sorted(missing)
+    keys = sorted(report["missing_keys"])  # of weights that are drawn at random
     if causal and any(map(_UNUSED.search, keys)):
         raise not_causal(name, f"comes without weights of its head: {', '.join(keys[:3])}")
     used = [key for key in keys if not _UNUSED.search(key)]
@@ -79,6 +74,7 @@ def check_weights(name: str, missing: Collection[str], causal: bool = False) -> 
             f"the model {name!r} must come with all weights, which would be drawn at random, and these are missing: "
             f"{', '.join(used[:3])}{more}"
         )
+    return model, tokenizer, declared
 
 
 def load_tokenizer(name: str) -> Any:
@@ -142,19 +138,16 @@ def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
     Raises:
         ValueError: it holds no JSON object.
     """
-    if os.path.isdir(folder):
-        path: str | None = os.path.join(folder, file)
-    else:
-        from transformers.utils.hub import cached_file
+    from transformers.utils.hub import cached_file
 
-        path = cached_file(
-            folder,
-            file,
-            local_files_only=offline,
-            _raise_exceptions_for_missing_entries=False,
-            _raise_exceptions_for_connection_errors=False,
-        )
-    if path is None or not os.path.isfile(path):
+    path = cached_file(
+        folder,
+        file,
+        local_files_only=offline,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    if path is None:
         return {}
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -192,16 +185,15 @@ def _in_hub_cache(name: str, argument: str) -> bool:
 @contextlib.contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
     """Context without transformers' reports about heads that a featurizer does not use."""
-    verbosity = transformers.logging.get_verbosity()
-    bars = transformers.logging.is_progress_bar_enabled()
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
+    logs = transformers.logging
+    bars = logs.is_progress_bar_enabled()
+    logs.disable_progress_bar()
     try:
-        yield
+        with changed(logs.get_verbosity, logs.set_verbosity, logging.ERROR):
+            yield
     finally:
-        transformers.logging.set_verbosity(verbosity)
         if bars:
-            transformers.logging.enable_progress_bar()
+            logs.enable_progress_bar()
 
 
 def file_sha256(path: Path) -> str:

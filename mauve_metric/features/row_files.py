@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import FileIO
@@ -185,18 +185,14 @@ def _of_path(name: str, path: Path) -> FeatureRows:
             raise UnknownEnding(f"the folder {path} holds no .npy or .parquet files of features")
         return ConcatenatedRows([_of_path(name, shard) for shard in shards])
     check_file(path, f"{name}: ")
-    if path.suffix.lower() == ".parquet":
-        parquet = ParquetFeatures(path)
-        return BlockwiseRows(parquet.shape, parquet.blocks)
-    return NpyRows.of_file(path)
+    return ParquetFeatures(path) if path.suffix.lower() == ".parquet" else NpyRows.of_file(path)
 
 
 def _of_dataset(name: str, data: Any) -> FeatureRows:
     """Rows of a `datasets.Dataset`: columns by name, rows by slices."""
-    columns = data.column_names
-    column = "features" if "features" in columns else columns[0] if len(columns) == 1 else None
+    column = name_among(data.column_names)
     if column is None:
-        raise NoSuchField.of(name, f"has no column 'features', it has {', '.join(columns)}")
+        raise NoSuchField.of(name, f"has no column 'features', it has {', '.join(data.column_names)}")
 
     def opened() -> Iterator[Array]:
         width = None
@@ -213,6 +209,11 @@ def _of_dataset(name: str, data: Any) -> FeatureRows:
     if first is None:
         raise NotFeatures.of(name, "must hold at least one row, got none")
     return BlockwiseRows((len(data), first.shape[1]), opened)
+
+
+def name_among(names: Sequence[str]) -> str | None:
+    """The name of the features among several arrays or columns: "features", or that of the only one."""
+    return "features" if "features" in names else names[0] if len(names) == 1 else None
 
 
 def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
@@ -241,7 +242,7 @@ def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
     return ConcatenatedRows(parts)
 
 
-class ParquetFeatures:
+class ParquetFeatures(BlockwiseRows):
     """A parquet file with one column of lists of numbers, all of one length.
 
     The column is "features", or the only one that there is. What the file says of its pages' checksums is verified.
@@ -260,20 +261,28 @@ class ParquetFeatures:
             written_twice = [(facts or {}).get(b"mauve_metric") for facts in (schema.metadata, file.metadata.metadata)]
         if written_twice[0] != written_twice[1]:
             raise DamagedFile(f"{path} is damaged: the two copies of what it says of its features differ")
-        self.column = self._column(schema.names)
-        self._check_kind(schema.field(self.column).type)
+        from pyarrow import types
+
+        column = name_among(schema.names)
+        if column is None:
+            raise NoSuchField(f"{path} has no column 'features', it has {one_line(', '.join(schema.names))}")
+        if schema.names.count(column) > 1:
+            raise ValueError(f"{path} must have one column {column!r}, it has {schema.names.count(column)}")
+        kind = schema.field(column).type
+        is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+        if not is_list or not (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):
+            raise ValueError(f"{path}: the column {column!r} must hold lists of numbers, got {one_line(kind)}")
+        self.column = column
         self.metadata: bytes | None = written_twice[0]
         width = next((block.shape[1] for block in self._blocks(1)), 0)
         if not count or not width:
             raise ValueError(f"{path} must hold features (n, d) with n and d at least 1, got {(count, width)}")
-        self.shape: tuple[int, int] = (count, width)
+        self.shape = (count, width)
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
         count = 0
-        for block in self._blocks(BLOCK_ROWS):
-            if block.shape[1] != self.shape[1]:
-                raise self._unequal(count, self.shape[1], block.shape[1])
+        for block in self._blocks(BLOCK_ROWS, self.shape[1]):
             count += len(block)
             yield block
         if count != self.shape[0]:
@@ -290,51 +299,27 @@ class ParquetFeatures:
         except (OSError, pyarrow.ArrowException, MemoryError, OverflowError, UnicodeDecodeError) as error:
             raise DamagedFile(f"{self.path} is not a parquet file, or is damaged: {one_line(error)}") from error
 
-    def _column(self, names: list[str]) -> str:
-        column = "features" if "features" in names else names[0] if len(names) == 1 else None
-        if column is None:
-            raise NoSuchField(f"{self.path} has no column 'features', it has {one_line(', '.join(names))}")
-        if names.count(column) > 1:
-            raise ValueError(f"{self.path} must have one column {column!r}, it has {names.count(column)}")
-        return column
-
-    def _check_kind(self, kind: pyarrow.DataType) -> None:
-        from pyarrow import types
-
-        is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-        if not is_list or not (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):
-            raise ValueError(
-                f"{self.path}: the column {self.column!r} must hold lists of numbers, got {one_line(kind)}"
-            )
-
-    def _blocks(self, rows: int) -> Iterator[Array]:
-        """All rows in order, at most so many at once, each block checked in itself."""
+    def _blocks(self, rows: int, width: int = 0) -> Iterator[Array]:
+        """All rows in order, at most so many at once, each of this width, or as wide as the first one."""
         start = 0
         with self._open() as file:
             for batch in file.iter_batches(rows, columns=[self.column]):
+                column = batch.column(0)
+                if column.null_count:
+                    row = start + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+                    raise ValueError(f"{self.path}, row {row}: expected a list of numbers in {self.column!r}, got none")
+                lengths = column.value_lengths().to_numpy(zero_copy_only=False)
+                width = width or int(lengths[:1].sum())
+                if (lengths != width).any():
+                    other = int(np.argmax(lengths != width))
+                    raise ValueError(
+                        f"{self.path}, row {start + other}: the rows of {self.column!r} must have one length, got "
+                        f"{lengths[other]} numbers after rows of {width}"
+                    )
+                numbers = column.flatten()
+                if numbers.null_count:
+                    row = start + int(np.argmax(numbers.is_null().to_numpy(zero_copy_only=False))) // width
+                    raise ValueError(f"{self.path}, row {row}: a number is missing in {self.column!r}")
                 if len(batch):
-                    yield self._rows(batch.column(0), start)
+                    yield numbers.to_numpy(zero_copy_only=False).reshape(len(batch), width)
                 start += len(batch)
-
-    def _rows(self, column: pyarrow.Array, start: int) -> Array:
-        """A part of the column as an array; `start`: the number of its first row."""
-        if column.null_count:
-            missing = start + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-            raise ValueError(f"{self.path}, row {missing}: expected a list of numbers in {self.column!r}, got none")
-        lengths = column.value_lengths().to_numpy(zero_copy_only=False)
-        width = int(lengths[0])
-        if (lengths != width).any():
-            other = int(np.argmax(lengths != width))
-            raise self._unequal(start + other, width, int(lengths[other]))
-        numbers = column.flatten()
-        if numbers.null_count:
-            missing = int(np.argmax(numbers.is_null().to_numpy(zero_copy_only=False))) // width
-            raise ValueError(f"{self.path}, row {start + missing}: a number is missing in {self.column!r}")
-        rows: Array = numbers.to_numpy(zero_copy_only=False).reshape(len(column), width)
-        return rows
-
-    def _unequal(self, row: int, expected: int, found: int) -> ValueError:
-        return ValueError(
-            f"{self.path}, row {row}: the rows of {self.column!r} must have one length, got {found} numbers after rows "
-            f"of {expected}"
-        )

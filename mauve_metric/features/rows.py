@@ -235,9 +235,7 @@ def some_rows(features: Features, most: int, seed: int = 0) -> Array:
     n, d = features.shape
     if not most:
         return np.empty((0, d), dtype=np.float32)
-    if n <= most:
-        return as_rows(features).take(np.arange(n))
-    return as_rows(features).take(some_numbers(n, most, seed))
+    return as_rows(features).take(some_numbers(n, min(n, most), seed))
 
 
 def some_numbers(n: int, most: int, seed: int) -> Integers:

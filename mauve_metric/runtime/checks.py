@@ -1,4 +1,4 @@
-"""Checks of arguments, and how messages repeat a value."""
+"""Checks of arguments and of the files that they name, and how messages repeat a value."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import difflib
 import math
 import operator
 import os
+import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from mauve_metric.arrays import Array
 
 Check = Callable[[str, object], object]
+# Of the record at the end of a zip file: its size, and the number of members that it has where a larger record says it.
+_END_BYTES, _MANY = 22, 0xFFFF
 # names of earlier versions and of evaluate
 RENAMED = {"paired": "aligned", "prompts_of": "q_groups", "references": "p_text", "predictions": "q_text"}
 
@@ -58,6 +61,37 @@ def check_file(path: Path, before: str = "") -> None:
     """
     if not os.path.isfile(path):
         raise NoFile(f"{before}there is no file {shown(str(path), most=200)}")
+
+
+def check_directory(path: Path) -> None:
+    """Refuse an archive whose directory names another number of members than it should, or one by another name.
+
+    Raises:
+        BadZipFile: the directory is damaged, or the file is no archive.
+    """
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _END_BYTES, 0))
+        end = file.read()
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        for entry in entries:
+            archive.open(entry).close()  # compares the name in the directory with the one before the member
+    count = int.from_bytes(end[10:12], "little")
+    if end.startswith(b"PK\5\6") and count not in (len(entries), _MANY):
+        raise zipfile.BadZipFile(f"its directory should name {count} members and names {len(entries)}")
+
+
+def check_archive(path: Path) -> None:
+    """Refuse an archive with a damaged directory, or a member whose checksum is wrong.
+
+    Raises:
+        BadZipFile: it is damaged.
+    """
+    check_directory(path)
+    with zipfile.ZipFile(path) as archive:
+        damaged = archive.testzip()
+    if damaged is not None:
+        raise zipfile.BadZipFile(f"{damaged!r} in it is damaged")
 
 
 def check_sets(sets: Mapping[str, Array], least: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""Errors that users often meet: each kind has a code, its cause (the docstring) and its cure.
+"""Errors that users often meet: each kind has a code, its name, and in its docstring the cause and the cure.
 
 The message of an error says what is wrong with this input. Its code leads to more, in the shell
 (`mauve-metric errors CODE`) and on the page of errors and warnings.
@@ -7,11 +7,12 @@ The message of an error says what is wrong with this input. Its code leads to mo
 from __future__ import annotations
 
 import contextlib
-from typing import ClassVar, Self
+import re
+from typing import Self
 
 
 class CodedError(Exception):
-    """An error that has a code. cure: what to do. argument: the name of what it is about, None if that is no argument.
+    """An error that has a code. argument: the name of what it is about, None if that is no argument.
 
     >>> error = WrongOption.of("seed", "must be an integer, got 'x'")
     >>> error.code, error.argument, str(error)
@@ -19,7 +20,6 @@ class CodedError(Exception):
     """
 
     code: str
-    cure: ClassVar[str]
     argument: str | None = None
 
     @classmethod
@@ -30,141 +30,126 @@ class CodedError(Exception):
         return error
 
     @classmethod
-    def cause(cls) -> str:
-        """The docstring on one line: when the error comes."""
-        return " ".join((cls.__doc__ or "").split())
+    def advice(cls) -> tuple[str, str]:
+        """Cause and cure: the paragraphs of the docstring, each on one line."""
+        cause, _, cure = (cls.__doc__ or "").partition("\n\n")
+        return " ".join(cause.split()), " ".join(cure.split())
 
 
 class NotWritten(CodedError, ValueError, OSError):
-    """A file cannot be written: its folder is missing, read-only or full, or the file is one of the inputs."""
+    """A file cannot be written: its folder is missing, read-only or full, or the file is one of the inputs.
 
-    code = "not_written"
-    cure = "Name another place. `--plot`, `--report` and `-o` are checked before anything is computed."
+    Name another place. `--plot`, `--report` and `-o` are checked before anything is computed.
+    """
 
 
 class NoFile(CodedError, FileNotFoundError):
-    """A file or folder to read is not there."""
+    """A file or folder to read is not there.
 
-    code = "no_file"
-    cure = "Check the name and the folder from which you run. A name with blanks needs quotes in the shell."
+    Check the name and the folder from which you run. A name with blanks needs quotes in the shell.
+    """
 
 
 class UnknownEnding(CodedError, ValueError):
-    """The ending of a file says how it is read; this ending, or folder, is of no known kind."""
+    """The ending of a file says how it is read; this ending, or folder, is of no known kind.
 
-    code = "unknown_ending"
-    cure = (
-        "Rename or convert it: `.jsonl`, `.json`, `.txt`, `.csv`, `.tsv` and `.parquet` for texts, `.npy`, `.npz` and "
-        "`.parquet` for features."
-    )
+    Rename or convert it: `.jsonl`, `.json`, `.txt`, `.csv`, `.tsv` and `.parquet` for texts, `.npy`, `.npz` and
+    `.parquet` for features.
+    """
 
 
 class NoSuchField(CodedError, ValueError):
-    """No field or column of a file is known to hold the texts, or the one that was named is not there."""
+    """No field or column of a file is known to hold the texts, or the one that was named is not there.
 
-    code = "no_such_field"
-    cure = (
-        "Name it by `--text-field NAME` (`text_field=`); `doc.story` is a field inside another one. For a file with "
-        "both sides give `--reference-field` and `--prediction-field`."
-    )
+    Name it by `--text-field NAME` (`text_field=`); `doc.story` is a field inside another one. For a file with both
+    sides give `--reference-field` and `--prediction-field`.
+    """
 
 
 class SeveralTexts(CodedError, ValueError):
-    """A record of a harness holds several texts where one is expected."""
+    """A record of a harness holds several texts where one is expected.
 
-    code = "several_texts"
-    cure = "Choose one as the message says: `--filter`, or a field with a number such as `resps.0.0`."
+    Choose one as the message says: `--filter`, or a field with a number such as `resps.0.0`.
+    """
 
 
 class NotOneSet(CodedError, ValueError):
-    """The files do not make two sides: one lacks the human texts, or the models' files hold other documents."""
+    """The files do not make two sides: one lacks the human texts, or the models' files hold other documents.
 
-    code = "not_one_set"
-    cure = (
-        "Give the human texts as a file of their own, first. `--common-rows` keeps the documents that all models have."
-    )
+    Give the human texts as a file of their own, first. `--common-rows` keeps the documents that all models have.
+    """
 
 
 class DamagedFile(CodedError, ValueError):
-    """A file is not what its name says, or was cut off while it was written."""
+    """A file is not what its name says, or was cut off while it was written.
 
-    code = "damaged_file"
-    cure = (
-        "Look at the line or byte that the message names. Write texts as UTF-8; make features again by `mauve-metric "
-        "featurize`."
-    )
+    Look at the line or byte that the message names. Write texts as UTF-8; make features again by `mauve-metric
+    featurize`.
+    """
 
 
 class EmptyTexts(CodedError, ValueError):
-    """A text is empty, or a set has none. Empty texts are a finding and not left out in silence."""
+    """A text is empty, or a set has none. Empty texts are a finding and not left out in silence.
 
-    code = "empty_texts"
-    cure = 'Leave them out by `--empty-texts drop` (`empty_texts="drop"`); the result has their number.'
+    Leave them out by `--empty-texts drop` (`empty_texts="drop"`); the result has their number.
+    """
 
 
 class NotTexts(CodedError, ValueError, TypeError):
-    """A side is not a list of texts: it is one text, or holds numbers, None or half a character."""
+    """A side is not a list of texts: it is one text, or holds numbers, None or half a character.
 
-    code = "not_texts"
-    cure = (
-        'Put a single text into a list. Take records without a text out, or write "" and let `empty_texts="drop"` '
-        "count them."
-    )
+    Put a single text into a list. Take records without a text out, or write "" and let `empty_texts="drop"` count them.
+    """
 
 
 class UnlikeFeatures(CodedError, ValueError):
-    """The two sides are not of one featurizer with one setting, or the texts are not those of the features."""
+    """The two sides are not of one featurizer with one setting, or the texts are not those of the features.
 
-    code = "unlike_features"
-    cure = "Featurize both sides again, by the same command (`mauve-metric featurize`)."
+    Featurize both sides again, by the same command (`mauve-metric featurize`).
+    """
 
 
 class NotFinite(CodedError, ValueError):
-    """Features hold NaN, infinity or masked values, often after an overflow in float16 or a division by 0."""
+    """Features hold NaN, infinity or masked values, often after an overflow in float16 or a division by 0.
 
-    code = "not_finite"
-    cure = 'Take `dtype="float32"` (`--dtype`). Look at the text of the row in the message. Do not replace NaN by 0.'
+    Take `dtype="float32"` (`--dtype`). Look at the text of the row in the message. Do not replace NaN by 0.
+    """
 
 
 class NotFeatures(CodedError, ValueError, TypeError):
-    """Features are not one array of numbers with a row for each text and a column for each feature."""
+    """Features are not one array of numbers with a row for each text and a column for each feature.
 
-    code = "not_features"
-    cure = "Take `features.reshape(n, -1)` for one row a text. Check that these are not tokens or texts."
+    Take `features.reshape(n, -1)` for one row a text. Check that these are not tokens or texts.
+    """
 
 
 class TooManyBuckets(CodedError, ValueError):
-    """There are more buckets than texts; a score needs ten texts a bucket."""
+    """There are more buckets than texts; a score needs ten texts a bucket.
 
-    code = "too_many_buckets"
-    cure = 'Leave `num_buckets` at `"auto"`, lower it, or take more texts.'
+    Leave `num_buckets` at `"auto"`, lower it, or take more texts.
+    """
 
 
 class UnknownOption(CodedError, TypeError):
-    """There is no option of this name."""
+    """There is no option of this name.
 
-    code = "unknown_option"
-    cure = "Take the name that the message proposes, or one of `mauve-metric score --help-all`."
+    Take the name that the message proposes, or one of `mauve-metric score --help-all`.
+    """
 
 
 class RowsDiffer(CodedError, ValueError, TypeError):
-    """Sets that are compared row by row differ in their number of rows."""
+    """Sets that are compared row by row differ in their number of rows.
 
-    code = "rows_differ"
-    cure = (
-        "Give one text a prompt in every file, in one order; or give `p_groups` and `q_groups`, one group for each "
-        "text."
-    )
+    Give one text a prompt in every file, in one order; or give `p_groups` and `q_groups`, one group for each text.
+    """
 
 
 class NoModel(CodedError, ValueError, OSError):
-    """A model is not on this machine and the Hub cannot be reached, or its folder holds no model."""
+    """A model is not on this machine and the Hub cannot be reached, or its folder holds no model.
 
-    code = "no_model"
-    cure = (
-        "`--featurize-model-name minilm` or `ngrams` needs no download. Or download the model where there is a "
-        "network, and name its folder."
-    )
+    `--featurize-model-name minilm` or `ngrams` needs no download. Or download the model where there is a network, and
+    name its folder.
+    """
 
 
 def not_causal(name: str, reason: str) -> NoModel:
@@ -173,30 +158,30 @@ def not_causal(name: str, reason: str) -> NoModel:
 
 
 class WrongOption(CodedError, ValueError, TypeError):
-    """The value of an option is not allowed, or not with another option."""
+    """The value of an option is not allowed, or not with another option.
 
-    code = "wrong_option"
-    cure = "The message says what is expected; `mauve-metric score --help-all` shows all options."
+    The message says what is expected; `mauve-metric score --help-all` shows all options.
+    """
 
 
 class NoPackage(CodedError, ImportError):
-    """A package that this needs is not installed."""
+    """A package that this needs is not installed.
 
-    code = "no_package"
-    cure = "Run the line of the message in the environment of `mauve_metric` (`python -m pip --version` names it)."
+    Run the line of the message in the environment of `mauve_metric` (`python -m pip --version` names it).
+    """
 
 
 class NoMemory(CodedError, MemoryError):
-    """The machine or the GPU ran out of memory."""
+    """The machine or the GPU ran out of memory.
 
-    code = "no_memory"
-    cure = (
-        "Lower `--max-batch-tokens`, which bounds a batch of texts. Features in files are read in blocks; score texts "
-        "in many files by `mauve-metric score … -o DIR`."
-    )
+    Lower `--max-batch-tokens`, which bounds a batch of texts. Features in files are read in blocks; score texts in many
+    files by `mauve-metric score … -o DIR`.
+    """
 
 
-KINDS = {kind.code: kind for kind in CodedError.__subclasses__()}
+KINDS = {re.sub("(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in CodedError.__subclasses__()}
+for name, one in KINDS.items():
+    one.code = name
 
 
 def code_of(error: BaseException) -> str | None:

@@ -45,14 +45,9 @@ def bare_model(model: torch.nn.Module | None) -> LanguageModel | None:
     """
     torch = import_torch()
     parallel = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
-    while True:
-        if isinstance(model, parallel):
-            model = model.module
-            continue
-        compiled = getattr(model, "_orig_mod", None)
-        if compiled is None:
-            return cast("LanguageModel | None", model)
-        model = compiled
+    while (inner := model.module if isinstance(model, parallel) else getattr(model, "_orig_mod", None)) is not None:
+        model = inner
+    return cast("LanguageModel | None", model)
 
 
 def check_finite_weights(model: torch.nn.Module) -> None:

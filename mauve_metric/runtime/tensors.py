@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Integers, Labels, Rows
 from mauve_metric.runtime.errors import NotFeatures, NotFinite
+from mauve_metric.runtime.threads import changed
 
 if TYPE_CHECKING:
     import torch
@@ -133,17 +134,11 @@ def stacked(sets: Sequence[Features], device: torch.device) -> torch.Tensor:
     return torch.cat([rows.to(torch.promote_types(rows.dtype, torch.float32)) for rows in tensors])
 
 
-@contextmanager
-def full_precision() -> Iterator[None]:
+def full_precision() -> AbstractContextManager[None]:
     """Context for products in full float32, whatever the program has set: TF32 has three digits."""
     import torch
 
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
+    return changed(torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest")
 
 
 def index_of(numbers: Labels, like: torch.Tensor) -> torch.Tensor:

@@ -6,14 +6,17 @@ CPUs on a machine of sixty-four, sixty-two threads wait for the other two's turn
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import TypeVar
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
+Value = TypeVar("Value")
 
 
 def usable_cpus() -> int:
@@ -42,36 +45,21 @@ def cpu_quota(cgroups: Path = _CGROUPS, membership: Path = _MEMBERSHIP) -> float
         lines = membership.read_text(encoding="utf-8").splitlines()
     except OSError:  # not Linux
         return None
-    found = [quota for line in lines for quota in _quotas(cgroups, line)]
-    return min(found, default=None)
-
-
-def _quotas(cgroups: Path, line: str) -> Iterator[float]:
-    """The bounds of one hierarchy, from the process's own group upwards; line: "number:controllers:/path"."""
-    number, controllers, path = [*line.split(":", 2), "", ""][:3]
-    if number != "0" and "cpu" not in controllers.split(","):
-        return
-    root = cgroups if number == "0" else cgroups / "cpu"
-    own = root / path.lstrip("/")
-    for group in (own, *own.parents):
-        quota = _quota_of(group)
-        if quota is not None:
-            yield quota
-        if group == root:
-            return
-
-
-def _quota_of(group: Path) -> float | None:
-    """The bound of one group, in CPUs."""
-    for names in (["cpu.max"], ["cpu.cfs_quota_us", "cpu.cfs_period_us"]):
-        try:
+    groups: list[Path] = []
+    for line in lines:
+        number, controllers, path = [*line.split(":", 2), "", ""][:3]
+        if number == "0" or "cpu" in controllers.split(","):
+            root = cgroups if number == "0" else cgroups / "cpu"
+            own = root / path.lstrip("/")
+            groups += [group for group in (own, *own.parents) if group.is_relative_to(root)]
+    quotas = []
+    for group, names in itertools.product(groups, (["cpu.max"], ["cpu.cfs_quota_us", "cpu.cfs_period_us"])):
+        with suppress(OSError, ValueError, IndexError):  # not there, or "max"
             words = " ".join((group / name).read_text(encoding="ascii") for name in names).split()
             quota, period = int(words[0]), int(words[1])
-        except (OSError, ValueError, IndexError):  # not there, or "max"
-            continue
-        if quota > 0 and period > 0:
-            return quota / period
-    return None
+            if quota > 0 and period > 0:
+                quotas.append(quota / period)
+    return min(quotas, default=None)
 
 
 def prepare_threads() -> None:
@@ -100,15 +88,9 @@ def fitting_threads() -> Iterator[int]:
 
     above = [pool | {"num_threads": usable} for pool in threadpool_info() if pool["num_threads"] > usable]
     torch = sys.modules.get("torch")
-    before = 0 if torch is None else int(torch.get_num_threads())
-    with threadpool_limits(above):
-        if torch is not None and before > usable:
-            torch.set_num_threads(usable)
-        try:
-            yield usable
-        finally:
-            if torch is not None and before > usable:
-                torch.set_num_threads(before)
+    fewer = torch is not None and torch.get_num_threads() > usable
+    with threadpool_limits(above), torch_threads(usable) if fewer else nullcontext():
+        yield usable
 
 
 @contextmanager
@@ -120,17 +102,27 @@ def one_blas_thread() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
+def one_torch_thread() -> AbstractContextManager[None]:
     """Limit torch to one CPU thread, for many small steps: more only wait for each other.
 
     Sums are then added in one order, whatever the number of CPUs.
     """
+    return torch_threads(1)
+
+
+def torch_threads(number: int) -> AbstractContextManager[None]:
+    """Context in which torch has so many CPU threads."""
     import torch
 
-    before = int(torch.get_num_threads())
-    torch.set_num_threads(1)
+    return changed(torch.get_num_threads, torch.set_num_threads, number)
+
+
+@contextmanager
+def changed(read: Callable[[], Value], write: Callable[[Value], object], value: Value) -> Iterator[None]:
+    """Context in which a setting of a library has another value."""
+    before = read()
+    write(value)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        write(before)

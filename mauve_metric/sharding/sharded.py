@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
 from mauve_metric.api.score import score_features
 from mauve_metric.features.feature_set import given_side
-from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE
+from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE, all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns, check_same_encoder, design_of_two
 from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE
@@ -30,7 +31,6 @@ from mauve_metric.sharding.shards import (
     ShardDone,
     ShardFeaturizer,
     ShardTask,
-    in_memory,
     joined_shards,
     list_shards,
     on_this_machine,
@@ -96,8 +96,10 @@ def score_sharded(
             raise RowsDiffer.of("prompt_field", "contradicts aligned, p_groups and q_groups: give one of them")
         design = GivenDesign(groups={"p": job.prompts(job.p, prompt_field), "q": job.prompts(job.q, prompt_field)})
     tasks = [*job.p, *job.q]
+    if ray is not None and (not isinstance(ray, str) or not ray.strip()):
+        raise ValueError(f"ray must be 'local', 'auto' or the address of a cluster, got {shown(ray)}")
     with (
-        contextlib.nullcontext() if ray is None else ray_cluster(_address(ray)),
+        contextlib.nullcontext() if ray is None else ray_cluster(ray),
         job_progress("featurize", [max(task.shard.size, 1) for task in tasks], job.run.verbose) as advance,
     ):
         answers = enumerate(map(job.work, tasks)) if ray is None else run_on_ray(job.work, tasks, places, job.output)
@@ -113,7 +115,7 @@ def score_sharded(
     sides = {name: given_side(name, {"text": None}) for name in ("p", "q")}
     p, q = OpenedSides(sides, {}, design).grouped({"p": p, "q": q}).values()
     if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
-        p, q = in_memory(p), in_memory(q)
+        p, q = (replace(side, features=all_rows(side.features)) for side in (p, q))
     return score_features(p, q, job.config, run=job.run)
 
 
@@ -179,38 +181,22 @@ def _job(p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Opti
             "featurize_model_name must be a name, a folder or a function for shards, got a (model, tokenizer) pair: "
             "save it, and give its folder"
         )
-    output = _output_folder(folder)
-    shards = list_shards("p_text", p_text), list_shards("q_text", q_text)
-    checkpoint = [] if run.checkpoint is None else [Path(run.checkpoint).expanduser() / CHECKPOINT_FILE]
-    read = [shard.name for side in shards for shard in side if "://" not in shard.name]
-    check_outputs([output / TOKEN_FILE, *checkpoint], [*read, *_folders(p_text, q_text)], [output / FEATURES_FOLDER])
-    p = shard_tasks(shards[0], "reference", output, config, run)
-    q = shard_tasks(shards[1], "prediction", output, config, run)
-    return _Job(p, q, ShardFeaturizer(config, run), output, config, run)
-
-
-def _folders(*sides: TextFiles) -> list[Path]:
-    """The folders that sides are read from as a whole."""
-    places = [place for side in sides for place in ([side] if isinstance(side, (str, Path)) else side)]
-    return [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
-
-
-def _address(ray: object) -> str:
-    if not isinstance(ray, str) or not ray.strip():
-        raise ValueError(f"ray must be 'local', 'auto' or the address of a cluster, got {shown(ray)}")
-    return ray
-
-
-def _output_folder(folder: str | Path) -> Path:
-    """The folder of the results, made; what a killed job left half-written goes."""
     marks = ("://", "\0")
     if not isinstance(folder, (str, Path)) or not str(folder).strip() or any(mark in str(folder) for mark in marks):
         raise ValueError(f"folder must be a folder of the file system that all workers share, got {shown(folder)}")
-    path = Path(folder).expanduser().absolute()
-    with naming(path):
-        (path / FEATURES_FOLDER).mkdir(parents=True, exist_ok=True)
-        for part in path.glob("*/.mauve_metric-*.part"):
+    output = Path(folder).expanduser().absolute()
+    with naming(output):
+        (output / FEATURES_FOLDER).mkdir(parents=True, exist_ok=True)
+        for part in output.glob("*/.mauve_metric-*.part"):  # what a killed job left half-written
             with contextlib.suppress(FileNotFoundError):
                 if time.time() - part.stat().st_mtime > _STALE_SECONDS:
                     part.unlink()
-    return path
+    shards = list_shards("p_text", p_text), list_shards("q_text", q_text)
+    checkpoint = [] if run.checkpoint is None else [Path(run.checkpoint).expanduser() / CHECKPOINT_FILE]
+    read = [shard.name for side in shards for shard in side if "://" not in shard.name]
+    places = [place for side in (p_text, q_text) for place in ([side] if isinstance(side, (str, Path)) else side)]
+    folders = [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
+    check_outputs([output / TOKEN_FILE, *checkpoint], [*read, *folders], [output / FEATURES_FOLDER])
+    p = shard_tasks(shards[0], "reference", output, config, run)
+    q = shard_tasks(shards[1], "prediction", output, config, run)
+    return _Job(p, q, ShardFeaturizer(config, run), output, config, run)

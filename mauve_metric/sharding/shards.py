@@ -25,7 +25,7 @@ from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, read_features, read_lazily, write_features
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
+from mauve_metric.features.rows import EvenBlocks, as_rows
 from mauve_metric.features.text_functions import function_digest, name_of, text_function
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
 from mauve_metric.runtime.checks import shown
@@ -122,22 +122,17 @@ def _find(place: str) -> list[Shard]:
     if glob.has_magic(path) and (remote or not system.exists(path)):
         files = sorted(system.glob(path))
     elif system.isdir(path):
-        files = sorted(file for file in system.ls(path, detail=False) if _is_shard(file.rsplit("/", 1)[-1]))
+        listed = [(file, file.rsplit("/", 1)[-1]) for file in system.ls(path, detail=False)]
+        files = sorted(file for file, name in listed if name.lower().endswith(SHARD_FILES) and name[0] not in "._")
     else:
         files = [path] if system.exists(path) else []
-    if remote:
-        return [_shard(system.unstrip_protocol(file), system.info(file)) for file in files]
-    return [_shard(file, system.info(os.path.realpath(file))) for file in files]
-
-
-def _shard(name: str, facts: dict[str, Any]) -> Shard:
-    version = next((str(facts[key]) for key in _VERSIONS if facts.get(key) is not None), "")
-    size = facts.get("size")
-    return Shard(name, -1 if size is None else int(size), version)
-
-
-def _is_shard(file: str) -> bool:
-    return file.lower().endswith(SHARD_FILES) and not file.startswith((".", "_"))
+    found = []
+    for file in files:
+        facts = system.info(file if remote else os.path.realpath(file))
+        version = next((str(facts[key]) for key in _VERSIONS if facts.get(key) is not None), "")
+        size = -1 if facts.get("size") is None else int(facts["size"])
+        found.append(Shard(system.unstrip_protocol(file) if remote else file, size, version))
+    return found
 
 
 @contextlib.contextmanager
@@ -182,10 +177,6 @@ def shard_tasks(
     shards: Sequence[Shard], side: Role, folder: Path, config: MauveConfig, run: RunOptions
 ) -> list[ShardTask]:
     """List the tasks of one side; a target's name tells shard, version, size and the options of the featurizer."""
-    return [ShardTask(shard, side, _target(shard, side, folder, config, run)) for shard in shards]
-
-
-def _target(shard: Shard, side: Role, folder: Path, config: MauveConfig, run: RunOptions) -> Path:
     asked = {
         name: getattr(config, name) for name, item in config_fields().items() if item.metadata["stage"] == "featurize"
     }
@@ -193,9 +184,13 @@ def _target(shard: Shard, side: Role, folder: Path, config: MauveConfig, run: Ru
         model = config.featurize_model_name
         asked["featurize_model_name"] = f"{name_of(model)} {function_digest(model)}"
     prompts = run.prompts if run.prompts is None or isinstance(run.prompts, (str, Path)) else list(run.prompts)
-    key = json.dumps([shard, side, asked, run.text_field, prompts], sort_keys=True, default=str)
-    name = Path(shard.file_name).stem
-    return folder / FEATURES_FOLDER / f"{name}-{hashlib.blake2b(key.encode(), digest_size=_KEY_BYTES).hexdigest()}.npy"
+    tasks = []
+    for shard in shards:
+        key = json.dumps([shard, side, asked, run.text_field, prompts], sort_keys=True, default=str)
+        digest = hashlib.blake2b(key.encode(), digest_size=_KEY_BYTES).hexdigest()
+        target = folder / FEATURES_FOLDER / f"{Path(shard.file_name).stem}-{digest}.npy"
+        tasks.append(ShardTask(shard, side, target))
+    return tasks
 
 
 class ShardFeaturizer:
@@ -242,19 +237,14 @@ class ShardFeaturizer:
         except (ValueError, OSError) as error:
             logger.warning("a file of features is made again: %s", error)
             return 0
-        expected, identity = self._identity(), stored.identity or {}
+        own, identity = text_function(self.job.config.featurize_model_name), stored.identity or {}
+        prefix = prefix_entry(self.job.config.text_prefix)
+        expected = self.job.load().identity if own is None else {**own.identity, **prefix}
         different = [name for name, value in expected.items() if identity.get(name) != value]
         if different:
             logger.warning("%s is made again: it is of another model (%s)", target, ", ".join(different))
             return 0
         return int(stored.features.shape[0])
-
-    def _identity(self) -> dict[str, str]:
-        """The part of the features' identity that is known from the featurizer."""
-        own = text_function(self.job.config.featurize_model_name)
-        if own is not None:
-            return {**own.identity, **prefix_entry(self.job.config.text_prefix)}
-        return dict(self.job.load().identity)
 
     def _written_texts(self, task: ShardTask) -> int:
         """Featurize a shard, write its features, and return the number of texts."""
@@ -307,8 +297,3 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
 def _concatenate(arrays: Sequence[Array | None]) -> Array | None:
     known = [array for array in arrays if array is not None]
     return np.concatenate(known) if len(known) == len(arrays) else None
-
-
-def in_memory(side: FeatureSet) -> FeatureSet:
-    """Read the features of a side into one array."""
-    return replace(side, features=all_rows(as_rows(side.features)))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mauve_metric.runtime.archives import check_archive
+from mauve_metric.runtime.checks import check_archive
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, one_line
 from mauve_metric.runtime.optional_imports import import_inspect_log
 from mauve_metric.texts.records import Record, has_field, text_at, value_at

@@ -15,8 +15,7 @@ import pytest
 from programs import Programs
 from samples import ROOT, texts_of
 
-from mauve_metric.features.cache import FILE_NAME, FeatureCache
-from mauve_metric.features.cache_file import TABLE
+from mauve_metric.features.cache import FILE_NAME, TABLE, FeatureCache
 from mauve_metric.features.feature_set import featurize
 from mauve_metric.hosts.cli import main as cli
 

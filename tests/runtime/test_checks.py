@@ -1,8 +1,10 @@
-"""Checks of options: any value is taken or refused in a short sentence that names the option."""
+"""Checks of options, where any value is taken or refused in a short sentence that names the option, and of archives."""
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 from mauve_metric import compute_mauve
 from mauve_metric.options import SMALLEST_SCALING_FACTOR, MauveConfig
-from mauve_metric.runtime.checks import check_count, shown, unknown_options
+from mauve_metric.runtime.checks import check_archive, check_count, check_directory, shown, unknown_options
 
 LONG: dict[str, Any] = {
     "400 digits": 10**400,
@@ -67,3 +69,25 @@ def test_the_smallest_scaling_factor_gives_numbers() -> None:
     for area in (out.mauve, out.mauve_exact, out.mauve_star):
         assert 0 < 1 - area < 10 * SMALLEST_SCALING_FACTOR
     assert out.mauve_stderr is not None and 0 <= out.mauve_stderr < 10 * SMALLEST_SCALING_FACTOR
+
+
+def test_a_directory_that_lost_a_member_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("one", "first")
+        archive.writestr("two", "second")
+    check_archive(path)
+    content = path.read_bytes()
+    entry = content.index(b"PK\1\2")
+    longer = bytearray(content)
+    longer[entry + 32] ^= 64  # of the length of its comment, which then holds the second entry
+    path.write_bytes(longer)
+    with pytest.raises(zipfile.BadZipFile, match="should name 2 members and names 1"):
+        check_directory(path)
+    path.write_bytes(content.replace(b"two", b"tvo", 1))
+    with pytest.raises(zipfile.BadZipFile, match="differ"):
+        check_directory(path)
+    path.write_bytes(content.replace(b"first", b"fIrst"))
+    check_directory(path)
+    with pytest.raises(zipfile.BadZipFile, match="'one' in it is damaged"):
+        check_archive(path)

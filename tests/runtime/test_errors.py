@@ -54,7 +54,7 @@ def test_a_call_without_an_error_is_refused() -> None:
 def test_every_error_with_a_code_has_a_cause_and_a_cure() -> None:
     assert set(KINDS) == set(script("docs/make_errors").EXAMPLES) and not set(KINDS) & set(ADVICE)
     for code, kind in KINDS.items():
-        assert kind.cause().endswith(".") and kind.cure.endswith("."), code
+        assert all(part.endswith(".") for part in kind.advice()), code
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,24 @@
-"""A checked causal language model, and its probabilities for one batch of texts."""
+"""A checked causal language model, its probabilities for one batch of texts, and decoders.
+
+A decoder is the distribution that generation samples from, after temperature and truncation.
+"""
 
 from __future__ import annotations
 
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
 
 import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.batches import as_objects, output_of, padded
-from mauve_metric.features.encoder import Encoder, text_length, without_head
-from mauve_metric.features.pretrained import folder_sha256, load_pretrained, tokenizer_sha256, weights_sha256
+from mauve_metric.features.encoder import Encoder, without_head
+from mauve_metric.runtime.checks import check_count, did_you_mean, number_check
 from mauve_metric.runtime.errors import not_causal
-from mauve_metric.runtime.model_state import bare_model, evaluating, out_of_memory
-from mauve_metric.runtime.optional_imports import import_torch
+from mauve_metric.runtime.model_state import evaluating, out_of_memory
+from mauve_metric.runtime.optional_imports import import_torch, import_transformers
 
 if TYPE_CHECKING:
     import torch
@@ -25,77 +26,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 COLUMNS = ("log_probabilities", "ranks", "sparsemax", "most_likely", "choices")  # stored for each predicted token
-_FORM = "likelihoods 2"  # in the keys of the cache, in the place of a pooling
 _PROBE = 8  # tokens of a text that show whether the model is causal and what its head does
 _CHUNK_BYTES = {"cpu": 2**26, "cuda": 2**30}  # of the logits that are looked at together
 _SAME_HEAD = 1e-5  # of the largest logit: the same product of the same numbers, but for the order of its sums
 _SAME_PREFIX = 1e-3  # likewise; half precision is coarser, and a model that looks ahead differs by far more
 _HALF = 10
+_WARPERS = {  # of transformers, in the order in which `generate` applies them
+    "temperature": "TemperatureLogitsWarper",
+    "top_k": "TopKLogitsWarper",
+    "top_p": "TopPLogitsWarper",
+    "min_p": "MinPLogitsWarper",
+    "typical_p": "TypicalLogitsWarper",
+}
+_SHARE = number_check(0, 1)
+_CHECKS = {"temperature": number_check(0, 1e6)}
+_NAMED = {"greedy": "top_k=1", "sampling": ""}
 
 
-def load_language_model(
-    model: str | tuple[Any, Any], *, max_text_length: int | None = None, dtype: str = "float32", device: str = "cpu"
-) -> Encoder:
-    """A causal language model with its head, ready to give probabilities.
-
-    Args:
-        model: a name or local folder that transformers' AutoModelForCausalLM loads, or a live (model, tokenizer) pair,
-            which is used where it is and as it is. Python code that comes with a model is never run.
-        max_text_length: tokens kept of a text; None: 1024, or what the model takes if less.
-        dtype: number format of the model. device: from `resolve_device`.
-
-    Raises:
-        OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model.
-    """
-    declared: dict[str, dict[str, Any]] = {}
-    check_language_model("model", model)
-    if isinstance(model, tuple):
-        loaded: Any = bare_model(model[0])
-        tokenizer = model[1]
-        name = str(getattr(loaded.config, "_name_or_path", "") or type(loaded).__name__)
-        device, dtype = str(loaded.device), str(loaded.dtype).removeprefix("torch.")
-        revision = weights_sha256(loaded)
-    else:
-        name = model
-        loaded, tokenizer, declared = load_pretrained(name, name, getattr(import_torch(), dtype), causal=True)
-        loaded = loaded.to(device)
-        revision = getattr(loaded.config, "_commit_hash", None) or folder_sha256(Path(name))
-    positions, length = text_length(name, loaded, tokenizer, declared, max_text_length)
-    identity = {
-        "model": name,
-        "revision": revision,
-        "tokenizer": tokenizer_sha256(tokenizer)[:12],
-        "pooling": _FORM,
-        "max_text_length": str(length),
-        "dtype": dtype,
-    }
-    return Encoder(name, loaded, tokenizer, _FORM, length, positions, device, dtype, identity)
-
-
-def check_language_model(name: str, model: object) -> None:
-    """Refuse a value that names no language model, before anything is loaded.
-
-    Args:
-        name: of the argument, for errors.
-        model: what the caller gave.
-
-    Raises:
-        TypeError: neither a name or folder nor a (model, tokenizer) pair. ValueError: an empty name.
-    """
-    if isinstance(model, str) and model.strip():
-        return
-    if isinstance(model, str):
-        raise ValueError(f"{name} must be the name or the folder of a model, got {model!r}")
-    if not isinstance(model, tuple):
-        raise TypeError(f"{name} must be a name, a folder or a (model, tokenizer) pair, got {type(model).__name__}")
-    is_model = bool(model) and hasattr(model[0], "state_dict") and hasattr(model[0], "config")
-    if len(model) != 2 or not is_model or not callable(model[1]):
-        found = ", ".join(type(item).__name__ for item in model)
-        raise TypeError(f"{name} as a pair must be (transformers model, tokenizer), got ({found})")
-
-
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """The layers that turn a model's states into logits over `vocabulary_size` tokens.
 
     module: the linear layer that can be applied to a few states at a time; None where the model does more after it.
@@ -109,7 +57,7 @@ def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
     """The head of a model, which is checked to be causal: the probability of a token must not depend on later ones.
 
     Args:
-        encoder: from `load_language_model`. row: token ids of a text, at least two.
+        encoder: from `load_encoder`, a causal one. row: token ids of a text, at least two.
 
     Raises:
         ValueError: the model has no head for its tokens, or looks at the tokens that it is to predict.
@@ -170,7 +118,7 @@ def run_likelihoods(
     """Compute the likelihood of each token of a batch but the first, given the tokens before it.
 
     Args:
-        encoder: from `load_language_model`. rows: token ids. head: from `find_head`. decode: see `decoded_logits`.
+        encoder: a causal one. rows: token ids. head: from `find_head`. decode: see `decoded_logits`.
 
     Returns:
         One array a row, its `COLUMNS` after one another, (5·(t - 1),): natural log-probability, rank, sparsemax score,
@@ -232,3 +180,80 @@ def token_columns(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     found = (log_probabilities, ranks, sparsemax, most_likely, choices)
     columns: torch.Tensor = import_torch().stack([column.to(logits.dtype) for column in found])
     return columns
+
+
+class Decoder(TypedDict, total=False):
+    """Settings of generation that change the distribution of a token; one that is missing changes nothing.
+
+    temperature: above 0, divides the logits. top_k: tokens that stay, ties of the last one too. top_p: the smallest
+    set of the most likely tokens with at least this probability stays. min_p: tokens of at least this share of the
+    largest probability stay. typical_p: mass of the tokens nearest to the entropy that stay.
+    """
+
+    temperature: float
+    top_k: int
+    top_p: float
+    min_p: float
+    typical_p: float
+
+
+def parse_decoder(text: str) -> Decoder:
+    """Read a decoder in words: "greedy", "sampling", or settings such as "temperature=0.7,top_p=0.95".
+
+    Raises:
+        ValueError: another name, or no number.
+
+    >>> parse_decoder("temperature=0.7,top_k=40"), parse_decoder("greedy")
+    ({'temperature': 0.7, 'top_k': 40}, {'top_k': 1})
+    """
+    found: dict[str, float] = {}
+    for part in filter(None, _NAMED.get(text.strip(), text).split(",")):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        try:
+            found[name] = int(number) if name == "top_k" else float(number)
+        except ValueError as error:
+            raise ValueError(
+                f"a decoder must be greedy, sampling or settings such as temperature=0.7,top_p=0.95, got {part!r}"
+            ) from error
+    return check_decoder(cast("Decoder", found))
+
+
+def check_decoder(decoder: Decoder) -> Decoder:
+    """The settings in the order in which generation applies them.
+
+    Raises:
+        TypeError, ValueError: an unknown setting, or one out of range.
+    """
+    for name in decoder:
+        if name not in _WARPERS:
+            raise ValueError(
+                f"a decoder has the settings {', '.join(_WARPERS)}, got {name!r}{did_you_mean(name, _WARPERS)}"
+            )
+    found: dict[str, float] = {}
+    for name, value in decoder.items():
+        check = check_count if name == "top_k" else _CHECKS.get(name, _SHARE)
+        found[name] = cast("float", check(name, value))
+    no_change = [name for name in ("temperature", "top_p", "typical_p") if found.get(name) == 1]
+    return cast("Decoder", {name: found[name] for name in _WARPERS if name in found and name not in no_change})
+
+
+def describe_decoder(decoder: Decoder) -> str:
+    """The settings as `parse_decoder` reads them; empty for the model's own distribution.
+
+    >>> describe_decoder({"temperature": 0.7, "top_p": 0.95})
+    'temperature=0.7,top_p=0.95'
+    """
+    return ",".join(f"{name}={value:g}" for name, value in decoder.items())
+
+
+def decoded_logits(decoder: Decoder) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Function from logits (m, V) to those of the decoder's distribution, -inf for a token that it never takes."""
+    transformers = import_transformers()
+    warpers = [getattr(transformers, _WARPERS[name])(value) for name, value in decoder.items()]
+
+    def of(logits: torch.Tensor) -> torch.Tensor:
+        for warper in warpers:
+            logits = warper(None, logits)
+        return logits
+
+    return of

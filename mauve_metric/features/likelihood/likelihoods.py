@@ -20,11 +20,18 @@ import numpy as np
 from mauve_metric.arrays import Array, Floats, Integers, TextData
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import open_cache
-from mauve_metric.features.encoder import Encoder
+from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.estimate import announce
-from mauve_metric.features.featurize import WINDOW_TEXTS, featurize_tokens, tokenize
-from mauve_metric.features.likelihood.decoder import Decoder, check_decoder, decoded_logits, describe_decoder
-from mauve_metric.features.likelihood.language_model import COLUMNS, find_head, load_language_model, run_likelihoods
+from mauve_metric.features.featurize import WINDOW_TEXTS, featurize_tokens, tokenize, windows
+from mauve_metric.features.likelihood.language_model import (
+    COLUMNS,
+    Decoder,
+    check_decoder,
+    decoded_logits,
+    describe_decoder,
+    find_head,
+    run_likelihoods,
+)
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFinite, one_line
@@ -208,16 +215,19 @@ def likelihoods(
     given = read_texts(texts, run.text_field) if isinstance(texts, Path) else texts
     source = text_source("texts", given, text_field=run.text_field, empty_texts=config.empty_texts)
     listed = list(source.texts)
-    encoder = load_language_model(
-        model, max_text_length=config.max_text_length, dtype=config.dtype, device=resolve_device(run.device)
+    encoder = load_encoder(
+        model,
+        max_text_length=config.max_text_length,
+        dtype=config.dtype,
+        device=resolve_device(run.device),
+        causal=True,
     )
     if settings:
         words = describe_decoder(settings)
         form = f"{encoder.identity['pooling']} {words}"  # of the cache's keys
         encoder = replace(encoder, identity={**encoder.identity, "pooling": form, "decoder": words})
     ids, cut = _token_ids(encoder, listed, prepend_bos)
-    columns, vocabulary_size = _columns(encoder, ids, run, settings)
-    return _of_columns(encoder, ids, columns, vocabulary_size, sum(cut), source.dropped)
+    return replace(_read(encoder, ids, run, settings), truncated=sum(cut), dropped=source.dropped)
 
 
 def _token_ids(encoder: Encoder, texts: Sequence[str], prepend_bos: bool) -> tuple[list[list[int]], list[bool]]:
@@ -226,12 +236,9 @@ def _token_ids(encoder: Encoder, texts: Sequence[str], prepend_bos: bool) -> tup
     Raises:
         ValueError: no token of a text is predicted, or there is no BOS token to put first.
     """
-    ids: list[list[int]] = []
-    cut: list[bool] = []
-    for start in range(0, len(texts), WINDOW_TEXTS):
-        rows, cuts = tokenize(encoder, texts[start : start + WINDOW_TEXTS])
-        ids += rows
-        cut += cuts
+    parts = [tokenize(encoder, window) for window in windows(texts, WINDOW_TEXTS)]
+    ids = [row for rows, _ in parts for row in rows]
+    cut = [is_cut for _, cuts in parts for is_cut in cuts]
     bos: int | None = getattr(encoder.tokenizer, "bos_token_id", None)
     if prepend_bos and bos is None:
         raise ValueError(f"prepend_bos=True needs a tokenizer with a BOS token, and that of {encoder.name!r} has none")
@@ -250,8 +257,8 @@ def _token_ids(encoder: Encoder, texts: Sequence[str], prepend_bos: bool) -> tup
     return ids, cut
 
 
-def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Decoder) -> tuple[list[Array], int]:
-    """`COLUMNS` of each text, (5, t - 1), from the cache or computed, and the size of the model's vocabulary."""
+def _read(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Decoder) -> Likelihoods:
+    """The likelihoods of texts by their tokens, from the cache or computed."""
     _check_ids(encoder, ids, int(encoder.model.get_input_embeddings().num_embeddings))
     head = find_head(encoder, ids[0])
     _check_ids(encoder, ids, head.vocabulary_size)
@@ -271,7 +278,26 @@ def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: D
             run=partial(run_likelihoods, head=head, decode=decoded_logits(decoder) if decoder else None),
         )
     logger.info("read by %s: %s", encoder.name, stats)
-    return [row.reshape(len(COLUMNS), -1) for row in rows], head.vocabulary_size
+    table = np.concatenate([row.reshape(len(COLUMNS), -1) for row in rows], axis=1).astype(np.float64)
+    never_taken = np.isneginf(table[0]) if decoder else False
+    if not np.isfinite(np.where(never_taken, 0.0, table)).all():
+        raise NotFinite(
+            f"the model {encoder.name!r} must give finite log-probabilities, and does not in {encoder.dtype}: try "
+            "dtype='float32'"
+        )
+    columns: dict[str, Any] = {
+        name: column.astype(np.int64) if name in _INTEGERS else column
+        for name, column in zip(COLUMNS, table, strict=True)
+    }
+    bos = getattr(encoder.tokenizer, "bos_token_id", None)
+    return Likelihoods(
+        token_ids=np.fromiter((token for row in ids for token in row[1:]), dtype=np.int64, count=table.shape[1]),
+        offsets=np.concatenate([[0], np.cumsum([len(row) - 1 for row in ids])]).astype(np.int64),
+        first_ids=np.array([-1 if row[0] == bos else row[0] for row in ids], dtype=np.int64),
+        **columns,
+        vocabulary_size=head.vocabulary_size,
+        identity={key: value for key, value in encoder.identity.items() if key != "pooling"},
+    )
 
 
 def _check_ids(encoder: Encoder, ids: Sequence[Sequence[int]], size: int) -> None:
@@ -282,31 +308,3 @@ def _check_ids(encoder: Encoder, ids: Sequence[Sequence[int]], size: int) -> Non
             f"the tokenizer does not belong to the model {encoder.name!r}: it gives the id {most}, and the model knows "
             f"{size} tokens"
         )
-
-
-def _of_columns(
-    encoder: Encoder, ids: list[list[int]], columns: list[Array], vocabulary_size: int, truncated: int, dropped: int
-) -> Likelihoods:
-    bos = getattr(encoder.tokenizer, "bos_token_id", None)
-    first = [-1 if row[0] == bos else row[0] for row in ids]
-    table = np.concatenate(columns, axis=1).astype(np.float64)
-    never_taken = np.isneginf(table[0]) if "decoder" in encoder.identity else False
-    if not np.isfinite(np.where(never_taken, 0.0, table)).all():
-        raise NotFinite(
-            f"the model {encoder.name!r} must give finite log-probabilities, and does not in {encoder.dtype}: try "
-            "dtype='float32'"
-        )
-    columns_by_name: dict[str, Any] = {
-        name: column.astype(np.int64) if name in _INTEGERS else column
-        for name, column in zip(COLUMNS, table, strict=True)
-    }
-    return Likelihoods(
-        token_ids=np.fromiter((token for row in ids for token in row[1:]), dtype=np.int64, count=table.shape[1]),
-        offsets=np.concatenate([[0], np.cumsum([len(row) - 1 for row in ids])]).astype(np.int64),
-        first_ids=np.array(first, dtype=np.int64),
-        **columns_by_name,
-        vocabulary_size=vocabulary_size,
-        identity={key: value for key, value in encoder.identity.items() if key != "pooling"},
-        truncated=truncated,
-        dropped=dropped,
-    )

@@ -12,11 +12,11 @@ import pytest
 import torch
 from samples import texts_of
 
+from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.likelihood import language_model
 from mauve_metric.features.likelihood import likelihood_measures as measures
 from mauve_metric.features.likelihood import likelihoods as module
-from mauve_metric.features.likelihood.decoder import parse_decoder
-from mauve_metric.features.likelihood.language_model import find_head, load_language_model, token_columns
+from mauve_metric.features.likelihood.language_model import find_head, parse_decoder, token_columns
 from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
 
 FLOAT32 = 1e-5  # rounding of 6e-8, through a few layers and a sum over a vocabulary
@@ -84,7 +84,7 @@ def test_live_pair_batches_and_chunks_change_nothing(tiny_gpt2: str, monkeypatch
 def test_model_that_clips_its_logits(tiny_gpt2: str) -> None:
     model, tokenizer = with_tokenizer(tiny_gpt2)
     row = tokenizer(TEXTS[0])["input_ids"]
-    assert find_head(load_language_model((model, tokenizer)), row).module is model.lm_head
+    assert find_head(load_encoder((model, tokenizer), causal=True), row).module is model.lm_head
     plain = model.forward
 
     def clipped(input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None) -> Any:
@@ -93,7 +93,7 @@ def test_model_that_clips_its_logits(tiny_gpt2: str) -> None:
         return output
 
     model.forward = clipped
-    assert find_head(load_language_model((model, tokenizer)), row).module is None
+    assert find_head(load_encoder((model, tokenizer), causal=True), row).module is None
     assert_equals_the_loop(likelihoods(TEXTS, (model, tokenizer), batch_size=3, cache=False), model, tokenizer)
 
 

@@ -14,4 +14,4 @@ add_arguments = add_codes
 
 def run(options: argparse.Namespace) -> None:
     """Show cause and cure of the codes."""
-    show_advice({code: (kind.cause(), kind.cure) for code, kind in KINDS.items()}, options)
+    show_advice({code: kind.advice() for code, kind in KINDS.items()}, options)

@@ -14,7 +14,7 @@ from mauve_metric.uncertainty.warning_guide import ADVICE
 @pytest.mark.parametrize(("command", "code"), [("warnings", "few_texts"), ("errors", "no_file")])
 def test_the_shell_explains_a_code(command: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
     known = {name: {"cause": entry.cause, "cure": entry.cure} for name, entry in ADVICE.items()}
-    known |= {name: {"cause": kind.cause(), "cure": kind.cure} for name, kind in KINDS.items()}
+    known |= {name: dict(zip(("cause", "cure"), kind.advice(), strict=True)) for name, kind in KINDS.items()}
     assert main([command, code]) == 0
     words = f"{code} {known[code]['cause']} → {known[code]['cure']}".split()
     assert capsys.readouterr().out.split() == words
