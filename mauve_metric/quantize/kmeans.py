@@ -39,11 +39,9 @@ def fit_and_assign(rows: ProjectedRows, num_buckets: int, num_redo: int, max_ite
         num_redo, max_iter: restarts, and most iterations of each.
         seed: faiss's own, two above the config's.
     """
-    small = len(rows) <= num_buckets * MAX_ROWS_PER_CENTRE
-    if small and not _ties_decide(rows, num_buckets, num_redo, seed):
+    if len(rows) <= num_buckets * MAX_ROWS_PER_CENTRE:
         return _best_run(rows, num_buckets, num_redo, max_iter, seed).labels
-    sample = rows if small else rows[sample_numbers(len(rows), num_buckets, seed)]
-    centres = fit(sample, num_buckets, num_redo, max_iter, seed)
+    centres = fit(rows[sample_numbers(len(rows), num_buckets, seed)], num_buckets, num_redo, max_iter, seed)
     return on_device.DeviceCentres(rows).start(centres) if is_tensor(rows) else assign(rows, centres)
 
 
@@ -53,48 +51,24 @@ def sample_numbers(n: int, num_buckets: int, seed: int) -> Integers:
     return np.arange(n) if n <= limit else _random_order(n, seed)[:limit].astype(np.int64)
 
 
-def _ties_decide(rows: ProjectedRows, num_buckets: int, num_redo: int, seed: int) -> bool:
-    """Return whether a start holds equal centres, so that the result depends on how ties between them are broken.
-
-    faiss's rule for that depends on its kernels. It does not matter where there are no more kinds of rows than
-    centres: then each kind has a bucket of its own in the end.
-    """
-    starts = (rows[_start(len(rows), num_buckets, restart, seed)] for restart in range(num_redo))
-    return any(_kinds(on_cpu(start)) < num_buckets for start in starts) and _kinds(on_cpu(rows)) > num_buckets
-
-
 def _kinds(rows: Rows) -> int:
     """Number of different rows."""
     keys = np.ascontiguousarray(rows + np.float32(0)).view(np.dtype((np.void, rows.shape[1] * rows.itemsize)))  # -0 → 0
     return len(np.unique(keys.ravel()))
 
 
-def _faiss_centres(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
-    """The centres (k, r) by faiss itself, on the CPU."""
-    rows = on_cpu(rows)
-    clustering = import_faiss().Kmeans(
-        rows.shape[1],
-        num_buckets,
-        niter=max_iter,
-        nredo=num_redo,
-        update_index=True,
-        seed=seed,
-        min_points_per_centroid=1,
-        max_points_per_centroid=MAX_ROWS_PER_CENTRE,
-    )
-    clustering.train(rows)
-    return np.asarray(clustering.centroids)
-
-
 def fit(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
     """The centres (k, r) with the smallest sum of squared distances among the restarts."""
-    if _ties_decide(rows, num_buckets, num_redo, seed):
-        return _faiss_centres(rows, num_buckets, num_redo, max_iter, seed)
     return _best_run(rows, num_buckets, num_redo, max_iter, seed).centres
 
 
 def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> _End:
-    """The first restart with the smallest sum of squared distances."""
+    """The first restart with the smallest sum of squared distances.
+
+    Where a start holds equal centres, the result depends on how ties between them are broken, by a rule of faiss's
+    kernels: such a restart is left to faiss. Ties do not matter where there are no more kinds of rows than centres:
+    then each kind has a bucket of its own in the end.
+    """
     search: _Search
     if is_tensor(rows):
         search, squared = _OneRun(on_device.DeviceCentres(rows)), on_device.squared_sum(rows)
@@ -102,15 +76,19 @@ def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: in
         nearest = nearest_centres(rows, num_buckets)
         search = nearest if isinstance(nearest, AllCentres) else _OneRun(nearest)
         squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
-    ends: list[_End] = []
+    starts = [on_cpu(rows[_start(len(rows), num_buckets, restart, seed)]) for restart in range(num_redo)]
+    tied = [restart for restart, start in enumerate(starts) if _kinds(start) < num_buckets]
+    if tied and _kinds(on_cpu(rows)) <= num_buckets:
+        tied = []
+    ends = {restart: _by_faiss(search, starts[restart], max_iter) for restart in tied}
+    others = [restart for restart in range(num_redo) if restart not in tied]
     together = max(1, _MOST_DISTANCES // (len(rows) * num_buckets)) if isinstance(search, AllCentres) else 1
-    for first in range(0, num_redo, together):
-        restarts = range(first, min(first + together, num_redo))
-        starts = [on_cpu(rows[_start(len(rows), num_buckets, restart, seed)]) for restart in restarts]
-        ends += _lloyd(search, np.stack(starts), max_iter)
-    count = sum(end.iterations for end in ends)
+    for first in range(0, len(others), together):
+        some = others[first : first + together]
+        ends |= zip(some, _lloyd(search, np.stack([starts[restart] for restart in some]), max_iter), strict=True)
+    count = sum(end.iterations for end in ends.values())
     logger.info("k-means: %d rows, %d buckets, %d iterations in %d runs", len(rows), num_buckets, count, num_redo)
-    return min(ends, key=lambda end: squared + end.cost)
+    return min((ends[restart] for restart in range(num_redo)), key=lambda end: squared + end.cost)
 
 
 class _Search(Protocol):
@@ -191,6 +169,22 @@ def _lloyd(search: _Search, centres: Rows, max_iter: int) -> list[_End]:
             break
         labels = new
     return [ends[run] for run in runs]
+
+
+def _by_faiss(search: _Search, start: Rows, max_iter: int) -> _End:
+    """Iterate as faiss itself does, on the CPU."""
+    clustering = import_faiss().Kmeans(
+        start.shape[1],
+        len(start),
+        niter=max_iter,
+        update_index=True,
+        min_points_per_centroid=1,
+        max_points_per_centroid=MAX_ROWS_PER_CENTRE,
+    )
+    clustering.train(on_cpu(search.rows), init_centroids=start)
+    centres = np.asarray(clustering.centroids)
+    labels = search.start_all(centres[None])[0]
+    return _End(centres, labels, search.cost_of(0), len(clustering.obj))
 
 
 class _Means:

@@ -174,6 +174,28 @@ def test_runs_in_step_give_what_each_gives_alone(
         np.testing.assert_array_equal(kmeans.fit(points, k, 4, max_iter, seed=27), together)
 
 
+@pytest.mark.parametrize(("n", "r", "k"), [(600, 20, 60), (3000, 100, 500)])
+def test_only_starts_with_equal_centres_are_left_to_faiss(
+    n: int, r: int, k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = rows(n, r, 0.3, seed=2)
+    twice = kmeans._start(n, k, 1, 27)[:2]
+    points[twice[0]] = points[twice[1]]
+    by_faiss = []
+    original = kmeans._by_faiss
+
+    def noted(search: Any, start: Rows, max_iter: int) -> Any:
+        by_faiss.append(start)
+        return original(search, start, max_iter)
+
+    monkeypatch.setattr(kmeans, "_by_faiss", noted)
+    np.testing.assert_array_equal(kmeans.fit_and_assign(points, k, 4, 100, seed=27), faiss_labels(points, k, 4, 100))
+    expected = [points[kmeans._start(n, k, restart, 27)] for restart in range(4)]
+    tied = [start for start in expected if len(np.unique(start, axis=0)) < k]
+    assert 0 < len(tied) < 4
+    np.testing.assert_array_equal(by_faiss, tied)
+
+
 def test_a_run_that_splits_for_ever_ends_beside_others() -> None:
     """Of four starts with 20 centres for 12 kinds of rows each ends by itself."""
     kinds = rows(12, 6, 0.0)
