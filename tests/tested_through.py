@@ -53,8 +53,6 @@ TESTED_THROUGH = {
         "hosts/space/server/schema",
     ),
     "hosts/space/session/test_judging.py": ("hosts/space/view/judging",),
-    "hosts/space/session/test_measuring.py": ("hosts/space/session/takeaway",),
-    "hosts/space/session/test_run.py": ("hosts/space/view/run_handlers",),
     "hosts/space/test_page.py": (
         "hosts/space/view/layout",
         "hosts/space/view/wiring",
@@ -64,7 +62,6 @@ TESTED_THROUGH = {
         "hosts/space/session/scoring",
         "hosts/space/view/controls",
         "hosts/space/view/notices",
-        "hosts/space/view/showing",
     ),
     "hosts/trainer/test_callback.py": ("generation/evaluation",),
     "lexical/test_ngrams.py": ("lexical/tokens",),

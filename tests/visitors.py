@@ -15,6 +15,7 @@ import pytest
 from samples import HUMAN, MODEL, write_jsonl
 
 if TYPE_CHECKING:
+    from mauve_metric.hosts.space.session.sessions import Session
     from mauve_metric.hosts.space.view.handlers import Handlers
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -47,7 +48,11 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def visitor(name: str = "a") -> Any:
+def visitor(desk: Handlers, name: str = "a") -> Session:
+    return desk.sessions.get(name)
+
+
+def request(name: str = "a") -> Any:
     return SimpleNamespace(session_hash=name)
 
 
@@ -68,17 +73,17 @@ def press(
     panel = [more.get(name) for name in panel_names()]  # None: the default
     values = [more.get("human", ""), more.get("model", ""), more.get("aligned", False)]
     values += [more.get("featurizer", "ngrams"), *play, *panel, more.get("others", [])]
-    return desk.compare(values, visitor(who), tell or (lambda share, desc: None))
+    return desk.compare(values, visitor(desk, who), tell or (lambda share, desc: None))
 
 
 def measure(desk: Handlers, groups: tuple[str, ...] = (), who: str = "a", tell: Any = None) -> dict[str, Any]:
     """Output of the button of the measures, by the names of the outputs."""
-    return desk.measure(groups, visitor(who), tell or (lambda share, desc: None))
+    return desk.measure(groups, visitor(desk, who), tell or (lambda share, desc: None))
 
 
 def give(desk: Handlers, tmp_path: Path, who: str = "a", model: list[str] = MODEL) -> None:
-    desk.take_file(write_jsonl(tmp_path / f"{who}_human.jsonl", HUMAN), visitor(who))
-    desk.add_files([write_jsonl(tmp_path / f"{who}_model.jsonl", model)], visitor(who))
+    desk.take_file(write_jsonl(tmp_path / f"{who}_human.jsonl", HUMAN), visitor(desk, who))
+    desk.add_files([write_jsonl(tmp_path / f"{who}_model.jsonl", model)], visitor(desk, who))
 
 
 def opened(context: Any, address: str, size: tuple[int, int] = (1200, 900), **media: str) -> Any:

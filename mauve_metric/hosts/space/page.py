@@ -22,8 +22,7 @@ from mauve_metric.hosts.space.server.schema import Schema, add_descriptions
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR
 from mauve_metric.hosts.space.session.turns import ONE_RUN
-from mauve_metric.hosts.space.view import judging, layout, result_part
-from mauve_metric.hosts.space.view.controls import PLAY, panel_names
+from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK
 from mauve_metric.hosts.space.view.wiring import Wiring
@@ -84,31 +83,22 @@ def build_app(
     app.handlers, app.endpoints = handlers, Endpoints(limits, models, handlers.encoders, handlers.turns)
     with app:
         gr.Markdown(layout.INTRODUCTION)
-        problems = gr.HTML(elem_id="link_problems")
+        gr.HTML(elem_id="link_problems")
         with gr.Row(elem_id="desk"):
             with gr.Column(min_width=0, elem_id="shown"):
-                status = gr.HTML(elem_id="status", render=False)
-                given = gr.Accordion("Your texts", elem_id="given", render=False)
-                result = result_part.result_part(limits, status, given)
-                layout.code_part(models)
+                layout.result_part(limits)
+                with gr.Accordion("Use it from code", open=False, elem_id="code"):
+                    gr.Markdown(layout.api_text(models))
             with gr.Column(min_width=0, elem_id="inputs"):
-                given.render()  # type: ignore[no-untyped-call]  # Gradio does not type it
-                with given:
-                    human, models_in = layout.human_inputs(limits), layout.model_inputs(limits)
-                    examples = layout.examples_part()
-                    model, panel, link = layout.choices_part(models)
-                    opened = layout.open_part()
-                    layout.limits_part(limits)
-                run = layout.run_part(limits, status)
-        names = "featurize_model_name", *PLAY, *panel_names(), "featurizers"
-        settings = dict(zip(names, [model, *result.play, *panel], strict=True))
-        wiring = Wiring(handlers, human, models_in, settings, result)
+                layout.inputs_part(limits, models)
+                layout.run_part(limits)
+        wiring = Wiring(app, handlers)
         wiring.texts()
-        wiring.runs(run, examples)
+        wiring.runs()
         wiring.reading()
         wiring.measures()
-        wiring.staleness(panel, model, run)
-        wiring.arrival(app, link, problems, opened)
+        wiring.staleness()
+        wiring.arrival(app)
         app.unload(handlers.leave)
         for name in app.endpoints.names:
             api(app.endpoints.function(name), api_name=name, **ONE_RUN)

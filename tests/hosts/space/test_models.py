@@ -45,9 +45,9 @@ def wanted() -> Comparison:
 def give_models(
     desk: Handlers, tmp_path: Path, models: dict[str, list[str]] = MODELS, human: list[str] = HUMAN
 ) -> list[Any]:
-    desk.take_file(write_jsonl(tmp_path / "human.jsonl", human), visitor())
+    desk.take_file(write_jsonl(tmp_path / "human.jsonl", human), visitor(desk))
     paths = [write_jsonl(tmp_path / f"{name}.jsonl", texts) for name, texts in models.items()]
-    return desk.add_files(paths, visitor())
+    return desk.add_files(paths, visitor(desk))
 
 
 def said(shown: list[Any]) -> str:
@@ -83,8 +83,8 @@ def test_several_files_are_sets_under_their_names(desk: Handlers, tmp_path: Path
     assert [group["visible"] for group in groups] == [True] * 3 + [False] * 5
     assert titles == ["again", "loud", "same", *[""] * 5]
     assert all("24 texts" in preview for preview in previews[:3]) and previews[3:] == [""] * 5
-    assert not desk.remove_model(2, visitor())[FIRST_PLACE + 8]["visible"]
-    assert desk.remove_model(0, visitor())[ALIGNED]["visible"]
+    assert not desk.remove_model(2, visitor(desk))[FIRST_PLACE + 8]["visible"]
+    assert desk.remove_model(0, visitor(desk))[ALIGNED]["visible"]
     assert names(desk) == ["loud"]
     assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["human.jsonl", "loud.jsonl"]
 
@@ -94,16 +94,16 @@ def test_a_ninth_set_an_empty_one_and_too_many_texts_are_named_and_the_others_st
 ) -> None:
     paths = [write_jsonl(tmp_path / f"m{number}.jsonl", MODEL[:2]) for number in range(9)]
     (tmp_path / "empty.txt").write_text("", encoding="utf-8")
-    shown = desk.add_files([paths[0], str(tmp_path / "empty.txt"), *paths[1:]], visitor())
+    shown = desk.add_files([paths[0], str(tmp_path / "empty.txt"), *paths[1:]], visitor(desk))
     assert names(desk) == [f"m{number}" for number in range(8)]
     assert "model set “empty” holds no texts" in said(shown)
     assert "model set “m8” was not taken: at most 8 model sets are compared here, remove one first" in said(shown)
     assert not (tmp_path / "empty.txt").exists() and not Path(paths[8]).exists()  # what is not a set is not kept
     for _ in range(7):
-        desk.remove_model(0, visitor())
+        desk.remove_model(0, visitor(desk))
     for number in range(3):
-        desk.add_files([write_jsonl(tmp_path / f"many{number}.jsonl", [*HUMAN, *HUMAN[:10]])], visitor())
-    shown = desk.add_files([write_jsonl(tmp_path / "more.jsonl", HUMAN)], visitor())
+        desk.add_files([write_jsonl(tmp_path / f"many{number}.jsonl", [*HUMAN, *HUMAN[:10]])], visitor(desk))
+    shown = desk.add_files([write_jsonl(tmp_path / "more.jsonl", HUMAN)], visitor(desk))
     assert "model set “more” was not taken: all sets together may hold at most 150 texts here, got 152" in said(shown)
     assert names(desk) == ["m7", "many0", "many1", "many2"]
 
@@ -111,34 +111,34 @@ def test_a_ninth_set_an_empty_one_and_too_many_texts_are_named_and_the_others_st
 def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path)
     (tmp_path / "more").mkdir()
-    shown = desk.add_files([write_jsonl(tmp_path / "more" / "again.jsonl", MODEL[:9])], visitor())
+    shown = desk.add_files([write_jsonl(tmp_path / "more" / "again.jsonl", MODEL[:9])], visitor(desk))
     assert "a set called “again” is there: the new one is “again-2”" in said(shown)
-    problem, name = desk.rename_model(1, "same", visitor())
+    problem, name = desk.rename_model(1, "same", visitor(desk))
     assert "model set “loud” cannot be called “same”: another set has this name" in problem and name == "loud"
-    assert "a name must not be empty" in desk.rename_model(1, " \t", visitor())[0]
-    assert desk.rename_model(1, f" {NASTY}", visitor()) == ["", NASTY]
-    assert desk.rename_model(1, NASTY, visitor()) == [gr.skip(), gr.skip()]
+    assert "a name must not be empty" in desk.rename_model(1, " \t", visitor(desk))[0]
+    assert desk.rename_model(1, f" {NASTY}", visitor(desk)) == ["", NASTY]
+    assert desk.rename_model(1, NASTY, visitor(desk)) == [gr.skip(), gr.skip()]
     assert names(desk) == ["again", NASTY, "same", "again-2"]
-    problem = desk.rename_model(2, NASTY, visitor())[0]
+    problem = desk.rename_model(2, NASTY, visitor(desk))[0]
     assert "<img" not in problem and NASTY in html.unescape(problem)
     press(desk)
     texts = shown_of(desk).scored.embedded
-    desk.rename_model(1, "loud", visitor())
+    desk.rename_model(1, "loud", visitor(desk))
     assert "<span class='mm-of'>loud</span>" in press(desk)["score"]
     assert shown_of(desk).scored.embedded is texts  # nothing was read again
 
 
 def test_pasted_lines_are_a_set_until_another_is_begun(desk: Handlers) -> None:
-    desk.add_paste("one\ntwo", visitor())
-    desk.add_paste("one\ntwo\nthree", visitor())
+    desk.add_paste("one\ntwo", visitor(desk))
+    desk.add_paste("one\ntwo\nthree", visitor(desk))
     assert {name: len(side.texts) for name, side in desk.sessions.get("a").models.items()} == {"pasted": 3}
-    assert desk.paste_another("one\ntwo\nthree\nfour", visitor())[1] == ""
-    desk.add_paste("five\nsix", visitor())
+    assert desk.paste_another("one\ntwo\nthree\nfour", visitor(desk))[1] == ""
+    desk.add_paste("five\nsix", visitor(desk))
     assert {name: len(side.texts) for name, side in desk.sessions.get("a").models.items()} == {
         "pasted": 4,
         "pasted-2": 2,
     }
-    assert desk.remove_model(1, visitor())[1] == ""  # the box is emptied with its set
+    assert desk.remove_model(1, visitor(desk))[1] == ""  # the box is emptied with its set
     with pytest.raises(gr.Error) as refused:
         press(desk, human="\n".join(HUMAN), model="a\n" * 41)
     assert refused.value.message == "model set “pasted-2”: at most 40 texts are taken here, got 41"
@@ -149,9 +149,9 @@ def test_pasted_lines_are_a_set_until_another_is_begun(desk: Handlers) -> None:
 def test_a_column_of_one_model_is_chosen(desk: Handlers, tmp_path: Path) -> None:
     rows = "".join(f"{number},{text},note {number}\n" for number, text in enumerate(MODEL))
     (tmp_path / "m.csv").write_text("id,story,remark\n" + rows, encoding="utf-8")
-    shown = desk.add_files([str(tmp_path / "m.csv")], visitor())
+    shown = desk.add_files([str(tmp_path / "m.csv")], visitor(desk))
     assert shown[FIRST_PLACE + 2]["value"] == "story" and shown[FIRST_PLACE + 2]["visible"]
-    assert "<em>remark</em>" in desk.choose_column(0, "remark", visitor())[FIRST_PLACE + 3]
+    assert "<em>remark</em>" in desk.choose_column(0, "remark", visitor(desk))[FIRST_PLACE + 3]
     assert desk.sessions.get("a").models["m"].texts[:2] == ["note 0", "note 1"]
 
 
@@ -183,7 +183,7 @@ def test_play_and_alignment_give_what_compare_gives_without_reading_again(desk: 
     press(desk, aligned=True)
     kept = shown_of(desk).scored.embedded
     for c, buckets, seed, level in ((2, 4, 7, 0.9), (2, 3, 5, 0.9)):
-        desk.replay([c, buckets, seed, level], visitor())
+        desk.replay([c, buckets, seed, level], visitor(desk))
         wanted = compare(
             p_text=HUMAN[:24],
             models=MODELS,
@@ -212,10 +212,10 @@ def test_only_new_sets_are_read(desk: Handlers, tmp_path: Path, monkeypatch: pyt
     give(desk, tmp_path)
     press(desk)
     assert calls == [30, 24]
-    desk.add_files([write_jsonl(tmp_path / "loud.jsonl", SHOUTING[:20])], visitor())
+    desk.add_files([write_jsonl(tmp_path / "loud.jsonl", SHOUTING[:20])], visitor(desk))
     press(desk)
     assert calls == [30, 24, 20]
-    desk.remove_model(0, visitor())
+    desk.remove_model(0, visitor(desk))
     press(desk)
     assert calls == [30, 24, 20]
     wanted = compute_mauve(p_text=HUMAN, q_text=SHOUTING[:20], **OPTIONS)
@@ -226,7 +226,7 @@ def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_pat
     give_models(desk, tmp_path)
     press(desk)
     for name, explanation in wanted.explanations.items():
-        shown = desk.pick_model(name, visitor())
+        shown = desk.pick_model(name, visitor(desk))
         bars, rows = spec(shown["contributions"])["layer"][0], rows_of(shown["contributions"])
         np.testing.assert_array_equal(
             [row["contribution"] for row in rows],
@@ -239,13 +239,13 @@ def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_pat
         assert f"Human: {first.p_count} of 30" in shown["bucket_texts"]
         assert f"Model: {first.q_count} of 24" in shown["bucket_texts"]
     with pytest.raises(gr.Error, match="there is no model set"):
-        desk.pick_model("nobody", visitor())
+        desk.pick_model("nobody", visitor(desk))
 
 
 def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path)
     press(desk)
-    points = desk.replay([5, 4, 7, 0.95], visitor())["text_map"]
+    points = desk.replay([5, 4, 7, 0.95], visitor(desk))["text_map"]
     rows = rows_of(points)
     assert len(rows) == 30 + 3 * 24 and {row["set"] for row in rows} == {"human texts", *MODELS}
     # a model has one colour in all figures
@@ -253,14 +253,14 @@ def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_
     assert colors["domain"][1:] == list(shown_of(desk).scored.best_first)
     assert colors["range"][1:] == list(COLORS[:3])
     text = next(row for row in rows if row["set"] == "again")
-    shown: dict[str, Any] = desk.click_bucket(text["link"].removeprefix("#bucket-") + " 1699999999999", visitor())
+    shown: dict[str, Any] = desk.click_bucket(text["link"].removeprefix("#bucket-") + " 1699999999999", visitor(desk))
     assert shown["picked"] == "again" and shown["bucket"]["value"] == text["bucket"]
     assert html.escape(text["text"]) in re.sub("</?mark[^>]*>", "", shown["bucket_texts"])
     human = next(row for row in rows if row["set"] == "human texts")
-    assert desk.click_bucket(f"{human['bucket']}-0 1", visitor())["picked"] == "again"  # the model stays
+    assert desk.click_bucket(f"{human['bucket']}-0 1", visitor(desk))["picked"] == "again"  # the model stays
     for clicked in ("", "99 1", "x", "-1", "4 1", NASTY):
         with pytest.raises(gr.Error, match="there is no such bucket"):
-            desk.click_bucket(clicked, visitor())
+            desk.click_bucket(clicked, visitor(desk))
 
 
 def test_the_commands_give_the_same_comparison(
@@ -268,7 +268,7 @@ def test_the_commands_give_the_same_comparison(
 ) -> None:
     desk = Handlers(LIMITS, [minilm], Encoders())
     give_models(desk, tmp_path, {"a": MODEL[:12], "b b": SHOUTING[:12]}, HUMAN[:12])
-    desk.rename_model(0, "-x = 1", visitor())
+    desk.rename_model(0, "-x = 1", visitor(desk))
     shown = press(desk, (5, 3, 4, 0.9), featurizer=minilm, aligned=True)
     monkeypatch.chdir(tmp_path)
     ran: dict[str, Any] = {}
@@ -288,7 +288,7 @@ def test_files_of_a_comparison(desk: Handlers, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(takeaway, "save_chart", save_svg)
     give_models(desk, tmp_path, MODELS | {NASTY.replace("/", ""): MODEL[:10]})
     press(desk)
-    content = {Path(path).name: Path(path).read_bytes() for path in desk.make_files(visitor())["value"]}
+    content = {Path(path).name: Path(path).read_bytes() for path in desk.make_files(visitor(desk))["files"]["value"]}
     wanted = shown_of(desk).scored.comparison
     assert wanted is not None
     assert json.loads(content["mauve.json"]) == json.loads(json.dumps(wanted.to_dict()))
@@ -303,13 +303,14 @@ def test_files_of_a_comparison(desk: Handlers, tmp_path: Path, monkeypatch: pyte
 def test_hostile_names_and_texts_are_shown_as_they_are(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path, {"bad": [*HOSTILE, *MODEL[:20]], "good": MODEL})
     for number, name in enumerate((NASTY, "${alert(1)} {{this}} `x`")):
-        desk.rename_model(number, name, visitor())
+        desk.rename_model(number, name, visitor(desk))
     shown = press(desk)
     pages = [shown[name] for name in ("warnings", "score", "tables", "bucket_texts", "table")]
-    of_model = desk.pick_model(NASTY, visitor())
+    of_model = desk.pick_model(NASTY, visitor(desk))
     pages += [of_model[name] for name in ("bucket_texts", "table")]
-    pages += [desk.click_bucket(f"{bucket} 0", visitor())["bucket_texts"] for _, bucket in shown["bucket"]["choices"]]
-    pages += desk.add_files(None, visitor())[FIRST_PLACE + 3 :: 4]
+    session = visitor(desk)
+    pages += [desk.click_bucket(f"{bucket} 0", session)["bucket_texts"] for _, bucket in shown["bucket"]["choices"]]
+    pages += desk.add_files(None, visitor(desk))[FIRST_PLACE + 3 :: 4]
     assert not any(bad in str(page) for page in pages for bad in ("<script", "<img", "\x00", "\u202e", "${", "{{"))
 
 
@@ -317,11 +318,11 @@ def test_errors_of_a_comparison_name_the_set(desk: Handlers, tmp_path: Path) -> 
     give_models(desk, tmp_path, {"a": MODEL, "b": MODEL[:9]})
     with pytest.raises(gr.Error, match=r"equal size, .* got human 30, model set “a” 24, model set “b” 9"):
         press(desk, aligned=True)
-    desk.add_files([write_jsonl(tmp_path / "gaps.jsonl", ["one", " ", "two"])], visitor())
+    desk.add_files([write_jsonl(tmp_path / "gaps.jsonl", ["one", " ", "two"])], visitor(desk))
     with pytest.raises(gr.Error, match="model set “gaps” holds 1 empty or whitespace-only text of"):
         press(desk)
-    desk.remove_model(2, visitor())
-    desk.add_files([write_jsonl(tmp_path / "one.jsonl", ["one"])], visitor())
+    desk.remove_model(2, visitor(desk))
+    desk.add_files([write_jsonl(tmp_path / "one.jsonl", ["one"])], visitor(desk))
     with pytest.raises(gr.Error, match="model set “one” must hold at least 2 texts"):
         press(desk)
 

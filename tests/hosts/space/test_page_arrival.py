@@ -79,7 +79,7 @@ def test_the_main_controls_are_visible(context: Any, arrived: Any, tmp_path: Pat
     path = tmp_path / "both.jsonl"
     rows = [{"human": human, "gpt4": model} for human, model in zip(HUMAN, MODEL, strict=False)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    page.click("#featurizer input")
+    page.click("#featurize_model_name input")
     page.click("ul[role=listbox] li:has-text('slow')")
     upload(page, "human", str(path))
     upload(page, "model", str(path))
@@ -112,7 +112,7 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
     assert page.evaluate(IN_SIGHT, "#run_limit") and page.inner_text("#compare_quick") == "Compare with ngrams alone"
     assert page.locator("#compare_sample:visible").count() == 0  # it would have fewer than 100 texts
     each["seconds"] = 0.5
-    page.click("#featurizer input")
+    page.click("#featurize_model_name input")
     page.click("ul[role=listbox] li:has-text('slow')")
     page.wait_for_selector("#compare_sample:text('Compare every 5th text')")
     page.click("#compare_sample")
@@ -175,7 +175,7 @@ def test_an_example_needs_no_model_and_visitors_at_one_address_wait_in_turn(
 
     monkeypatch.setitem(encoders.functions, "slow", waiting)
     for each in (page, other):
-        each.click("#featurizer input")
+        each.click("#featurize_model_name input")
         each.click("ul[role=listbox] li:has-text('slow')")
         upload(each, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
         upload(each, "model", write_jsonl(tmp_path / "model.jsonl", MODEL))

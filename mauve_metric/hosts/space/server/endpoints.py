@@ -15,7 +15,7 @@ from mauve_metric.features.sides import GivenDesign, OpenedSides
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.session.run import Run, show_errors
-from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, kept_texts, score
+from mauve_metric.hosts.space.session.scoring import Encoders, embed, kept_texts, score
 from mauve_metric.hosts.space.session.turns import Turns
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.description import Description
@@ -30,6 +30,13 @@ DESCRIPTIONS = {
 }
 _REQUIRED = inspect.Parameter.empty
 _BUCKETS = "num_buckets"  # None here, for programs that have no value of several types
+
+_OPTIONS: dict[str, object] = {  # with the meaning and the default that the library gives them
+    "seed": int,
+    "mauve_scaling_factor": float,
+    "confidence_level": float,
+    "empty_texts": Literal["error", "drop"],
+}
 
 
 class Parameter(NamedTuple):
@@ -72,45 +79,29 @@ class Endpoints:
 
     def parameters(self, name: str) -> dict[str, Parameter]:
         """The parameters of an endpoint by their names, in their order; meaning and default are the library's."""
-        human = Parameter(list[str], f"Human texts, at most {self.limits.texts}.")
-        aligned = Parameter(bool, "Whether row i of every set, the human one included, answers prompt i.", False)
+        human = {"references": Parameter(list[str], f"Human texts, at most {self.limits.texts}.")}
+        rows = "Whether row i of every set, the human one included, answers prompt i."
+        aligned = {"aligned": Parameter(bool, rows, False)}
         if name == SCORE:
-            sets = {
-                "references": human,
-                "predictions": Parameter(list[str], f"The model's texts, at most {self.limits.texts}."),
-            }
-            return sets | self._options() | {"aligned": aligned}
-        elif name == DESCRIBE:
-            models = f"Each model's texts by its name, one to {self.limits.model_sets} models."
+            own = Parameter(list[str], f"The model's texts, at most {self.limits.texts}.")
+            return human | {"predictions": own} | self._options() | aligned
+        least = "two" if name == COMPARE else "one"
+        models = f"Each model's texts by its name, {least} to {self.limits.model_sets} models."
+        sets = human | {"models": Parameter(dict[str, list[str]], models)}
+        if name == DESCRIBE:
             groups = f"Groups of measures ({', '.join(('score', *GROUPS))}) or names of theirs; left out: all of them."
-            sets = {
-                "references": human,
-                "models": Parameter(dict[str, list[str]], models),
-                "measures": Parameter(list[str] | None, groups, None),
-                "aligned": aligned,
-            }
-        else:
-            models = f"Each model's texts by its name, two to {self.limits.model_sets} models."
-            sets = {
-                "references": human,
-                "models": Parameter(dict[str, list[str]], models),
-                "aligned": aligned,
-            }
-        return sets | self._options()
+            sets["measures"] = Parameter(list[str] | None, groups, None)
+        return sets | aligned | self._options()
 
     def _options(self) -> dict[str, Parameter]:
         number = MauveConfig.num_buckets
         buckets = f"Number of k-means buckets, at most {self.limits.buckets}; left out: a tenth of the smallest set."
-        return {
-            _BUCKETS: Parameter(int | None, buckets, None if number == "auto" else number),
-            "seed": Parameter(int, _sentence("seed"), MauveConfig.seed),
-            "mauve_scaling_factor": Parameter(
-                float, _sentence("mauve_scaling_factor"), MauveConfig.mauve_scaling_factor
-            ),
-            "confidence_level": Parameter(float, _sentence("confidence_level"), MauveConfig.confidence_level),
-            "empty_texts": Parameter(Literal["error", "drop"], _sentence("empty_texts"), MauveConfig.empty_texts),
-            "featurize_model_name": Parameter(str, f"Featurizer, one of {', '.join(self.models)}.", self.models[0]),
-        }
+        options = {_BUCKETS: Parameter(int | None, buckets, None if number == "auto" else number)}
+        for name, kind in _OPTIONS.items():
+            text = str(config_fields()[name].metadata["help"])
+            options[name] = Parameter(kind, f"{text[0].upper()}{text[1:]}.", config_fields()[name].default)
+        featurizers = f"Featurizer, one of {', '.join(self.models)}."
+        return options | {"featurize_model_name": Parameter(str, featurizers, self.models[0])}
 
     def job(self, name: str, arguments: Mapping[str, object]) -> Job:
         """The arguments of a call by their names, checked, with the defaults of omitted ones.
@@ -153,15 +144,10 @@ class Endpoints:
         It refuses a mistaken call before it waits. A client is an address: the calls of a program have no session. One
         that disconnects is not noticed (gradio does not report it); its run ends by itself, within the limits.
         """
-        known = self.parameters(name)
+        known = {"request": Parameter(gr.Request, ""), **self.parameters(name)}
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        types = {"request": gr.Request} | {own: item.type for own, item in known.items()}
-        defaults = {own: item.default for own, item in known.items()}
         signature = inspect.Signature(
-            [
-                inspect.Parameter(own, kind, default=defaults.get(own, _REQUIRED), annotation=types[own])
-                for own in types
-            ],
+            [inspect.Parameter(own, kind, default=item.default, annotation=item.type) for own, item in known.items()],
             return_annotation=dict[str, object],
         )
 
@@ -173,21 +159,19 @@ class Endpoints:
                 with self.turns.turn(f"address {client.host if client else ''}", run):
                     return self._answer(name, job, run)
 
+        lines = [f"    {own}: {item.meaning}" for own, item in known.items() if item.meaning]
         call.__name__ = name
-        call.__doc__ = document(name, known)
-        call.__annotations__ = types | {"return": dict[str, object]}
+        call.__doc__ = "\n".join([DESCRIPTIONS[name], "", "Args:", *lines])  # as gradio reads it
+        call.__annotations__ = {own: item.type for own, item in known.items()} | {"return": dict[str, object]}
         call.__dict__["__signature__"] = signature
         return call
 
     def _answer(self, name: str, job: Job, run: Run) -> dict[str, object]:
         if name == DESCRIBE:
             return self._describe(job, run).to_dict()
-        scored = self._score(job, run)
-        return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
-
-    def _score(self, job: Job, run: Run) -> Scored:
         embedded = embed(job.sets, job.config, self.encoders, run)
-        return score(embedded, job.names, job.config, aligned=job.aligned, run=run)
+        scored = score(embedded, job.names, job.config, aligned=job.aligned, run=run)
+        return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
 
     def _describe(self, job: Job, run: Run) -> Description:
         names = list(job.names)
@@ -201,15 +185,3 @@ class Endpoints:
         groups = [None if codes is None else codes[name] for name in job.sets]
         sides = [side and replace(side, groups=own) for side, own in zip(sides, groups, strict=True)]
         return measure_texts(texts, sides, names, job.measures, job.config, run, groups=groups)
-
-
-def document(name: str, parameters: Mapping[str, Parameter]) -> str:
-    """A docstring as gradio reads it: description, and a line for each parameter."""
-    lines = [f"    {own}: {item.meaning}" for own, item in parameters.items()]
-    return "\n".join([DESCRIPTIONS[name], "", "Args:", *lines])
-
-
-def _sentence(name: str) -> str:
-    """The library's help of an option as a sentence."""
-    text = str(config_fields()[name].metadata["help"])
-    return f"{text[0].upper()}{text[1:]}."

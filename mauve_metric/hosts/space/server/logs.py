@@ -49,7 +49,18 @@ def keep_texts_out() -> Callable[[], None]:
         (sys.stderr if file is None else file).write(said)
 
     def record(*values: object, **named: object) -> logging.LogRecord:
-        return _without_words(was[1](*values, **named))
+        """Replace the error of a record by its type and place."""
+        record = was[1](*values, **named)
+        found = record.exc_info
+        error: BaseException | None = found[1] if isinstance(found, tuple) else None
+        if error is not None:
+            record.exc_info, record.exc_text = None, places(error).rstrip("\n")
+        if error is not None or record.name.split(".")[0] in _OF_SERVER:
+            message = record.getMessage()
+            for words in (str(error), repr(error), *map(str, error.args)) if error is not None else ():
+                message = message.replace(words, "…") if words else message
+            record.msg, record.args = message.split("\n")[0], ()
+        return record
 
     def of_thread(args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
@@ -63,17 +74,3 @@ def keep_texts_out() -> Callable[[], None]:
     threading.excepthook = of_thread
     logging.setLogRecordFactory(record)
     return put_back
-
-
-def _without_words(record: logging.LogRecord) -> logging.LogRecord:
-    """Replace the error of a record by its type and place."""
-    found = record.exc_info
-    error: BaseException | None = found[1] if isinstance(found, tuple) else None
-    if error is not None:
-        record.exc_info, record.exc_text = None, places(error).rstrip("\n")
-    if error is not None or record.name.split(".")[0] in _OF_SERVER:
-        message = record.getMessage()
-        for words in (str(error), repr(error), *map(str, error.args)) if error is not None else ():
-            message = message.replace(words, "…") if words else message
-        record.msg, record.args = message.split("\n")[0], ()
-    return record

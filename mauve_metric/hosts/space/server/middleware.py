@@ -49,7 +49,9 @@ class ErrorAnswers:
         try:
             await self.app(scope, receive, send_and_note)
         except Exception as error:
-            logger.warning("a request ended with %s at %s", type(error).__name__, _place(error))
+            last = traceback.extract_tb(error.__traceback__)[-1]  # the place of the error, without its message
+            place = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
+            logger.warning("a request ended with %s at %s", type(error).__name__, place)
             if started:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
             elif isinstance(error, TypeError) and "/call/" in scope["path"]:
@@ -60,12 +62,6 @@ class ErrorAnswers:
                 await answer(send, 400, "the request holds a value that cannot be read: expected JSON without NaN")
             else:
                 await answer(send, 500, "the request could not be answered")
-
-
-def _place(error: BaseException) -> str:
-    """The file and line of the last call, without the message of the error."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno}" if frames else "an unknown place"
 
 
 class BodyLimit:

@@ -44,7 +44,6 @@ class Opened:
     results: dict[str, MauveResult]
     comparison: Comparison | None
     resolved: MauveConfig
-    aligned: bool = False
 
     @property
     def best_first(self) -> list[str]:
@@ -57,14 +56,14 @@ class Opened:
 
     @cached_property
     def _explanations(self) -> dict[str, Explanation]:
-        return {name: _explanation(result, self.resolved) for name, result in self.results.items()}
-
-
-def _explanation(result: MauveResult, config: MauveConfig) -> Explanation:
-    """Call `explain_result` with zero rows: only described buckets would show their places."""
-    labels = result.p_labels, result.q_labels
-    rows = [np.zeros((len(side), 1), dtype=np.float32) for side in labels]
-    return explain_result(result, rows, labels, config, Readable.of([None, None]), buckets=0, texts=0)
+        found = {}
+        for name, result in self.results.items():
+            labels = result.p_labels, result.q_labels
+            # zero rows: only described buckets would show their places
+            rows = [np.zeros((len(side), 1), dtype=np.float32) for side in labels]
+            texts = Readable.of([None, None])
+            found[name] = explain_result(result, rows, labels, self.resolved, texts, buckets=0, texts=0)
+        return found
 
 
 def read_result(path: Path, limits: Limits) -> Opened:
@@ -176,7 +175,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         },
         **given,
     )
-    return Opened(results, comparison, next(iter(read.values()))[1], values["design"] == "aligned")
+    return Opened(results, comparison, next(iter(read.values()))[1])
 
 
 def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, MauveConfig]:

@@ -50,7 +50,8 @@ def read_sets(
                 run.begin_set(number)
                 side = job.of_texts(name, texts[:ROUGH_TEXTS])
             first[number] = side
-        run.rough(rough_score([_beginning(side) for side in first if side is not None], rough, config))
+        parts = [side.of_rows(np.arange(min(ROUGH_TEXTS, len(side)))) for side in first if side is not None]
+        run.rough(rough_score(parts, rough, config))
     read = []
     for number, (name, texts) in enumerate(given):
         side, start = known[number], first[number]
@@ -74,10 +75,6 @@ def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: Mauve
         score = f"{result.mauve_debiased:.2f} ({low:.2f} to {high:.2f})"
         said.append(score if len(names) == 1 else f"{name} {score}")
     return f"rough, from the first {len(sides[0])} texts of each set: debiased MAUVE {', '.join(said)}"
-
-
-def _beginning(side: FeatureSet) -> FeatureSet:
-    return side.of_rows(np.arange(min(ROUGH_TEXTS, len(side))))
 
 
 def _join_parts(first: FeatureSet, rest: FeatureSet) -> FeatureSet:

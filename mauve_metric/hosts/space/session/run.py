@@ -147,20 +147,16 @@ class Run:
             words += f", {speed:.0f} texts a second" if speed >= 1.5 else f", {1 / speed:.0f} s a text"
             left = (self._all - read) / speed
             words += f", about {duration(left)} left" if left >= 1 else ""
-            self._check_projection(passed, left)
+            allowed = self._end - self._began
+            if passed > _JUDGED and passed + left > _MARGIN * allowed:
+                raise ValueError(
+                    f"reading these texts would take about {duration(passed + left)}, and a run may take "
+                    f"{duration(self._seconds or 0)} here: give about {self._all * allowed / (passed + left):.0f} of "
+                    f"the {self._all} texts, or choose a faster featurizer, such as ngrams"
+                )
         self._tell_reading(words, done)
         if done == total:
             self._read = read
-
-    def _check_projection(self, passed: float, left: float) -> None:
-        """Raise `ValueError` if the estimated time clearly exceeds the limit."""
-        allowed = self._end - self._began
-        if passed > _JUDGED and passed + left > _MARGIN * allowed:
-            raise ValueError(
-                f"reading these texts would take about {duration(passed + left)}, and a run may take "
-                f"{duration(self._seconds or 0)} here: give about {self._all * allowed / (passed + left):.0f} of the "
-                f"{self._all} texts, or choose a faster featurizer, such as ngrams"
-            )
 
     def rough(self, words: str) -> None:
         """Show a first score before every later progress message."""

@@ -300,17 +300,17 @@ def score(
     run = run or Run()
     human, *models = sides_with_groups(embedded, names.values(), aligned, prompts)
     run.stage(READ[1], "clustering")
-    resolved = resolve_config(config, *map(len, embedded.sets), groups=[side.groups for side in (human, *models)])
+    groups = [side.groups for side in (human, *models)]
+    resolved = resolve_config(config, *map(len, embedded.sets), groups=groups)
     if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
         partition = last.partition
     else:
         sets = [side.features for side in embedded.sets]
-        partition = partition_sets(sets, resolved, every_row=True, groups=[side.groups for side in (human, *models)])
+        partition = partition_sets(sets, resolved, every_row=True, groups=groups)
     run.stage(0.9, "scoring")
     if len(models) == 1:
         result = score_partition(human, models[0], partition, resolved, quiet=True)
-        texts, groups = [embedded.kept(number) for number in (0, 1)], pair_of_groups(human.groups, models[0].groups)
-        result = with_normalised(result, texts, groups, resolved)
+        result = with_normalised(result, [*map(embedded.kept, (0, 1))], pair_of_groups(*groups), resolved)
         return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None, aligned, prompts)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
     places = {name: number for number, name in enumerate(names)}

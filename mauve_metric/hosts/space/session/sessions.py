@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from mauve_metric.results.plain_text import one_line
 LONGEST_NAME = 60
 
 
-class ModelSets(Mapping[str, TextSet]):
+class ModelSets(dict[str, TextSet]):
     """Names → sets, in the order in which they came.
 
     Args:
@@ -35,17 +35,8 @@ class ModelSets(Mapping[str, TextSet]):
     """
 
     def __init__(self, most: int) -> None:
+        super().__init__()
         self._most = most
-        self._sets: dict[str, TextSet] = {}
-
-    def __getitem__(self, name: str) -> TextSet:
-        return self._sets[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sets)
-
-    def __len__(self) -> int:
-        return len(self._sets)
 
     def check_room(self, name: str) -> None:
         """Raise `ValueError` if one more set would be too many."""
@@ -63,18 +54,18 @@ class ModelSets(Mapping[str, TextSet]):
         ('greedy-2', 'beam')
         """
         free, number = name, 2
-        while free in self._sets:
+        while free in self:
             free, number = f"{name}-{number}", number + 1
         return free
 
     def put(self, name: str, side: TextSet) -> None:
         """Add a set, or replace the one of that name."""
-        if name not in self._sets:
+        if name not in self:
             self.check_room(name)
-        self._sets[name] = side
+        self[name] = side
 
-    def rename(self, old: str, new: str) -> None:
-        """Rename a set, and keep its position.
+    def renamed(self, old: str, new: str) -> ModelSets:
+        """The sets with one renamed, at its position.
 
         Raises:
             ValueError: no name, or one that another set has.
@@ -82,16 +73,12 @@ class ModelSets(Mapping[str, TextSet]):
         new = clean_name(new)
         if not new:
             raise ValueError(f"{title_of(old)}: a name must not be empty")
-        if new != old and new in self._sets:
+        if new != old and new in self:
             raise ValueError(f"{title_of(old)} cannot be called “{new}”: another set has this name, expected a new one")
-        self._sets = {
-            new if name == old else name: replace(side, title=title_of(new)) if name == old else side
-            for name, side in self._sets.items()
-        }
-
-    def pop(self, name: str) -> TextSet | None:
-        """Take a set away."""
-        return self._sets.pop(name, None)
+        found = ModelSets(self._most)
+        for name, side in self.items():
+            found[new if name == old else name] = replace(side, title=title_of(new)) if name == old else side
+        return found
 
 
 def clean_name(name: str) -> str:
@@ -156,11 +143,12 @@ class Shown:
 class Session:
     """One visitor's texts, features and last result.
 
-    human, models: the sets that are on the page. pasted: the name of the set that the models' paste box holds. shown:
-    the last result. run: the one in progress. folder: of the files to take away. lock: held while something is
-    computed. editing: held while the sets change.
+    name: of the browser's session. human, models: the sets that are on the page. pasted: the name of the set that the
+    models' paste box holds. shown: the last result. run: the one in progress. folder: of the files to take away. lock:
+    held while something is computed. editing: held while the sets change.
     """
 
+    name: str
     models: ModelSets
     human: TextSet | None = None
     pasted: str | None = None
@@ -179,12 +167,12 @@ class Session:
         """The columns of an uploaded file that are sets already; equal files are one file."""
         return {side.column for side in self.sets() if side.path == Path(path)}
 
-    def new_folder(self, inside: str) -> Path:
+    def new_folder(self) -> Path:
         """An empty folder of this session; an earlier one is removed."""
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
-        Path(inside).mkdir(parents=True, exist_ok=True)
-        self.folder = Path(tempfile.mkdtemp(dir=inside))
+        Path(get_upload_folder()).mkdir(parents=True, exist_ok=True)
+        self.folder = Path(tempfile.mkdtemp(dir=get_upload_folder()))
         return self.folder
 
 
@@ -218,7 +206,7 @@ class Sessions:
         if not name:
             raise ValueError("this request has no session: open the page anew")
         with self._lock:
-            session = self._sessions.setdefault(name, Session(ModelSets(self._model_sets)))
+            session = self._sessions.setdefault(name, Session(name, ModelSets(self._model_sets)))
             self._sessions.move_to_end(name)
             session.used = self._clock()
             leaving = [self._sessions.popitem(last=False)[1] for _ in range(len(self._sessions) - self._most)]

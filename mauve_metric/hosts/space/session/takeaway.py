@@ -1,24 +1,40 @@
-"""The files of a result, and the commands that reproduce it."""
+"""The files of a result, its card among them, and the commands that reproduce it."""
 
 from __future__ import annotations
 
 import json
 import shlex
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import jinja2
+
 from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import other_featurizers
-from mauve_metric.hosts.space.session.card import save_card
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.options import config_fields
+from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.figure_files import save_chart
+from mauve_metric.results.plain_text import one_line
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.wording import answer, words
 from mauve_metric.results.wording.spelling import flag_of
+from mauve_metric.runtime.optional_imports import import_vl_convert
 
 FIGURES = (".svg", ".pdf", ".png")
+_COLORS = {answer.CONTENT: "#0072B2", answer.STYLE: "#B25D24"}
+_MOST_BARS = 3
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.PackageLoader("mauve_metric.hosts.space", "session"),
+    autoescape=True,
+    finalize=lambda value: one_line(value) if type(value) is str else value,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+)
 
 
 def write_files(scored: Scored, folder: Path, description: Description | None = None) -> list[str]:
@@ -30,16 +46,14 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
         ImportError: Altair or vl-convert-python is not installed.
     """
     comparison = scored.comparison
-    result = next(iter(scored.results.values()))
-    chart = (comparison or result).plot()
+    result = comparison or next(iter(scored.results.values()))
+    chart = result.plot()
     paths = [folder / f"mauve{ending}" for ending in FIGURES]
     for path in paths:
         save_chart(chart, path)
     paths.append(folder / "card.png")
-    save_card(comparison or result, paths[-1])
-    values = result.to_dict() if comparison is None else comparison.to_dict()
-    content = {"mauve.json": json.dumps(values, allow_nan=False, indent=1)}
-    content["signature.txt"] = str(result if comparison is None else comparison)
+    paths[-1].write_bytes(import_vl_convert().svg_to_png(card_svg(result)))
+    content = {"mauve.json": json.dumps(result.to_dict(), allow_nan=False, indent=1), "signature.txt": str(result)}
     if comparison is not None:
         content["models.csv"] = comparison.to_csv("models").rstrip("\n")
         content["differences.csv"] = comparison.to_csv("differences").rstrip("\n")
@@ -52,6 +66,29 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
     measures = None if description is None else description.document()
     paths.append(scored.for_report().save_report(folder / "report.html", measures))
     return [str(path) for path in paths]
+
+
+def card_svg(result: MauveResult | Comparison) -> str:
+    """A picture of 1200 × 630 pixels for messages and posts: answer, score, bars and caveats, every word escaped."""
+    if isinstance(result, Comparison):
+        said, bars = answer.comparison_answer(result), answer.comparison_bars(result)
+        lead, found = words.comparison_headline(result), words.collected_warnings(result)
+        sizes = f"{len(result.models)} models"
+    else:
+        said, bars = answer.answer(result), answer.bars(result)
+        lead, found = words.headline(result), words.result_warnings(result)
+        sizes = f"{result.n_q} model texts against {result.n_p} human texts"
+    first = sorted((warning for _, warning in found), key=lambda warning: not warning.severe)[:1]
+    caveats = [f" Caveat: {warning.message}." for warning in first]
+    return _TEMPLATES.get_template("card.svg").render(
+        said=textwrap.wrap(said, 46, max_lines=3, placeholder=" …"),
+        number=lead.number,
+        doubt=isinstance(result, MauveResult) and not answer.reliable(result),
+        bars=bars[:_MOST_BARS],
+        facts=textwrap.wrap(f"{sizes}.{''.join(caveats)}", 100, max_lines=2, placeholder=" …"),
+        colors=_COLORS,
+        wording=answer,
+    )
 
 
 def python_code(
@@ -107,21 +144,21 @@ def shell_code(
     first, *names = _file_names(human, models)
     if any(side.blank for side in sides):  # lines that the page left out
         options = {**options, "empty_texts": "drop"}
-    words = ["mauve-metric", command, _path_word(first), *([] if both else _model_words(list(models), names))]
+    parts = ["mauve-metric", command, _path_word(first), *([] if both else _model_words(list(models), names))]
     if aligned:
-        words.append("--aligned")
+        parts.append("--aligned")
     if both:
-        words += ["--reference-field", str(human.column), "--prediction-field", str(sides[1].column)]
+        parts += ["--reference-field", str(human.column), "--prediction-field", str(sides[1].column)]
     elif columns:
-        words += ["--text-field", str(columns.pop())]
+        parts += ["--text-field", str(columns.pop())]
     for name in _featurizers(options) if other_featurizers(options) else ():
-        words += ["--featurize-model-name", name]
+        parts += ["--featurize-model-name", name]
     for key, value in _changed_options(options).items():
         if isinstance(config_fields()[key].default, bool):
-            words.append(flag_of(key if value else f"no_{key}"))
+            parts.append(flag_of(key if value else f"no_{key}"))
         else:
-            words += [flag_of(key), str(value).lower() if isinstance(value, bool) else str(value)]
-    return shlex.join(words)
+            parts += [flag_of(key), str(value).lower() if isinstance(value, bool) else str(value)]
+    return shlex.join(parts)
 
 
 def _model_words(models: Sequence[str], files: Sequence[str]) -> list[str]:

@@ -118,7 +118,8 @@ def read_upload(
                 column = _choose_column(free, side, _columns_of_tools(path).get(side))
             prompts: Sequence[Hashable] | None = None
             if path.suffix.lower() == ".parquet":
-                texts, field = _read_parquet(path, column, limits), _prompt_column(columns, column)
+                texts = _read_parquet(path, column, limits)
+                field = next((name for name in PROMPT_FIELDS if name in columns and name != column), None)
                 prompts = None if field is None else _read_parquet(path, field, limits)
             else:
                 read = TextFile(path, column).side("prediction")
@@ -146,20 +147,10 @@ def _choose_column(columns: Mapping[str, float], side: Role, of_tool: str | None
     """
     if of_tool in columns:
         return of_tool
-    whose = {name: _side_of(name) for name in columns}
+    words = {name: set(re.split(r"[^a-z]+", name.lower())) for name in columns}
+    whose = {name: next((own for own, known in _SIDES.items() if words[name] & known), None) for name in columns}
     ranks = {name: (name == "text", whose[name] == side, whose[name] is None, columns[name]) for name in columns}
     return max(columns, key=ranks.__getitem__, default=None)
-
-
-def _side_of(name: str) -> Role | None:
-    """The side to which a column belongs by its name."""
-    words = set(re.split(r"[^a-z]+", name.lower()))
-    return next((side for side, known in _SIDES.items() if words & known), None)
-
-
-def _prompt_column(columns: Sequence[str], texts: str | None) -> str | None:
-    """The column of prompts among those that are not the one of the texts."""
-    return next((field for field in PROMPT_FIELDS if field in columns and field != texts), None)
 
 
 def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:
@@ -185,25 +176,25 @@ def text_columns(path: Path) -> dict[str, float]:
 
     An invalid file has no columns; reading it raises the error.
     """
-    readers = {".jsonl": _json_rows, ".json": _json_rows, ".csv": _csv_rows, ".tsv": _csv_rows}
-    suffix = path.suffix.lower()
-    if suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         return _parquet_columns(path)
-    if suffix not in readers:
+    rows = _first_rows(path)
+    if found := dict.fromkeys(_columns_of_tools(path).values(), 0.0):
+        return found
+    records = [row for row in rows if isinstance(row, dict)]
+    if not records or len(records) < len(rows):
         return {}
-    try:
-        rows = readers[suffix](path)
-    except (ValueError, RecursionError):
-        return {}
-    return dict.fromkeys(_columns_of_tools(path).values(), 0.0) or _text_columns(rows)
+    for name in itertools.islice(records[0], _MOST_COLUMNS):
+        values = [value for row in records if isinstance(value := row.get(name), str)]
+        if isinstance(name, str) and values:
+            found[name] = sum(map(len, values)) / len(values)
+    return found
 
 
 def _columns_of_tools(path: Path) -> dict[Role, str]:
     """The column of each side in a file that another tool wrote; empty for other files."""
-    if path.suffix.lower() not in (".jsonl", ".json"):
-        return {}
+    rows = _first_rows(path) if path.suffix.lower() in (".jsonl", ".json") else []
     try:
-        rows = _json_rows(path)
         known = format_of(Record(rows[0], path.name)) if rows else None
     except (ValueError, RecursionError):  # reading it raises the error
         return {}
@@ -212,31 +203,23 @@ def _columns_of_tools(path: Path) -> dict[Role, str]:
     return {"prediction": known.prediction.field, "reference": (known.reference or known.prediction).field}
 
 
-def _text_columns(rows: Sequence[object]) -> dict[str, float]:
-    """Names whose value is a text in some row, with its mean length there."""
-    records = [row for row in rows if isinstance(row, dict)]
-    if not records or len(records) < len(rows):
-        return {}
-    found = {}
-    for name in itertools.islice(records[0], _MOST_COLUMNS):
-        values = [value for row in records if isinstance(value := row.get(name), str)]
-        if isinstance(name, str) and values:
-            found[name] = sum(map(len, values)) / len(values)
-    return found
-
-
-def _json_rows(path: Path) -> Sequence[object]:
-    content = path.read_text(encoding="utf-8-sig")
-    if path.suffix.lower() == ".json":
-        values = json.loads(content)
-        return values[:_ROWS_LOOKED_AT] if isinstance(values, list) else []
-    lines = (line for line in content.split("\n") if line.strip())
-    return [json.loads(line) for line in itertools.islice(lines, _ROWS_LOOKED_AT)]
-
-
-def _csv_rows(path: Path) -> Sequence[object]:
-    columns, rows = read_table(path)
-    return [values for _, values in rows[:_ROWS_LOOKED_AT]] or [dict.fromkeys(columns, "")]
+def _first_rows(path: Path) -> Sequence[object]:
+    """The first rows of a file of records; none for lines of text, or where reading it raises an error."""
+    suffix = path.suffix.lower()
+    try:
+        if suffix in (".csv", ".tsv"):
+            columns, rows = read_table(path)
+            return [values for _, values in rows[:_ROWS_LOOKED_AT]] or [dict.fromkeys(columns, "")]
+        if suffix not in (".jsonl", ".json"):
+            return []
+        content = path.read_text(encoding="utf-8-sig")
+        if suffix == ".json":
+            values = json.loads(content)
+            return values[:_ROWS_LOOKED_AT] if isinstance(values, list) else []
+        lines = (line for line in content.split("\n") if line.strip())
+        return [json.loads(line) for line in itertools.islice(lines, _ROWS_LOOKED_AT)]
+    except (ValueError, RecursionError):
+        return []
 
 
 def _parquet_columns(path: Path) -> dict[str, float]:

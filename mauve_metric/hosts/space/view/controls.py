@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any
 
 import gradio as gr
 
@@ -16,38 +16,30 @@ FIXED = ("drmm_preset", "lattice_preset")  # at their defaults: the others take 
 _ELSEWHERE = ("featurize_model_name", *FIXED, *PLAY)
 
 
-class _Look(TypedDict):
-    """The keywords of every control."""
-
-    label: str
-    info: str
-    elem_id: str
-    min_width: int
-
-
 def panel_names() -> list[str]:
     """The options of the folded panel, in the order of the config."""
     return [name for name in config_fields() if name not in _ELSEWHERE]
 
 
-def panel_controls() -> list[gr.components.Component]:
+SETTINGS = ("featurize_model_name", *PLAY, *panel_names(), "featurizers")  # all settings of the page
+
+
+def panel_controls() -> None:
     """One control for each of `panel_names`."""
-    return [_control(name) for name in panel_names()]
-
-
-def _control(name: str) -> gr.components.Component:
-    knob = config_fields()[name]
-    default, choices = knob.default, knob.metadata["choices"]
-    most = "" if knob.metadata["most"] is None else f"; at most {knob.metadata['most']} here"
-    info = f"{knob.metadata['help']} (default: {'unset' if default is None else default}{most})"
-    shown: _Look = {"label": label_of(name), "info": info, "elem_id": name, "min_width": 250}
-    if choices is not None:
-        return gr.Radio([(str(choice), choice) for choice in choices], value=default, **shown)
-    if isinstance(default, bool):
-        return gr.Checkbox(value=default, **shown)
-    if default is None or isinstance(default, str):
-        return gr.Textbox(value=default or "", max_length=60, **shown)
-    return gr.Number(value=default, precision=0 if isinstance(default, int) else None, **shown)
+    for name in panel_names():
+        knob = config_fields()[name]
+        default, choices = knob.default, knob.metadata["choices"]
+        most = "" if knob.metadata["most"] is None else f"; at most {knob.metadata['most']} here"
+        info = f"{knob.metadata['help']} (default: {'unset' if default is None else default}{most})"
+        shown: dict[str, Any] = {"label": label_of(name), "info": info, "elem_id": name, "min_width": 250}
+        if choices is not None:
+            gr.Radio([(str(choice), choice) for choice in choices], value=default, **shown)
+        elif isinstance(default, bool):
+            gr.Checkbox(value=default, **shown)
+        elif default is None or isinstance(default, str):
+            gr.Textbox(value=default or "", max_length=60, **shown)
+        else:
+            gr.Number(value=default, precision=0 if isinstance(default, int) else None, **shown)
 
 
 def play_ranges(limits: Limits) -> dict[str, tuple[float, float]]:
@@ -83,21 +75,19 @@ def play_values(options: Mapping[str, object]) -> dict[str, object]:
     return {name: 0 if options[name] == "auto" else options[name] for name in PLAY}
 
 
-def play_controls(limits: Limits) -> list[gr.Slider | gr.Number]:
+def play_controls(limits: Limits) -> None:
     """One control for each of `PLAY`."""
 
-    def shown(name: str, info: str) -> _Look:
+    def shown(name: str, info: str) -> dict[str, Any]:
         return {"label": label_of(name), "info": info, "elem_id": name, "min_width": 280}
 
     c, level, seed = (config_fields()[name].default for name in ("mauve_scaling_factor", "confidence_level", "seed"))
     ranges = play_ranges(limits)
     (low, high), (lowest, highest) = ranges["mauve_scaling_factor"], ranges["confidence_level"]
-    return [
-        gr.Slider(low, high, value=c, step=0.5, **shown("mauve_scaling_factor", "the literature uses 5")),
-        gr.Number(value=0, **shown("num_buckets", f"0: a tenth of the smaller set; at most {limits.buckets}")),
-        gr.Number(value=seed, **shown("seed", "of the clustering")),
-        gr.Slider(lowest, highest, value=level, step=0.01, **shown("confidence_level", "of the debiased scores")),
-    ]
+    gr.Slider(low, high, value=c, step=0.5, **shown("mauve_scaling_factor", "the literature uses 5"))
+    gr.Number(value=0, **shown("num_buckets", f"0: a tenth of the smaller set; at most {limits.buckets}"))
+    gr.Number(value=seed, **shown("seed", "of the clustering"))
+    gr.Slider(lowest, highest, value=level, step=0.01, **shown("confidence_level", "of the debiased scores"))
 
 
 def play_options(values: Sequence[object]) -> dict[str, object]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
 import gradio as gr
-from gradio.utils import get_upload_folder
 
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together, other_featurizers
 from mauve_metric.hosts.space.session import shared_result as shared_link
@@ -25,14 +26,14 @@ from mauve_metric.hosts.space.session.examples import (
 )
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import read_result
-from mauve_metric.hosts.space.session.run import Run, show_errors
+from mauve_metric.hosts.space.session.run import Cancelled, Run, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.speeds import forecast, sample_step
+from mauve_metric.hosts.space.session.turns import Turns
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, notices
 from mauve_metric.hosts.space.view.controls import PLAY, check_play, panel_options, play_options, play_values
-from mauve_metric.hosts.space.view.run_handlers import RunHandlers, Values
 from mauve_metric.hosts.space.view.settings_link import control_values, query_of, read_query
 from mauve_metric.hosts.space.view.showing import (
     bucket_html,
@@ -42,12 +43,17 @@ from mauve_metric.hosts.space.view.showing import (
     result_values,
     shown_bucket,
 )
+from mauve_metric.hosts.space.view.text_handlers import TextHandlers
 
+Values = dict[str, object]  # of outputs by their names; those that are not there stay as they are
+_WAIT = 15.0  # seconds that a run waits for one that was just stopped
+_LOOK = 0.05  # seconds between two checks whether a stopped run has ended
+_BUSY = "a run of this page is running already: wait for it, or stop it"
 EXAMPLE = "example"  # what `shows` holds while the example is on the page
 _FIRST = f"compare two sets first: {notices.GONE}"
 
 
-class Handlers(RunHandlers):
+class Handlers(TextHandlers):
     """The functions of one page.
 
     Args:
@@ -58,6 +64,7 @@ class Handlers(RunHandlers):
 
     def __init__(self, limits: Limits, models: Sequence[str], encoders: Encoders) -> None:
         super().__init__(limits)
+        self.turns = Turns(limits)
         self.featurizers, self.encoders = list(models), encoders
         self.example = Example(limits, self.featurizers, encoders)
         self._arrived: dict[str, object] | None = None
@@ -70,42 +77,37 @@ class Handlers(RunHandlers):
             with self.turns.turn("", Run()):
                 self.example.warm_up()
 
-    def arrive(self, request: gr.Request) -> Values:
+    def arrive(self, query: Mapping[str, str]) -> Values:
         """The values of the controls that the address sets, the problems in it, and the example."""
         with show_errors(markup.in_controls):
-            found, problems = read_query(dict(request.query_params), self.featurizers, self.limits)
+            found, problems = read_query(query, self.featurizers, self.limits)
             said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
-            if shared_link.NAME in request.query_params:
-                return self._shared(request.query_params[shared_link.NAME], said)
+            if shared_link.NAME in query:
+                try:
+                    shared = shared_link.read_shared(query[shared_link.NAME], self.featurizers)
+                except ValueError as error:
+                    return {"link_problems": said + markup.problem(markup.escape(error))}
+                return {"link_problems": said, "about": notices.SHARED, "score": markup.shared_headline(shared)}
             controls = control_values(found, self.featurizers) if found else {}
             shown = self.example.shown()
             if shown is None:
-                return controls | {"problems": said}
+                return controls | {"link_problems": said}
             if self._arrived is None:  # the same for every visitor
                 self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
             stale = {"stale": notices.stale(example=True)} if found else {}
-            return controls | {"problems": said} | copy.deepcopy(self._arrived) | stale  # gradio changes the updates
+            return controls | {"link_problems": said} | copy.deepcopy(self._arrived) | stale  # gradio changes them
 
-    def _shared(self, value: str, said: str) -> Values:
-        """The first screen of a result that the address holds, or the mistake in it."""
-        try:
-            shared = shared_link.read_shared(value, self.featurizers)
-        except ValueError as error:
-            return {"problems": said + markup.problem(markup.escape(error))}
-        return {"problems": said, "about": notices.SHARED, "score": markup.shared_headline(shared)}
-
-    def share(self, request: gr.Request) -> str:
+    def share(self, session: Session) -> str:
         """The query of an address that holds the first screen of the shown result of one model."""
         with show_errors(markup.in_controls):
-            scored = _shown_result(self.sessions.get(request.session_hash)).scored
+            scored = _shown_result(session).scored
             if len(scored.results) > 1:
                 raise ValueError("a link holds the result of one model: compare one, or send the files")
             (result,) = scored.results.values()
             return urlencode({shared_link.NAME: shared_link.shared_value(result, self.featurizers)}, safe=",;")
 
-    def take_up(self, shows: str | None, request: gr.Request) -> None:
+    def take_up(self, shows: str | None, session: Session) -> None:
         """Make the example the result of this visitor's session, if the page shows it."""
-        session = self.sessions.get(request.session_hash)
         if shows == EXAMPLE and session.shown is None:
             session.shown = self.example.shown()
 
@@ -116,11 +118,10 @@ class Handlers(RunHandlers):
             check_play(options, self.limits)
             return query_of(options, self.featurizers[0])
 
-    def open_result(self, path: str | None, request: gr.Request) -> Values:
+    def open_result(self, path: str | None, session: Session) -> Values:
         """Show an uploaded JSON result, without texts."""
         if path is None:
             return {}
-        session = self.sessions.get(request.session_hash)
         try:
             with show_errors(markup.in_controls), self._alone(session):
                 opened = read_result(Path(path), self.limits)
@@ -134,9 +135,8 @@ class Handlers(RunHandlers):
         finally:
             self.sessions.release(Path(path))
 
-    def stale(self, values: Sequence[object], shows: str | None, request: gr.Request) -> str:
+    def stale(self, values: Sequence[object], shows: str | None, session: Session) -> str:
         """Notice shown when the inputs changed since the result was computed, else ""."""
-        session = self.sessions.get(request.session_hash)
         shown = self.example.shown() if shows == EXAMPLE and session.shown is None else session.shown
         if shown is None or not shown.options:
             return ""
@@ -148,17 +148,17 @@ class Handlers(RunHandlers):
         same = same and isinstance(shown.scored, Scored) and shown.scored.aligned == aligned
         return "" if same else notices.stale(example=False)
 
-    def measures_stale(self, inputs: str, request: gr.Request) -> str:
+    def measures_stale(self, inputs: str, session: Session) -> str:
         """The notice about the measures; inputs: the one that `stale` gave about the result."""
-        shown = self.sessions.get(request.session_hash).shown
-        return "" if shown is None else notices.measures_stale(shown.measured is not None, bool(inputs), fits(shown))
+        if (shown := session.shown) is None:
+            return ""
+        return notices.measures_stale(shown.measured is not None, bool(inputs), fits(shown))
 
-    def forecast(self, values: Sequence[object], request: gr.Request) -> list[object]:
+    def forecast(self, values: Sequence[object], session: Session) -> list[object]:
         """The time of a run and, where it is too long, the buttons of a sample and of the fast featurizer.
 
         values: of featurizer, `PLAY` and panel.
         """
-        session = self.sessions.get(request.session_hash)
         limit, sets = self.limits.seconds, session.sets()
         options, quick = _options(values), {"featurize_model_name": SECOND, "featurizers": ()}
         ready = session.human is not None and bool(session.models)
@@ -191,9 +191,8 @@ class Handlers(RunHandlers):
             return None
         return self.encoders.speeds.seconds(new, sum(len(side.texts) for side in sets))
 
-    def take_sample(self, values: Sequence[object], request: gr.Request) -> list[object]:
+    def take_sample(self, values: Sequence[object], session: Session) -> list[object]:
         """Keep the sample of each set that `forecast` offered: the outputs of both sides."""
-        session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls), session.editing:
             fewest = min((len(side.texts) for side in session.sets()), default=0)
             step = sample_step(self._seconds(session, _options(values)) or 0.0, self.limits.seconds, fewest)
@@ -209,7 +208,7 @@ class Handlers(RunHandlers):
     def compare(
         self,
         values: Sequence[object],
-        request: gr.Request,
+        session: Session,
         progress: gr.Progress,
         held: tuple[object, object] = ("", ""),
     ) -> Values:
@@ -217,65 +216,59 @@ class Handlers(RunHandlers):
 
         Args:
             values: of the inputs.
-            request: of the visitor. progress: receives the progress.
+            session: of the visitor. progress: receives the progress.
             held: what the page shows of a human set and of a model's, "" for nothing.
         """
         pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
-        session = self.sessions.get(request.session_hash)
 
         def work(run: Run) -> Values:
             with self._alone(session):
                 options = _options(values[3:])
                 check_play(options, self.limits)
-                human, models = self._take_sets(session, pasted[0], pasted[1], held)
-                self._score(session, human, models, options, aligned, run)
-                return self._result(session)
+                sets = self._take_sets(session, pasted[0], pasted[1], held)
+                self._score(session, sets, options, aligned, run)
+                return result_values(_shown_result(session), self.limits.points)
 
-        return self._run(request, progress, work)
+        return self._run(session, progress, work)
 
-    def measure(self, groups: Sequence[str], request: gr.Request, progress: gr.Progress) -> Values:
+    def measure(self, groups: Sequence[str], session: Session, progress: gr.Progress) -> Values:
         """Handle the button of the measures: names of groups in, the outputs of `MEASURES` out."""
-        session = self.sessions.get(request.session_hash)
 
         def work(run: Run) -> Values:
-            scored = _shown_result(session).scored
-            if not isinstance(scored, Scored):
-                raise ValueError(_FIRST)
+            scored = _with_texts(_shown_result(session))
             measured = measure_scored(scored, check_measures(["score", *(groups or [])]), run)
             with self._alone(session):
                 now = _shown_result(session)
-                if not isinstance(now.scored, Scored) or now.scored.embedded is not scored.embedded:
+                if _with_texts(now).embedded is not scored.embedded:
                     raise ValueError("the measures are of texts that are not shown any more: compute them again")
                 now.measured = measured
                 return measures_values(now) | {"measures_status": notices.measured(measured.description)}
 
-        return self._run(request, progress, work)
+        return self._run(session, progress, work)
 
-    def replay(self, values: Sequence[object], request: gr.Request) -> Values:
+    def replay(self, values: Sequence[object], session: Session) -> Values:
         """Recompute the result with other values of `PLAY`, from the stored features."""
-        session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls), self._alone(session):
             shown, changed = _shown_result(session), play_options(list(values))
-            if not isinstance(shown.scored, Scored):
-                raise ValueError(_FIRST)
+            aligned = _with_texts(shown).aligned
             check_play(changed, self.limits)
-            options = shown.options | changed
-            self._score(session, shown.human, shown.models, options, shown.scored.aligned, Run.within(self.limits))
+            sets = shown.human, shown.models
+            self._score(session, sets, shown.options | changed, aligned, Run.within(self.limits))
             if session.shown is not None:
                 session.shown.example, session.shown.measured = shown.example, shown.measured
-            return self._result(session)
+            return result_values(_shown_result(session), self.limits.points)
 
-    def play(self, written: str, request: gr.Request) -> Values:
+    def play(self, written: str, session: Session) -> Values:
         """Call `replay`; on an error return its message and the values of `PLAY` shown before.
 
         Args:
             written: the values as JSON, as the visitor wrote them.
-            request: of the visitor.
+            session: of the visitor.
         """
         try:
-            return self.replay(json.loads(written), request)
+            return self.replay(json.loads(written), session)
         except gr.Error as error:
-            shown = self.sessions.get(request.session_hash).shown
+            shown = session.shown
             kept = {} if shown is None or not shown.options else play_values(shown.options)
             still = "" if shown is None else "; the figures are still those of the values before"
             return {"play_note": markup.problem(f"{error.message}{still}"), **kept}
@@ -303,25 +296,65 @@ class Handlers(RunHandlers):
     def _score(
         self,
         session: Session,
-        human: TextSet,
-        models: dict[str, TextSet],
+        sets: tuple[TextSet, dict[str, TextSet]],
         options: dict[str, object],
         aligned: bool,
         run: Run,
     ) -> None:
         """Put the result of sets into the session."""
         check_options(options, self.featurizers, self.limits)
-        session.shown = compare_sets(human, models, options, self.encoders, run, aligned=aligned, last=session.shown)
+        session.shown = compare_sets(*sets, options, self.encoders, run, aligned=aligned, last=session.shown)
+
+    # --- runs -----------------------------------------------------------------------------------------------------
+
+    def _run(self, session: Session, progress: gr.Progress, work: Callable[[Run], Values]) -> Values:
+        """Do the work in its turn and return its outputs; none if it was stopped.
+
+        Args:
+            session: of the visitor. progress: receives the progress.
+            work: the run.
+        """
+        if session.run is not None and not session.run.stopped:
+            raise gr.Error(_BUSY, print_exception=False)
+        run = session.run = Run.within(self.limits, lambda share, words: progress(share, desc=words))
+        try:
+            with show_errors(markup.in_controls), self.turns.turn(session.name, run):
+                return work(run)
+        except Cancelled:
+            run.was_stopped = True
+            return {}
+        finally:
+            if session.run is run:
+                session.run = None
+
+    async def stop(self, request: gr.Request) -> AsyncIterator[str]:
+        """Stop the run of this page, if there is one, and report its end."""
+        session = self.sessions.get(request.session_hash)
+        run = session.run
+        if run is None:
+            yield notices.NOTHING_RUNS
+            return
+        run.cancel()
+        yield notices.STOPPING
+        while session.run is run:
+            await asyncio.sleep(_LOOK)
+        if run.was_stopped:
+            yield notices.STOPPED
+
+    @contextmanager
+    def _alone(self, session: Session) -> Iterator[None]:
+        """Hold the lock that allows one computation of a session at a time."""
+        if not session.lock.acquire(timeout=_WAIT):
+            raise ValueError(_BUSY)
+        try:
+            yield
+        finally:
+            session.lock.release()
 
     # --- what is shown --------------------------------------------------------------------------------------------
 
-    def _result(self, session: Session) -> Values:
-        """The values of all outputs that show a result."""
-        return result_values(_shown_result(session), self.limits.points)
-
-    def pick_model(self, name: str | None, request: gr.Request) -> Values:
+    def pick_model(self, name: str | None, session: Session) -> Values:
         """Show another model's buckets and scores."""
-        session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
             if name not in shown.models:
@@ -329,9 +362,8 @@ class Handlers(RunHandlers):
             shown.picked = name
             return of_model_values(shown)
 
-    def pick_bucket(self, bucket: int | None, request: gr.Request) -> object:
+    def pick_bucket(self, bucket: int | None, session: Session) -> object:
         """Show the texts of a bucket, both sides; skip if the choice is empty or unchanged."""
-        session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
             if bucket is None or bucket == shown_bucket(shown):
@@ -339,15 +371,14 @@ class Handlers(RunHandlers):
             shown.bucket = bucket
             return bucket_html(shown, bucket)
 
-    def click_bucket(self, clicked: str, request: gr.Request) -> Values:
+    def click_bucket(self, clicked: str, session: Session) -> Values:
         """Handle a click on a bar or a text in a figure: return the picked model and its outputs that change.
 
         Args:
             clicked: begins with the number of a bucket, and of a text's set behind a hyphen: 0 for the human texts,
                 then the models in the order of the ranking.
-            request: of the visitor.
+            session: of the visitor.
         """
-        session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
             found = re.match(r"(\d{1,6})(?:-(\d{1,3}))?\b", clicked, re.ASCII)
@@ -360,16 +391,15 @@ class Handlers(RunHandlers):
             of_bucket = {"picked": shown.picked} | {name: values[name] for name in ("bucket", "bucket_texts")}
             return values | of_bucket if changed else of_bucket
 
-    def make_files(self, request: gr.Request) -> dict[str, object]:
+    def make_files(self, session: Session) -> Values:
         """Write result, figures, signature and report to files."""
-        session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
-            if not isinstance(shown.scored, Scored):
-                raise ValueError(_FIRST)
+            scored = _with_texts(shown)
             description = shown.measured.description if shown.measured is not None and fits(shown) else None
-            folder = session.new_folder(get_upload_folder())
-            return gr.update(value=takeaway.write_files(shown.scored, folder, description), visible=True)
+            folder = session.new_folder()
+            paths = takeaway.write_files(scored, folder, description)
+            return {"files": gr.update(value=paths, visible=True)}
 
     def leave(self, request: gr.Request) -> None:
         """Delete the session of a closed page."""
@@ -380,6 +410,13 @@ def _shown_result(session: Session) -> Shown:
     if session.shown is None:
         raise ValueError(_FIRST)
     return session.shown
+
+
+def _with_texts(shown: Shown) -> Scored:
+    """The scores of a shown result; `ValueError` for one from a file."""
+    if not isinstance(shown.scored, Scored):
+        raise ValueError(_FIRST)
+    return shown.scored
 
 
 def _options(values: Sequence[object]) -> dict[str, object]:

@@ -1,16 +1,13 @@
-"""The parts of the page beside the result: texts, choices, run. The parts are independent of each other."""
+"""The parts of the page; `wiring.py` finds the components by their `elem_id`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from string import Template
 from typing import Literal
 
 import gradio as gr
-from gradio.blocks import Block
-from gradio.components import Component
 
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import SECOND, example_files, others_by_default
@@ -19,8 +16,7 @@ from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
 from mauve_metric.hosts.space.session.speeds import forecast
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import notices
-from mauve_metric.hosts.space.view.controls import panel_controls
-from mauve_metric.hosts.space.view.result_part import LinkParts, link_part
+from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
 from mauve_metric.options import config_fields
 from mauve_metric.results.wording.spelling import ALIGNED
 
@@ -45,95 +41,75 @@ PRIVACY = (
     "logged."
 )
 
-
-def upload(label: str, name: str, file_count: Literal["single", "multiple"] = "single") -> gr.File:
-    """A box for files of texts."""
-    return gr.File(label=label, file_types=FILE_TYPES, height=96, elem_id=name, file_count=file_count)
-
-
-@dataclass(frozen=True)
-class HumanInputs:
-    """The inputs of the human texts and their preview."""
-
-    file: gr.File
-    paste: gr.Textbox
-    column: gr.Dropdown
-    preview: gr.HTML
+_MEASURES = (
+    "What else the literature measures on sets of texts, beside the scores, and what the human texts have. The texts "
+    "are not read again and no other model is run: it takes seconds, for thousands of long texts a minute or more. "
+    "“Make files” below then writes the table as CSV and JSON too, and into the report."
+)
 
 
-@dataclass(frozen=True)
-class Place:
-    """The place of one model's set."""
-
-    group: gr.Column
-    name: gr.Textbox
-    column: gr.Dropdown
-    preview: gr.HTML
-    remove: gr.Button
-
-
-@dataclass(frozen=True)
-class ModelInputs:
-    """The inputs of the models' texts, and a place for each set; `all` in the order of the handlers."""
-
-    file: gr.File
-    paste: gr.Textbox
-    another: gr.Button
-    problem: gr.HTML
-    aligned: gr.Checkbox
-    places: list[Place]
-
-    @property
-    def all(self) -> list[Block]:
-        """The parts that a change of the sets changes."""
-        shown: list[list[Block]] = [[place.group, place.name, place.column, place.preview] for place in self.places]
-        return [self.file, self.paste, self.problem, self.aligned, *(part for place in shown for part in place)]
+def inputs_part(limits: Limits, models: Sequence[str]) -> None:
+    """All inputs: texts, an example in their place, choices, or the file of a result."""
+    with gr.Accordion("Your texts", elem_id="given"):
+        texts_part(limits)
+        if labels := list(example_files()):
+            gr.Markdown("**Or compare an example on one click**: human prose against")
+            with gr.Row(elem_id="examples"):
+                for number, label in enumerate(labels):
+                    title = EXAMPLE_TITLES.get(label, label.capitalize())
+                    gr.Button(title, size="sm", min_width=150, elem_id=f"example_{number}")
+        choices_part(models)
+        gr.File(label="A result's mauve.json", file_types=[".json"], height=96, elem_id="open_result")
+        gr.Markdown(
+            f"One text a line (.txt), or a column of texts ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts "
+            f"of {limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. "
+            f"{PRIVACY}",
+            elem_id="limits",
+            elem_classes="mm-small",
+        )
 
 
-def human_inputs(limits: Limits) -> HumanInputs:
-    """Upload or paste, the column, and a preview."""
+def texts_part(limits: Limits) -> None:
+    """Upload or paste the human texts, and those of models repeatedly: a place for each model's set."""
     with gr.Column(min_width=0, elem_id="human_side"):
         gr.Markdown("## Human texts")
-        with gr.Tabs():
-            with gr.Tab("Upload", elem_id="human_upload_tab"):
-                file = upload("Human texts: file", "human_file")
-            with gr.Tab("Paste", elem_id="human_paste_tab"):
-                paste = _paste_box("Human texts: one a line", "human_paste", limits)
-        column = gr.Dropdown(label="Human texts: column", choices=[], visible=False, elem_id="human_column")
-        preview = gr.HTML(elem_id="human_preview")
-    return HumanInputs(file, paste, column, preview)
-
-
-def _paste_box(label: str, name: str, limits: Limits) -> gr.Textbox:
-    return gr.Textbox(label=label, lines=5, max_lines=5, max_length=limits.bytes, elem_id=name)
-
-
-def model_inputs(limits: Limits) -> ModelInputs:
-    """Upload or paste, repeatedly; a place for each set, with its name, its column and a preview."""
+        _upload_or_paste("human", "Human texts: file", "Human texts: one a line", limits)
+        gr.Dropdown(label="Human texts: column", choices=[], visible=False, elem_id="human_column")
+        gr.HTML(elem_id="human_preview")
     with gr.Column(min_width=0, elem_id="model_side"):
         gr.Markdown(f"## Model's texts, or those of up to {limits.model_sets} models")
-        with gr.Tabs():
-            with gr.Tab("Upload", elem_id="model_upload_tab"):
-                file = upload("Models' texts: a file for each model", "model_file", file_count="multiple")
-            with gr.Tab("Paste", elem_id="model_paste_tab"):
-                paste = _paste_box("A model's texts: one a line", "model_paste", limits)
-                another = gr.Button("Keep these and paste another model's", size="sm", elem_id="paste_another")
-        problem = gr.HTML(elem_id="model_problem")
-        places = [_place(number) for number in range(1, limits.model_sets + 1)]
-        aligned = gr.Checkbox(
+        labels = "Models' texts: a file for each model", "A model's texts: one a line"
+        _upload_or_paste("model", *labels, limits, file_count="multiple")
+        gr.HTML(elem_id="model_problem")
+        for number in range(1, limits.model_sets + 1):
+            _place(number)
+        gr.Checkbox(
             label=f"{ALIGNED}: row i of every set, the human one too, answers the same prompt",
             info="intervals and tests allow for it; the sets must be of one size",
             visible=False,
             elem_id="aligned",
         )
-    return ModelInputs(file, paste, another, problem, aligned, places)
 
 
-def _place(number: int) -> Place:
+def _upload_or_paste(
+    side: str, file: str, paste: str, limits: Limits, file_count: Literal["single", "multiple"] = "single"
+) -> None:
+    """A box for files of texts and one for lines, under these labels."""
+    with gr.Tabs():
+        with gr.Tab("Upload", elem_id=f"{side}_upload_tab"):
+            gr.File(label=file, file_types=FILE_TYPES, height=96, elem_id=f"{side}_file", file_count=file_count)
+        with gr.Tab("Paste", elem_id=f"{side}_paste_tab"):
+            gr.Textbox(label=paste, lines=5, max_lines=5, max_length=limits.bytes, elem_id=f"{side}_paste")
+            if side == "model":
+                gr.Button("Keep these and paste another model's", size="sm", elem_id="paste_another")
+
+
+def _place(number: int) -> None:
+    """The place of one model's set: its name, its column and a preview."""
     name = f"model_{number}"
-    with gr.Column(visible=False, elem_id=name, elem_classes="mm-place") as group:
+    with gr.Column(visible=False, elem_id=name, elem_classes="mm-place"):
         with gr.Row(equal_height=True):
-            title = gr.Textbox(
+            gr.Textbox(
                 label=f"Name of model {number}",
                 container=False,
                 max_lines=1,
@@ -142,7 +118,7 @@ def _place(number: int) -> Place:
                 min_width=140,
                 elem_id=f"{name}_name",
             )
-            column = gr.Dropdown(
+            gr.Dropdown(
                 label=f"Column of model {number}",
                 container=False,
                 choices=[],
@@ -151,40 +127,18 @@ def _place(number: int) -> Place:
                 min_width=120,
                 elem_id=f"{name}_column",
             )
-            remove = gr.Button("Remove", size="sm", scale=1, min_width=80, elem_id=f"{name}_remove")
-        preview = gr.HTML(elem_id=f"{name}_preview")
-    return Place(group, title, column, preview, remove)
+            gr.Button("Remove", size="sm", scale=1, min_width=80, elem_id=f"{name}_remove")
+        gr.HTML(elem_id=f"{name}_preview")
 
 
-def limits_part(limits: Limits) -> None:
-    """The limits on texts, and the statement on privacy."""
-    gr.Markdown(
-        f"One text a line (.txt), or a column of texts ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts of "
-        f"{limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. {PRIVACY}",
-        elem_id="limits",
-        elem_classes="mm-small",
-    )
-
-
-def examples_part() -> dict[str, gr.Button]:
-    """A button for each example."""
-    labels = list(example_files())
-    if not labels:
-        return {}
-    gr.Markdown("**Or compare an example on one click**: human prose against")
-    with gr.Row(elem_id="examples"):
-        titles = {label: EXAMPLE_TITLES.get(label, label.capitalize()) for label in labels}
-        return {label: gr.Button(title, size="sm", min_width=150) for label, title in titles.items()}
-
-
-def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], LinkParts]:
-    """The featurizer, the folded panel of all other options, and the additional featurizers."""
+def choices_part(models: Sequence[str]) -> None:
+    """The featurizer, the additional featurizers, and the folded panel of all other options."""
     known = [f"{name}: {said}." for name, said in FEATURIZERS.items() if name in models]
     if any(name.startswith("gpt2") for name in models):
         known.append("gpt2 and its like: the models of the literature, minutes to hours without a GPU.")
     info = " ".join([*known, "The time that is left is shown while the texts are read."])
-    model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=info, elem_id="featurizer")
-    others = gr.CheckboxGroup(
+    gr.Dropdown(list(models), value=models[0], label="Featurizer", info=info, elem_id="featurize_model_name")
+    gr.CheckboxGroup(
         list(models),
         value=list(others_by_default(models)),
         label="Check with a second featurizer",
@@ -194,59 +148,118 @@ def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], L
     )
     with gr.Accordion("All other options", open=False, elem_id="options"):
         with gr.Row():
-            panel = panel_controls()
+            panel_controls()
         gr.Markdown(
             "The link opens this page with the settings of now, those beside the figures included; no text is in it.",
             elem_classes="mm-small",
         )
-        link = link_part("these settings", "make_link", "settings_link")
-    return model, [*panel, others], link
+        link_part("these settings", "make_link", "settings_link")
 
 
-def open_part() -> gr.File:
-    """The box for a result's JSON."""
-    return gr.File(
-        label="A result's mauve.json",
-        file_types=[".json"],
-        height=96,
-        elem_id="open_result",
-    )
-
-
-@dataclass(frozen=True)
-class RunParts:
-    """The buttons and the status of a run; the style sheet keeps them in sight."""
-
-    compare: gr.Button
-    stop: gr.Button
-    status: gr.HTML
-    limit: gr.HTML
-    sample: gr.Button
-    quick: gr.Button
-
-    @property
-    def forecast(self) -> list[Block]:
-        """The outputs of `Handlers.forecast`."""
-        return [self.limit, self.sample, self.quick]
-
-
-def run_part(limits: Limits, status: gr.HTML) -> RunParts:
-    """Compare and stop, the limit, progress."""
+def run_part(limits: Limits) -> None:
+    """Compare and stop, the limit, progress; the style sheet keeps them in sight."""
     with gr.Column(min_width=0, elem_id="run"):
-        status.render()  # type: ignore[no-untyped-call]  # Gradio does not type it
+        gr.HTML(elem_id="status")
         with gr.Row():
-            compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4, min_width=120)
-            stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=80)
-        limit = gr.HTML(notices.run_limit(forecast(None, limits.seconds)), elem_id="run_limit")
-        sample = gr.Button("Compare a sample", size="sm", visible=False, elem_id="compare_sample")
-        quick = gr.Button(f"Compare with {SECOND} alone", size="sm", visible=False, elem_id="compare_quick")
-    return RunParts(compare, stop, status, limit, sample, quick)
+            gr.Button("Compare", variant="primary", elem_id="compare", scale=4, min_width=120)
+            gr.Button("Stop", elem_id="stop", scale=1, min_width=80)
+        gr.HTML(notices.run_limit(forecast(None, limits.seconds)), elem_id="run_limit")
+        gr.Button("Compare a sample", size="sm", visible=False, elem_id="compare_sample")
+        gr.Button(f"Compare with {SECOND} alone", size="sm", visible=False, elem_id="compare_quick")
 
 
-def code_part(models: Sequence[str]) -> None:
-    """The panel about the use from a program."""
-    with gr.Accordion("Use it from code", open=False, elem_id="code"):
-        gr.Markdown(api_text(models))
+def result_part(limits: Limits) -> None:
+    """The result in three layers: the answer; pictures, texts and downloads; what experts ask for."""
+    gr.Textbox(label="Shown result", visible=False, elem_id="shows")  # "", "example" or "own"
+    gr.Textbox(visible=False, elem_id="written")  # the values of `PLAY` as the visitor wrote them
+    with gr.Column(min_width=0, elem_id="outcome"):
+        gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for screen readers
+        for name in ("stale", "about", "score"):
+            gr.HTML(elem_id=name)
+        with gr.Column(visible=False, elem_id="result"):
+            gr.HTML(elem_id="pair")
+            gr.HTML(elem_id="warnings")
+            gr.Markdown("## Pictures")
+            with gr.Row(elem_id="curves"):
+                figure("divergence_curve", "Divergence curve", "mm-square")
+                figure("precision_recall", "Precision and recall", "mm-square")
+            _gap_part()
+            figure("text_map", "Map of the texts")
+            _files_part()
+            gr.HTML(notices.links(), elem_id="links")
+            with gr.Accordion("For experts", open=False, elem_id="experts"):
+                gr.HTML(elem_id="tables")
+                with gr.Column(elem_id="play_part"):
+                    gr.Markdown("### Play: the pictures follow, the texts are not read again")
+                    with gr.Row(elem_id="play"):
+                        play_controls(limits)
+                    gr.HTML(elem_id="play_note")
+                gr.Markdown("### All scores")
+                gr.HTML(elem_id="table")
+                _measures_part()
+                title = "Signature: what another person needs to get the same numbers"
+                gr.Code(label=title, language=None, interactive=False, wrap_lines=True, elem_id="signature")
+                gr.Code(label="The same in Python", language="python", interactive=False, elem_id="python")
+                shell = "The same in a shell"
+                gr.Code(label=shell, language="shell", interactive=False, wrap_lines=True, elem_id="shell")
+
+
+def _gap_part() -> None:
+    """The buckets of one model, and the texts of one bucket."""
+    gr.Markdown("### What keeps the score from 1: the texts of a bucket")
+    gr.Radio(label="Model", info="whose buckets, texts and scores are shown", choices=[], elem_id="picked")
+    figure("contributions", "Buckets by their part of the gap")
+    gr.Dropdown(
+        label="Bucket",
+        info="the largest part of the gap first; a click on a bar or on a point of the map picks one too",
+        choices=[],
+        elem_id="bucket",
+    )
+    gr.HTML(elem_id="bucket_texts")
+    figure("histogram", "Buckets by difference")
+    gr.Textbox(label="Clicked bucket", elem_id="clicked")  # filled by a click on a figure; the style sheet hides it
+
+
+def figure(name: str, label: str, *classes: str) -> gr.Plot:
+    """The place of a figure; `figures.js` puts buttons that save it under it.
+
+    Args:
+        name: its id. label: what it is called. classes: of the style sheet, besides "mm-figure".
+    """
+    return gr.Plot(label=label, show_label=False, elem_id=name, elem_classes=["mm-figure", *classes], min_width=320)
+
+
+def link_part(to: str, make_id: str, link_id: str, holds: str = "") -> None:
+    """The button that makes a link to the page with settings or a result, and its box; holds: words of the label."""
+    gr.Button(f"Make a link to {to}", size="sm", elem_id=make_id)
+    label = f"Link to {to}{holds}"
+    gr.Textbox(label=label, interactive=False, visible=False, elem_id=link_id, buttons=["copy"], max_lines=2)
+
+
+def _files_part() -> None:
+    """The files to download, and a link to the first screen."""
+    with gr.Column(elem_id="away"):
+        gr.Button("Download report and figures", elem_id="make_files")
+        gr.Markdown(
+            "The report is one page that opens offline; it quotes texts. The other files hold numbers only; "
+            "mauve.json can be dropped on this page again.",
+            elem_classes="mm-small",
+        )
+        gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
+    link_part("this result", "share", "shared_link", ": its answer and scores, no texts")
+
+
+def _measures_part() -> None:
+    """Every measure: the groups, the buttons that compute and stop, the status and the table."""
+    with gr.Accordion("Every measure", open=False, elem_id="every_measure"):
+        gr.Markdown(_MEASURES, elem_classes="mm-small")
+        groups = [(group.capitalize(), group) for group in GROUPS]
+        gr.CheckboxGroup(groups, value=list(GROUPS), label="Groups", elem_id="groups")
+        with gr.Row():
+            gr.Button("Compute them", elem_id="compute_measures", scale=4)
+            gr.Button("Stop the measures", elem_id="stop_measures", scale=2, min_width=170)
+        for name in ("measures_stale", "measures_status", "measures"):
+            gr.HTML(elem_id=name)
 
 
 def api_text(models: Sequence[str]) -> str:

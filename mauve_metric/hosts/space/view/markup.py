@@ -150,12 +150,6 @@ def shared_headline(shared: SharedResult) -> str:
     )
 
 
-def featurizers_panel(result: MauveResult) -> str:
-    """The scores of the two sets by each of several featurizers; empty for one."""
-    each = result.by_featurizer
-    return render("featurizers", table=featurizers_table(each)) if each else ""
-
-
 def scores_panel(result: MauveResult, model: str | None = None) -> str:
     """Every score that was computed, with its direction and meaning; of one of several models under its name."""
     found = [(score, getattr(result, name)) for name, score in SCORES.items()]
@@ -177,22 +171,17 @@ def comparison_headline(comparison: Comparison) -> str:
 
 
 def verdicts(result: MauveResult) -> str:
-    """The verdicts on two sets in full, with their tests; for experts."""
-    lead = words.headline(result)
-    return render("sentences", sentences=[verdict(result), learned_sentence(result), lead.beside, result.joint_verdict])
-
-
-def comparison_verdicts(comparison: Comparison) -> str:
-    """The verdicts on several models in full, with their tests; for experts."""
-    return render(
-        "sentences",
-        sentences=[words.ranking_verdict(comparison), learned_ranking(comparison), comparison.joint_verdict],
-    )
+    """The verdicts on two sets in full, with their tests, and their scores by each of several featurizers."""
+    said = [verdict(result), learned_sentence(result), words.headline(result).beside, result.joint_verdict]
+    each = result.by_featurizer
+    table = render("featurizers", table=featurizers_table(each)) if each else ""
+    return render("sentences", sentences=said) + table
 
 
 def comparison_tables(comparison: Comparison) -> str:
-    """The scores of all models and the differences of all pairs; those that are real are bold."""
-    return render(
+    """The verdicts on several models in full, all their scores and the differences of all pairs; real ones are bold."""
+    said = [words.ranking_verdict(comparison), learned_ranking(comparison), comparison.joint_verdict]
+    return render("sentences", sentences=said) + render(
         "comparison_tables",
         tables=comparison.document().tables,
         notes=words.notes(comparison),

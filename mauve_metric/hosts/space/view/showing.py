@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table", "pair")  # those of the picked model
 MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
+ANSWER = ("status", "given", "shows", "stale", "about", "score", "result", "warnings")
+PICTURES = ("divergence_curve", "precision_recall", "text_map", "picked", *OF_MODEL)
+EXPERTS = ("tables", "play_part", "play_note", "every_measure", "signature", "python", "shell", "away")
+RESULT = (*ANSWER, *PICTURES, *EXPERTS, *MEASURES)  # those that show a result
 BUCKET_LINK = "#bucket-"  # target of a click in a figure; the page listens for it
 
 
@@ -37,16 +41,18 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     """The values of all outputs that show a result; points: drawn in the map at most."""
     scored = shown.scored
     values = _scores(scored.results, scored.comparison)
+    sizes = [f"{len(side.texts)} {name}" for name, side in [("human", shown.human), *shown.models.items()]]
+    own = not shown.example and bool(shown.human.texts)
     values |= {
-        "rest": gr.update(visible=True),
+        "result": gr.update(visible=True),
         "shows": "own",
-        "given": gr.update(label=given_label(shown)),
+        "given": gr.update(label=" · ".join([*sizes, "change"]) if own else "Your texts"),
         "about": notices.about(shown) if shown.example else "",
         "stale": "",
         "play_note": "",
-        "play": gr.update(visible=isinstance(scored, Scored)),
-        "code": gr.update(visible=isinstance(scored, Scored)),
-        "measures_part": gr.update(visible=isinstance(scored, Scored)),
+        "play_part": gr.update(visible=isinstance(scored, Scored)),
+        "away": gr.update(visible=isinstance(scored, Scored)),
+        "every_measure": gr.update(visible=isinstance(scored, Scored)),
         "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=scored.comparison is not None),
     }
     if isinstance(scored, Scored):
@@ -60,14 +66,6 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     return values
 
 
-def given_label(shown: Shown) -> str:
-    """The name of the part with the inputs: the sizes of the sets that the result is of."""
-    if shown.example or not shown.human.texts:
-        return "Your texts"
-    sizes = [f"{len(side.texts)} {name}" for name, side in shown.models.items()]
-    return " · ".join([f"{len(shown.human.texts)} human", *sizes, "change"])
-
-
 def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -> dict[str, object]:
     """The values that show the scores alone, of one model or of several."""
     if comparison is None:
@@ -75,13 +73,13 @@ def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -
         found = result_warnings(result)
         charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
         values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
-        values["tables"] = markup.verdicts(result) + markup.featurizers_panel(result)
+        values["tables"] = markup.verdicts(result)
     else:
         found = collected_warnings(comparison)
         charts = [of_comparison.curves_chart(comparison), of_comparison.precision_recall_curves_chart(comparison)]
         values = {
             "score": markup.comparison_headline(comparison),
-            "tables": markup.comparison_verdicts(comparison) + markup.comparison_tables(comparison),
+            "tables": markup.comparison_tables(comparison),
             "signature": comparison.signature,
         }
     values |= {

@@ -32,9 +32,8 @@ class TextHandlers:
 
     # --- human texts ----------------------------------------------------------------------------------------------
 
-    def take_file(self, path: str | None, request: gr.Request) -> list[object]:
+    def take_file(self, path: str | None, session: Session) -> list[object]:
         """Handle a chosen or removed file: preview, columns, and an empty paste box."""
-        session = self.sessions.get(request.session_hash)
         old, session.human = session.human, None
         shown = (
             self._human_shown(session)
@@ -50,9 +49,8 @@ class TextHandlers:
     def _read(self, session: Session, path: str) -> TextSet:
         return read_upload(HUMAN, path, None, self.limits, side="reference", taken=session.columns_of(path))
 
-    def take_column(self, column: str, request: gr.Request) -> str:
+    def take_column(self, column: str, session: Session) -> str:
         """Handle the choice of another column: preview."""
-        session = self.sessions.get(request.session_hash)
         old = session.human
         if old is None or old.path is None:
             return markup.problem(markup.escape(f"{HUMAN}: choose a file first"))
@@ -60,9 +58,8 @@ class TextHandlers:
         shown = self._take_human(session, lambda: read_upload(HUMAN, path, column, self.limits, kind, "reference"))
         return str(shown[0])
 
-    def take_paste(self, pasted: str, request: gr.Request) -> list[object]:
+    def take_paste(self, pasted: str, session: Session) -> list[object]:
         """Handle the pasted human texts: preview, no columns and no file."""
-        session = self.sessions.get(request.session_hash)
         if not pasted.strip():
             return [gr.skip(), gr.skip(), gr.skip()]
         return [*self._take_human(session, lambda: read_paste(HUMAN, pasted, self.limits)), None]
@@ -90,9 +87,8 @@ class TextHandlers:
 
     # --- models' texts --------------------------------------------------------------------------------------------
 
-    def add_files(self, paths: Sequence[str] | None, request: gr.Request) -> list[object]:
+    def add_files(self, paths: Sequence[str] | None, session: Session) -> list[object]:
         """Add a set for each chosen file, and report invalid files."""
-        session = self.sessions.get(request.session_hash)
         said: list[str] = []
         with session.editing:
             for path in paths or []:
@@ -115,9 +111,8 @@ class TextHandlers:
         if name != wanted:
             said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
 
-    def add_paste(self, pasted: str, request: gr.Request) -> list[object]:
+    def add_paste(self, pasted: str, session: Session) -> list[object]:
         """Handle the models' paste box: its lines are one set until another is begun."""
-        session = self.sessions.get(request.session_hash)
         said: list[str] = []
         if not pasted.strip():
             session.pasted = None
@@ -125,30 +120,31 @@ class TextHandlers:
             _done(partial(self._paste_model, session, pasted), said)
         return self._models_shown(session, said)
 
-    def paste_another(self, pasted: str, request: gr.Request) -> list[object]:
+    def paste_another(self, pasted: str, session: Session) -> list[object]:
         """Keep the pasted lines as a set, and empty the box for the next."""
-        session = self.sessions.get(request.session_hash)
         said: list[str] = []
         if pasted.strip() and not _done(partial(self._paste_model, session, pasted), said):
             return self._models_shown(session, said)
         session.pasted = None
         return self._models_shown(session, said, paste="")
 
-    def rename_model(self, number: int, name: str, request: gr.Request) -> list[object]:
+    def rename_model(self, number: int, name: str, session: Session) -> list[object]:
         """Rename the set at a place on the page: return the message and its present name."""
-        session = self.sessions.get(request.session_hash)
         said: list[str] = []
         with session.editing:
             old = _name_at(session, number)
             if old is None or old == name:  # the box is unchanged: the message stays
                 return [gr.skip(), gr.skip()]
-            if _done(partial(session.models.rename, old, name), said) and session.pasted == old:
+
+            def rename() -> None:
+                session.models = session.models.renamed(old, name)
+
+            if _done(rename, said) and session.pasted == old:
                 session.pasted = _name_at(session, number)
             return ["".join(said), _name_at(session, number)]
 
-    def choose_column(self, number: int, column: str, request: gr.Request) -> list[object]:
+    def choose_column(self, number: int, column: str, session: Session) -> list[object]:
         """Handle the choice of another column of a model's file."""
-        session = self.sessions.get(request.session_hash)
         said: list[str] = []
         with session.editing:
             name = _name_at(session, number)
@@ -159,9 +155,8 @@ class TextHandlers:
                 _done(partial(self._put, session, name, read), said)
         return self._models_shown(session, said)
 
-    def remove_model(self, number: int, request: gr.Request) -> list[object]:
+    def remove_model(self, number: int, session: Session) -> list[object]:
         """Remove the set at a place on the page; if it was the pasted one, empty the box, too."""
-        session = self.sessions.get(request.session_hash)
         with session.editing:
             name = _name_at(session, number)
             emptied = name is not None and name == session.pasted
@@ -193,7 +188,7 @@ class TextHandlers:
         session.models.put(name, side)
 
     def _drop(self, session: Session, name: str) -> None:
-        side = session.models.pop(name)
+        side = session.models.pop(name, None)
         if session.pasted == name:
             session.pasted = None
         if side is not None and side.kind == "file":
@@ -217,9 +212,8 @@ class TextHandlers:
 
     # --- examples -------------------------------------------------------------------------------------------------
 
-    def take_example(self, label: str, request: gr.Request) -> list[object]:
+    def take_example(self, label: str, session: Session) -> list[object]:
         """Take the texts of an example: the outputs of both sides, the other inputs emptied."""
-        session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls), session.editing:
             human, models = example_sets(label, self.limits)
             for name in list(session.models):

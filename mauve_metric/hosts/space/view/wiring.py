@@ -1,236 +1,223 @@
-"""The events of the page: inputs, handlers and outputs."""
+"""The events of the page: inputs, handlers and outputs, each component by its `elem_id`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import gradio as gr
-from gradio.blocks import Block
-from gradio.components import Component
 from gradio.events import Dependency
 
-from mauve_metric.hosts.space.session.examples import SECOND
+from mauve_metric.hosts.space.session.examples import SECOND, example_files
 from mauve_metric.hosts.space.session.turns import ONE_RUN
-from mauve_metric.hosts.space.view.controls import PLAY, play_ranges
+from mauve_metric.hosts.space.view.controls import PLAY, SETTINGS, play_ranges
 from mauve_metric.hosts.space.view.handlers import Handlers
-from mauve_metric.hosts.space.view.layout import HumanInputs, ModelInputs, RunParts
-from mauve_metric.hosts.space.view.result_part import LinkParts, ResultOutputs
-from mauve_metric.hosts.space.view.showing import MEASURES, OF_MODEL
+from mauve_metric.hosts.space.view.showing import MEASURES, OF_MODEL, RESULT
 
-PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
+PLAY_RUNS: dict[str, Any] = {  # from kept features, in seconds
+    "api_visibility": "private",
+    "concurrency_id": "play",
+    "concurrency_limit": 2,
+}
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
 SILENT: dict[str, Any] = {**QUICK, "queue": False}
+ONCE: dict[str, Any] = {**QUICK, "trigger_mode": "once"}
+RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ONE_RUN}
 
 _WRITTEN = """(shows, _, ...values) => [shows, JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
 _SHOW = "() => window.mauveShowResult()"
 _LINK = "query => window.mauveLink(query)"
+_HUMAN = ("human_preview", "human_column")
 
 
-@dataclass
 class Wiring:
     """The handlers and the parts of one page.
 
-    settings: featurizer, `PLAY`, panel and other featurizers by their options. changes: events that may make a result
-    stale.
+    Args:
+        app: with all its parts. handlers: of the page.
     """
 
-    handlers: Handlers
-    human: HumanInputs
-    models: ModelInputs
-    settings: Mapping[str, Component]
-    result: ResultOutputs
-    changes: list[Dependency] = field(default_factory=list)
+    def __init__(self, app: gr.Blocks, handlers: Handlers) -> None:
+        self.handlers = handlers
+        self.parts: dict[str, Any] = {block.elem_id: block for block in app.blocks.values() if block.elem_id}
+        self.changes: list[Dependency] = []  # events that may make a result stale
+
+    def _on(
+        self,
+        event: Callable[..., Dependency],
+        function: Callable[..., Any],
+        inputs: Iterable[str] = (),
+        outputs: Iterable[str] = (),
+        *,
+        how: Mapping[str, Any] = QUICK,
+        of_result: bool = False,
+        progress_on: str | None = None,
+    ) -> Dependency:
+        """Connect an event to a handler, which takes the inputs and the session, and may name the outputs it changes.
+
+        Args:
+            event: or the listener of several. function: the handler. inputs, outputs: names of parts.
+            how: keywords of the event. of_result: the handler is about the result that the page shows, which may be
+                the example. progress_on: a part that shows the progress, which the handler takes last.
+        """
+
+        def answer(values: tuple[Any, ...], request: gr.Request, *progress: gr.Progress) -> Any:
+            session = self.handlers.sessions.get(request.session_hash)
+            if of_result:
+                self.handlers.take_up(values[0], session)
+            return self._by_part(function(*values[of_result:], session, *progress))
+
+        def quick(request: gr.Request, *values: Any) -> Any:
+            return answer(values, request)
+
+        def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> Any:  # noqa: B008
+            return answer(values, request, progress)
+
+        taken = [self.parts[name] for name in (["shows"] if of_result else []) + [*inputs]]
+        shown = [self.parts[name] for name in outputs]
+        if progress_on is None:
+            return event(quick, taken, shown, **how)
+        return event(run, taken, shown, show_progress_on=self.parts[progress_on], **how)
+
+    def _by_part(self, found: Any) -> Any:
+        """The values of outputs that a handler names, by their components; those that it leaves out stay."""
+        if not isinstance(found, dict):
+            return found
+        return {self.parts[name]: value for name, value in found.items()} or gr.skip()
 
     def texts(self) -> None:
         """Connect files, columns, pasted texts and names."""
-        handlers, human, models = self.handlers, self.human, self.models
-        shown = [human.preview, human.column]
-        file = [human.file.upload, human.file.clear]
+        handlers, parts, on = self.handlers, self.parts, self._on
+        file = partial(gr.on, [parts["human_file"].upload, parts["human_file"].clear])
+        models = self.models()
         self.changes += [
-            gr.on(file, handlers.take_file, human.file, [*shown, human.paste, human.file], **QUICK),
-            human.column.input(handlers.take_column, human.column, human.preview, **QUICK),
-            human.paste.blur(handlers.take_paste, human.paste, [*shown, human.file], **QUICK),
-            models.file.upload(handlers.add_files, models.file, models.all, **QUICK),
-            models.paste.blur(handlers.add_paste, models.paste, models.all, **QUICK),
-            models.another.click(handlers.paste_another, models.paste, models.all, **QUICK),
-            models.aligned.input(None, None, None, **QUICK),
+            on(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"]),
+            on(parts["human_column"].input, handlers.take_column, ["human_column"], ["human_preview"]),
+            on(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"]),
+            on(parts["model_file"].upload, handlers.add_files, ["model_file"], models),
+            on(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models),
+            on(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models),
+            parts["aligned"].input(None, None, None, **QUICK),
         ]
-        for number, place in enumerate(models.places):
-            names = [models.problem, place.name]
-            rename, column, remove = (
-                _handler(partial(function, number))
-                for function in (handlers.rename_model, handlers.choose_column, handlers.remove_model)
-            )
+        for number in range(handlers.limits.model_sets):
+            name, column, remove = (f"model_{number + 1}_{part}" for part in ("name", "column", "remove"))
+            named = partial(gr.on, [parts[name].blur, parts[name].submit])
             self.changes += [
-                gr.on([place.name.blur, place.name.submit], rename, place.name, names, **QUICK),
-                place.column.input(column, place.column, models.all, **QUICK),
-                place.remove.click(remove, None, models.all, **QUICK),
+                on(named, partial(handlers.rename_model, number), [name], ["model_problem", name]),
+                on(parts[column].input, partial(handlers.choose_column, number), [column], models),
+                on(parts[remove].click, partial(handlers.remove_model, number), [], models),
             ]
 
-    def runs(self, parts: RunParts, examples: Mapping[str, gr.Button]) -> None:
+    def models(self) -> list[str]:
+        """The parts that a change of the models' sets changes, in the order of the handlers."""
+        places = [f"model_{number}" for number in range(1, self.handlers.limits.model_sets + 1)]
+        shown = [f"{place}{part}" for place in places for part in ("", "_name", "_column", "_preview")]
+        return ["model_file", "model_paste", "model_problem", "aligned", *shown]
+
+    def runs(self) -> None:
         """Connect compare, the examples, stop and play."""
-        handlers, human, models, result = self.handlers, self.human, self.models, self.result
-        self._run(parts.compare.click)
-        everything = [human.preview, human.column, human.file, human.paste, *models.all]
-        for label, button in examples.items():
-            take = _handler(partial(handlers.take_example, label))
-            taken = button.click(take, None, everything, trigger_mode="once", **QUICK)
-            self._run(taken.success)
+        handlers, parts = self.handlers, self.parts
+        self._run(parts["compare"].click)
+        everything = [*_HUMAN, "human_file", "human_paste", *self.models()]
+        for number, label in enumerate(example_files()):
+            button = parts[f"example_{number}"]
+            self._run(self._on(button.click, partial(handlers.take_example, label), [], everything, how=ONCE).success)
 
-        def take_sample(request: gr.Request, *values: object) -> list[object]:
-            return handlers.take_sample(values, request)
+        def take_sample(*given: Any) -> list[object]:
+            *values, session = given
+            return handlers.take_sample(values, session)
 
-        settings = list(self.settings.values())
-        sample = parts.sample.click(take_sample, settings, everything, trigger_mode="once", **QUICK)
-        self._run(sample.success)
-        choice = [settings[0], settings[-1]]  # the featurizer, and those beside it
-        quick = parts.quick.click(lambda: [SECOND, []], None, choice, trigger_mode="once", **QUICK)
-        self._run(quick.success)
-        self._stop(parts.stop, parts.status)
-        shown = result.named | dict(zip(PLAY, result.play, strict=True))
-        play = _of_result(handlers, handlers.play, 1, shown)
+        self._run(self._on(parts["compare_sample"].click, take_sample, SETTINGS, everything, how=ONCE).success)
+        choice = [parts["featurize_model_name"], parts["featurizers"]]
+        self._run(parts["compare_quick"].click(lambda: [SECOND, []], None, choice, **ONCE).success)
+        self._stop("stop", "status")
         # Gradio refuses a value out of range before a handler sees it: what was written goes beside what is allowed
-        written = gr.Textbox(visible=False)
-        ranges = list(play_ranges(handlers.limits).values())
-        for control in result.play:
-            moved = control.input(
-                play,
-                [result.named["shows"], written, *result.play],
-                [*shown.values()],
-                api_visibility="private",
-                trigger_mode="always_last",
-                show_progress_on=result.named["score"],
-                js=_WRITTEN.replace("RANGES", str([list(ends) for ends in ranges])),
-                **PLAY_RUNS,
+        clip = _WRITTEN.replace("RANGES", str([list(ends) for ends in play_ranges(handlers.limits).values()]))
+        for name in PLAY:
+            moved = self._on(
+                parts[name].input,
+                lambda written, *rest: handlers.play(written, rest[-1]),
+                ["written", *PLAY],
+                [*RESULT, *PLAY],
+                how={**PLAY_RUNS, "trigger_mode": "always_last", "show_progress_on": parts["score"], "js": clip},
+                of_result=True,
             )
             self.changes.append(moved)
 
     def measures(self) -> None:
         """Connect the buttons that compute the measures and stop that."""
-        handlers, result = self.handlers, self.result
-        chosen, compute, stop, status = result.measures
-
-        def measure(
-            request: gr.Request,
-            shows: str,
-            groups: list[str],
-            progress: gr.Progress = gr.Progress(),  # noqa: B008
-        ) -> list[object]:
-            handlers.take_up(shows, request)
-            return _in_order(MEASURES, handlers.measure(groups, request, progress))
-
-        compute.click(
-            measure,
-            [result.named["shows"], chosen],
-            [result.named[name] for name in MEASURES],
-            api_visibility="private",
-            trigger_mode="once",
-            show_progress_on=status,
-            **ONE_RUN,
+        self._on(
+            self.parts["compute_measures"].click,
+            self.handlers.measure,
+            ["groups"],
+            MEASURES,
+            how=RUN,
+            of_result=True,
+            progress_on="measures_status",
         )
-        self._stop(stop, status)
+        self._stop("stop_measures", "measures_status")
 
-    def _stop(self, button: gr.Button, status: Block) -> None:
+    def _stop(self, button: str, status: str) -> None:
         """Connect a button that stops the run."""
-        button.click(self.handlers.stop, None, status, concurrency_id="stop", **{**QUICK, "concurrency_limit": None})
+        how = {**QUICK, "concurrency_id": "stop", "concurrency_limit": None}
+        self.parts[button].click(self.handlers.stop, None, self.parts[status], **how)
 
-    def _run(self, trigger: Callable[..., Dependency]) -> None:
+    def _run(self, event: Callable[..., Dependency]) -> None:
         """Connect a comparison; the page scrolls to its result, unless it was stopped."""
-        handlers, human, models, result = self.handlers, self.human, self.models, self.result
-        held = [human.preview, models.places[0].name]
 
-        def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> list[object]:  # noqa: B008
-            return _in_order(result.named, handlers.compare(values[2:], request, progress, (values[0], values[1])))
+        def compare(human: str, model: str, *given: Any) -> dict[str, object]:
+            *values, session, progress = given
+            return self.handlers.compare(values, session, progress, (human, model))
 
-        ended = trigger(
-            run,
-            [*held, human.paste, models.paste, models.aligned, *self.settings.values()],
-            [*result.named.values()],
-            api_visibility="private",
-            trigger_mode="once",
-            show_progress_on=result.named["status"],
-            **ONE_RUN,
-        )
+        taken = ["human_preview", "model_1_name", "human_paste", "model_paste", "aligned", *SETTINGS]
+        ended = self._on(event, compare, taken, RESULT, how=RUN, progress_on="status")
         ended.success(None, None, None, js=_SHOW, **QUICK)
         self.changes.append(ended)
 
     def reading(self) -> None:
-        """Connect the choices of model and bucket, and the files to download."""
-        handlers, result = self.handlers, self.result
-        picked, bucket, shows = (result.named[name] for name in ("picked", "bucket", "shows"))
-        of_model = [result.named[name] for name in OF_MODEL]
-        pick = _of_result(handlers, handlers.pick_model, 1, OF_MODEL)
-        read = _of_result(handlers, handlers.pick_bucket, 1)
-        click = _of_result(handlers, handlers.click_bucket, 1, ("picked", *OF_MODEL))
-        picked.input(pick, [shows, picked], of_model, **QUICK)
-        bucket.input(read, [shows, bucket], result.named["bucket_texts"], **QUICK)
-        result.clicked.change(click, [shows, result.clicked], [picked, *of_model], **QUICK)
-        make = _of_result(handlers, handlers.make_files, 0)
-        share = _of_result(handlers, lambda request: gr.update(value=handlers.share(request), visible=True), 0)
-        self._link(result.link, share, shows)
-        result.make_files.click(make, shows, result.named["files"], api_visibility="private", **PLAY_RUNS)
+        """Connect the choices of model and bucket, the files to download, and the link to the result."""
+        handlers, parts, of_result = self.handlers, self.parts, partial(self._on, of_result=True)
+        of_result(parts["picked"].input, handlers.pick_model, ["picked"], OF_MODEL)
+        of_result(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"])
+        of_result(parts["clicked"].change, handlers.click_bucket, ["clicked"], ["picked", *OF_MODEL])
+        of_result(parts["make_files"].click, handlers.make_files, [], ["files"], how=PLAY_RUNS)
+        self._link("share", "shared_link", handlers.share, of_result=True)
 
-    def _link(self, parts: LinkParts, function: Callable[..., dict[str, object]], inputs: Any) -> None:
+    def _link(self, button: str, box: str, query: Callable[..., str], inputs: Iterable[str] = (), **how: Any) -> None:
         """Connect a button that makes a link; the page writes the address before the query."""
-        button, box = parts
-        button.click(function, inputs, box, **QUICK).success(None, box, box, js=_LINK, **QUICK)
 
-    def staleness(self, panel: Sequence[Component], model: gr.Dropdown, run: RunParts) -> None:
+        def made(*given: Any) -> dict[str, object]:
+            return {box: gr.update(value=query(*given), visible=True)}
+
+        shown = self._on(self.parts[button].click, made, inputs, [box], **how)
+        shown.success(None, self.parts[box], self.parts[box], js=_LINK, **QUICK)
+
+    def staleness(self) -> None:
         """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
-        handlers, result = self.handlers, self.result
 
-        def stale(request: gr.Request, shows: str, *values: object) -> list[object]:
-            said = handlers.stale(values, shows, request)
-            return [said, handlers.measures_stale(said, request), *handlers.forecast(values[1:], request)]
+        def stale(shows: str, *given: Any) -> list[object]:
+            *values, session = given
+            said = self.handlers.stale(values, shows, session)
+            return [said, self.handlers.measures_stale(said, session), *self.handlers.forecast(values[1:], session)]
 
-        inputs = [result.named["shows"], self.models.aligned, *self.settings.values()]
-        outputs = [result.named["stale"], result.named["measures_stale"], *run.forecast]
+        inputs = ["shows", "aligned", *SETTINGS]
+        outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
         for change in self.changes:
-            change.then(stale, inputs, outputs, **SILENT)
-        events = [getattr(control, "input") for control in [model, *panel]]  # noqa: B009
-        gr.on(events, stale, inputs, outputs, trigger_mode="always_last", **SILENT)
+            self._on(change.then, stale, inputs, outputs, how=SILENT)
+        changed = partial(gr.on, [self.parts[name].input for name in SETTINGS if name not in PLAY])
+        self._on(changed, stale, inputs, outputs, how={**SILENT, "trigger_mode": "always_last"})
 
-    def arrival(self, app: gr.Blocks, link: LinkParts, problems: gr.HTML, opened: gr.File) -> None:
+    def arrival(self, app: gr.Blocks) -> None:
         """Connect the settings in the address, the example, the link to the settings, and results from files."""
-        handlers, named = self.handlers, self.result.named
-        whole = {**self.settings, "problems": problems, **named}
+        handlers, parts = self.handlers, self.parts
 
-        def make_link(*values: object) -> dict[str, object]:
-            return gr.update(value=handlers.link(values), visible=True)
+        def arrive(request: gr.Request) -> Any:
+            return self._by_part(handlers.arrive(dict(request.query_params)))
 
-        app.load(_handler(handlers.arrive, whole), None, [*whole.values()], **QUICK)
-        self._link(link, make_link, list(self.settings.values()))
-        shown = opened.upload(_handler(handlers.open_result, named), opened, [*named.values()], **QUICK)
+        app.load(arrive, None, [parts[name] for name in (*SETTINGS, "link_problems", *RESULT)], **QUICK)
+        self._link("make_link", "settings_link", lambda *given: handlers.link(given[:-1]), SETTINGS)
+        shown = self._on(parts["open_result"].upload, handlers.open_result, ["open_result"], RESULT)
         shown.success(None, None, None, js=_SHOW, **QUICK)
-        shown.success(lambda: None, None, opened, **SILENT)
-
-
-def _in_order(names: Iterable[str], values: Mapping[str, object]) -> list[object]:
-    """The values of outputs with these names; those that are not there stay as they are."""
-    return [values.get(name, gr.skip()) for name in names]
-
-
-def _handler(function: Callable[..., Any], names: Iterable[str] | None = None) -> Callable[..., Any]:
-    """A handler whose request Gradio finds by its annotation; names: of the outputs whose values the function names."""
-
-    def handler(request: gr.Request, *values: object) -> Any:
-        found = function(*values, request)
-        return found if names is None else _in_order(names, found)
-
-    return handler
-
-
-def _of_result(
-    handlers: Handlers, function: Callable[..., Any], values: int, names: Iterable[str] | None = None
-) -> Callable[..., Any]:
-    """A handler of this many values of the result that the page shows, which may be the example."""
-
-    def taken_up(shows: str, *given: Any) -> Any:
-        handlers.take_up(shows, given[-1])
-        return function(*given[:values], given[-1])
-
-    return _handler(taken_up, names)
+        shown.success(lambda: None, None, parts["open_result"], **SILENT)

@@ -26,9 +26,8 @@ def settings(**more: Any) -> list[object]:
 
 def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
     desk = Handlers(Limits(), [minilm], Encoders())
-    request = visitor()
-    request.query_params = {}
-    arrived = desk.arrive(request)
+    query = {}
+    arrived = desk.arrive(query)
     assert len(desk.sessions) == 0  # visitors who only look take no place
     shown = desk.example.shown()
     assert shown is not None
@@ -40,28 +39,27 @@ def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
     for number in (0, 1):  # the stored rows are those of the texts
         fresh = FeatureSet.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
         np.testing.assert_allclose(embedded.sets[number].features[:4], fresh.features, atol=1e-4)
-    played = desk.take_up("example", visitor()) or desk.replay([2, 0, 25, 0.95], visitor())
+    played = desk.take_up("example", visitor(desk)) or desk.replay([2, 0, 25, 0.95], visitor(desk))
     assert "An example" in str(played["about"])
-    assert desk.stale([False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor()) == ""
-    desk.take_paste("one\ntwo", visitor())
+    assert desk.stale([False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor(desk)) == ""
+    desk.take_paste("one\ntwo", visitor(desk))
     assert "still the example" in desk.stale(
-        [False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor()
+        [False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor(desk)
     )
 
 
 def test_an_example_is_compared_without_the_model_and_a_link_opens_on_it(minilm: str) -> None:
     desk = Handlers(Limits(), ["minilm"], Encoders())
-    desk.take_example("greedy decoding", visitor())
+    desk.take_example("greedy decoding", visitor(desk))
     desk.encoders.get = None  # type: ignore[method-assign,assignment]  # what loads a model
     desk.compare(
-        ["", "", False, *settings(featurizer="minilm", play=(5, 0, 25, 0.95))], visitor(), lambda *_, **__: None
+        ["", "", False, *settings(featurizer="minilm", play=(5, 0, 25, 0.95))], visitor(desk), lambda *_, **__: None
     )
     shown = desk.sessions.get("a").shown
     assert shown is not None and shown.scored.results["greedy decoding"].mauve < 0.5
-    request = visitor("b")
-    request.query_params = {"seed": "3"}
+    query = {"seed": "3"}
     for _ in range(2):  # what gradio does to the values of one visitor reaches no other
-        arrived = desk.arrive(request)
+        arrived = desk.arrive(query)
         assert "still the example" in arrived["stale"] and "An example" in arrived["about"]
         assert arrived["bucket"].pop("value") is not None
 
@@ -74,8 +72,9 @@ def test_the_example_has_the_featurizers_that_the_page_presets(desk: Handlers) -
     import gradio as gr
 
     models = ["minilm", "ngrams"]
-    with gr.Blocks():
-        _, (*_, others), _ = choices_part(models)
+    with gr.Blocks() as page:
+        choices_part(models)
+    (others,) = (block for block in page.blocks.values() if block.elem_id == "featurizers")
     example = Handlers(Limits(), models, Encoders()).example
     assert example.options["featurizers"] == tuple(others.value) == ("ngrams",)
     assert "featurizers" not in desk.example.options

@@ -56,13 +56,13 @@ def test_measures_go_into_files_until_the_settings_change(
 ) -> None:
     monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: path.write_text("drawn"))  # other tests draw
     give(desk, tmp_path)
-    desk.add_files([write_jsonl(tmp_path / "b.jsonl", HUMAN[:20])], visitor())
-    desk.rename_model(0, NASTY, visitor())
+    desk.add_files([write_jsonl(tmp_path / "b.jsonl", HUMAN[:20])], visitor(desk))
+    desk.rename_model(0, NASTY, visitor(desk))
     shown = press(desk)
     after = measure(desk, ("lexical",))
     assert after["files"]["visible"] is False  # which were made without them
     assert "<img" not in after["measures"] and "<img src=x" in html.unescape(after["measures"])
-    paths = {Path(name).name: Path(name) for name in desk.make_files(visitor())["value"]}
+    paths = {Path(name).name: Path(name) for name in desk.make_files(visitor(desk))["files"]["value"]}
     description = the_description(desk)
     assert json.loads(paths["measures.json"].read_text(encoding="utf-8")) == json.loads(
         json.dumps(description.to_dict())
@@ -71,17 +71,17 @@ def test_measures_go_into_files_until_the_settings_change(
     report = paths["report.html"].read_text(encoding="utf-8")
     assert "Every measure" in report and "Self-BLEU" in report and "<img src=x" not in report
 
-    request = visitor()
+    session = visitor(desk)
     taken: list[object] = []
     monkeypatch.setattr(takeaway, "write_files", lambda scored, folder, measures: taken.append(measures))
-    assert desk.measures_stale("", request) == "" and "Inputs changed" in desk.measures_stale(shown["score"], request)
-    played = desk.replay([3, 4, 7, 0.95], request)
+    assert desk.measures_stale("", session) == "" and "Inputs changed" in desk.measures_stale(shown["score"], session)
+    played = desk.replay([3, 4, 7, 0.95], session)
     assert "Settings changed" in played["measures_stale"] and played["measures"] == after["measures"]
-    desk.make_files(request)
+    desk.make_files(session)
     assert taken == [None]
-    assert measure(desk, ("lexical",))["measures_stale"] == "" == desk.measures_stale("", request)
+    assert measure(desk, ("lexical",))["measures_stale"] == "" == desk.measures_stale("", session)
     again = press(desk)
-    assert again["measures"] == again["measures_stale"] == "" == desk.measures_stale("inputs", request)
+    assert again["measures"] == again["measures_stale"] == "" == desk.measures_stale("inputs", session)
 
 
 def test_measures_are_stopped_and_end_when_their_time_is_over(desk: Handlers, tmp_path: Path) -> None:
@@ -107,14 +107,14 @@ def test_measures_are_stopped_and_end_when_their_time_is_over(desk: Handlers, tm
 
 def test_a_model_named_human_is_refused_and_opened_results_have_no_measures(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
-    desk.rename_model(0, "human", visitor())
+    desk.rename_model(0, "human", visitor(desk))
     press(desk)
     with pytest.raises(gr.Error, match="stands for the human texts: give the model another name"):
         measure(desk, ("lexical",))
     shown = desk.sessions.get("a").shown
     assert shown is not None
     (tmp_path / "kept.json").write_text(json.dumps(shown.scored.results["human"].to_dict()), encoding="utf-8")
-    opened = desk.open_result(str(tmp_path / "kept.json"), visitor())
-    assert opened["measures_part"]["visible"] is False and opened["measures"] == ""
+    opened = desk.open_result(str(tmp_path / "kept.json"), visitor(desk))
+    assert opened["every_measure"]["visible"] is False and opened["measures"] == ""
     with pytest.raises(gr.Error, match="compare two sets first"):
         measure(desk, ("lexical",))

@@ -42,18 +42,18 @@ def test_a_result_file_is_opened_again_without_texts(
     monkeypatch.setattr(Comparison, "save_report", lambda scored, path, measures: path)
     give(desk, tmp_path)
     if several:
-        desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor())
+        desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor(desk))
     made = press(desk, others=["letters"])
-    (path,) = [path for path in desk.make_files(visitor())["value"] if path.endswith("mauve.json")]
+    (path,) = [path for path in desk.make_files(visitor(desk))["files"]["value"] if path.endswith("mauve.json")]
     copy = tmp_path / "kept.json"
     copy.write_bytes(Path(path).read_bytes())
-    shown = desk.open_result(str(copy), visitor("b"))
+    shown = desk.open_result(str(copy), visitor(desk, "b"))
     same = ("score", "warnings", "tables", "signature")
     assert {name: shown[name] for name in same} == {name: made[name] for name in same}
     for name in ("divergence_curve", "precision_recall"):
         assert shown[name] == made[name]
     assert "without its texts" in shown["about"] and "texts are not in a result's file" in shown["bucket_texts"]
-    assert shown["text_map"] is None and shown["play"]["visible"] is False and not copy.exists()
+    assert shown["text_map"] is None and shown["play_part"]["visible"] is False and not copy.exists()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_another_json_is_refused_in_one_sentence(
     path = tmp_path / "a.json"
     path.write_text(json.dumps([1] if change is None else expected.to_dict() | change), encoding="utf-8")
     with pytest.raises(gr.Error, match=message):
-        desk.open_result(str(path), visitor())
+        desk.open_result(str(path), visitor(desk))
     assert not path.exists() and desk.sessions.get("a").shown is None
 
 

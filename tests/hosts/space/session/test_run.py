@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams
-from visitors import give, press, visitor
+from visitors import give, press, request
 
 from mauve_metric import MauveResult
 from mauve_metric.hosts.space.session.run import Cancelled, Run
@@ -110,7 +110,7 @@ def test_a_stopped_run_is_reported_and_the_old_result_stays(desk: Handlers, tmp_
         desk.encoders.functions["ngrams"] = slow
         run = asyncio.get_running_loop().run_in_executor(None, press, desk)
         await asyncio.to_thread(begun.wait)
-        said = [words async for words in desk.stop(visitor())]
+        said = [words async for words in desk.stop(request())]
         assert await run == {}
         return said
 

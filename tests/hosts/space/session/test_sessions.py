@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, ngrams, write_jsonl
-from visitors import give, press, visitor
+from visitors import give, press, request, visitor
 
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import example_files
@@ -24,11 +24,12 @@ def test_sessions_do_not_see_each_other(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path, "a")
     give(desk, tmp_path, "b", ["Secret of b", *MODEL[:10]])
     shown = {who: press(desk, who=who) for who in "ab"}
-    assert "Secret" not in "".join(desk.click_bucket(str(bucket), visitor("a"))["bucket_texts"] for bucket in range(4))
-    assert "Secret" in "".join(desk.click_bucket(str(bucket), visitor("b"))["bucket_texts"] for bucket in range(4))
+    a, b = visitor(desk, "a"), visitor(desk, "b")
+    assert "Secret" not in "".join(desk.click_bucket(str(bucket), a)["bucket_texts"] for bucket in range(4))
+    assert "Secret" in "".join(desk.click_bucket(str(bucket), b)["bucket_texts"] for bucket in range(4))
     assert shown["a"]["signature"] != shown["b"]["signature"]
     with pytest.raises(gr.Error, match="compare two sets first"):
-        desk.pick_bucket(0, visitor("c"))
+        desk.pick_bucket(0, visitor(desk, "c"))
     with pytest.raises(ValueError, match="this request has no session"):
         desk.sessions.get(None)
 
@@ -37,7 +38,7 @@ def test_the_data_of_a_visitor_is_deleted_when_the_page_closes(desk: Handlers, t
     give(desk, tmp_path)
     press(desk)
     session = desk.sessions.get("a")
-    desk.leave(visitor())
+    desk.leave(request())
     assert len(desk.sessions) == 0
     assert session.sets() == [] and session.shown is None
     assert list(tmp_path.glob("*.jsonl")) == []
@@ -48,21 +49,21 @@ def test_the_data_of_a_visitor_is_deleted_when_the_page_closes(desk: Handlers, t
 def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "same.jsonl", HUMAN)
     for who in "ab":
-        desk.take_file(path, visitor(who))
-    desk.leave(visitor("a"))
+        desk.take_file(path, visitor(desk, who))
+    desk.leave(request("a"))
     assert Path(path).exists()
-    desk.take_file(None, visitor("b"))
+    desk.take_file(None, visitor(desk, "b"))
     assert not Path(path).exists()
 
 
 def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
     desk = Handlers(Limits(), ["ngrams"], Encoders({"ngrams": ngrams}))
     for label, paths in example_files().items():
-        shown = desk.take_example(label, visitor())
+        shown = desk.take_example(label, visitor(desk))
         assert "600 texts" in shown[0] and "".join(map(str, shown)).count("600 texts") == 1 + len(paths)
         assert list(desk.sessions.get("a").models) == list(paths)  # those of the example before are gone
     assert len(paths) == 3
-    desk.leave(visitor())
+    desk.leave(request())
     assert all(path.exists() for path in paths.values())
 
 
@@ -90,8 +91,8 @@ def settings(**more: Any) -> list[object]:
 def test_expired_sets_are_reported(desk: Handlers) -> None:
     progress: Any = lambda share, desc: None  # noqa: E731
     with pytest.raises(gr.Error, match="the human set is not here any more: uploads and results are kept for an hour"):
-        desk.compare(["", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))
+        desk.compare(["", "", False, *settings()], visitor(desk), progress, held=("<p>24 texts</p>", "a"))
     with pytest.raises(gr.Error, match="texts are not here any more"):
-        desk.compare(["a\nb", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))
+        desk.compare(["a\nb", "", False, *settings()], visitor(desk), progress, held=("<p>24 texts</p>", "a"))
     with pytest.raises(gr.Error, match="kept for an hour: choose them again"):
-        desk.replay([5, 4, 7, 0.95], visitor())
+        desk.replay([5, 4, 7, 0.95], visitor(desk))

@@ -47,18 +47,18 @@ def test_a_forecast_comes_once_a_run_was_measured_and_the_sample_keeps_rows_toge
     desk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = ["ngrams", 5, 4, 7, 0.95, *[None] * len(panel_names()), []]
-    said, sample, quick = desk.forecast(values, visitor())
+    said, sample, quick = desk.forecast(values, visitor(desk))
     assert "A run may take 5 minutes here." in said and not sample["visible"] and not quick["visible"]
     give(desk, tmp_path)
-    assert "A run may take" in desk.forecast(values, visitor())[0]  # nothing was measured yet
+    assert "A run may take" in desk.forecast(values, visitor(desk))[0]  # nothing was measured yet
     press(desk)
-    assert re.search("About [0-9]+ seconds?; a run may take", desk.forecast(values, visitor())[0])
+    assert re.search("About [0-9]+ seconds?; a run may take", desk.forecast(values, visitor(desk))[0])
 
     monkeypatch.setattr(speeds, "FEWEST", 5)
     monkeypatch.setattr(desk.encoders.speeds, "seconds", lambda new, texts: LIMITS.seconds * texts / 20)
-    said, sample, quick = desk.forecast(values, visitor())
+    said, sample, quick = desk.forecast(values, visitor(desk))
     step = -(-len(desk.sessions.get("a").human.texts + MODEL) // 16)
     assert re.search(r"would take about \d+ minutes", said) and sample["value"] == f"Compare every {step}th text"
-    desk.take_sample(values, visitor())
+    desk.take_sample(values, visitor(desk))
     session = desk.sessions.get("a")
     assert session.models["a_model"].texts == MODEL[::step] and session.human.every == step

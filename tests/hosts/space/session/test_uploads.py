@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from samples import HUMAN, LIMITS, MODEL
 from tools import harness_file, harness_rows
-from visitors import press, visitor
+from visitors import press, request, visitor
 
 from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
@@ -51,30 +51,30 @@ def left(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("lines", [["a" * 201], ["a"] * 41, [" "], []])
 def test_a_rejected_human_upload_is_deleted(desk: Handlers, folder: Path, upload: Upload, lines: list[str]) -> None:
-    desk.take_file(upload("good.txt", HUMAN), visitor())
+    desk.take_file(upload("good.txt", HUMAN), visitor(desk))
     name = "bad.jsonl" if lines == [" "] else "bad.txt"
-    shown = desk.take_file(upload(name, lines), visitor())
+    shown = desk.take_file(upload(name, lines), visitor(desk))
     assert "mm-problem" in shown[0] and left(folder) == []  # the one before it was replaced
-    desk.take_file(None, visitor())
-    desk.leave(visitor())
+    desk.take_file(None, visitor(desk))
+    desk.leave(request())
     assert left(folder) == []
 
 
 def test_no_human_upload_outlives_its_use(desk: Handlers, folder: Path, upload: Upload) -> None:
     first = upload("first.txt", HUMAN)
-    desk.take_file(first, visitor())
+    desk.take_file(first, visitor(desk))
     assert left(folder) == sorted([Path(first).name, Path(first).parent.name])
-    assert "30 texts" in desk.take_file(first, visitor())[0]  # the same file chosen again is still there
+    assert "30 texts" in desk.take_file(first, visitor(desk))[0]  # the same file chosen again is still there
     second = upload("second.txt", MODEL)
-    desk.take_file(second, visitor())
+    desk.take_file(second, visitor(desk))
     assert left(folder) == sorted([Path(second).name, Path(second).parent.name])
-    desk.take_file(None, visitor())
+    desk.take_file(None, visitor(desk))
     assert left(folder) == []
-    desk.take_file(upload("third.txt", HUMAN), visitor())
-    desk.take_paste("\n".join(MODEL), visitor())
+    desk.take_file(upload("third.txt", HUMAN), visitor(desk))
+    desk.take_paste("\n".join(MODEL), visitor(desk))
     assert left(folder) == []
-    desk.take_file(upload("fourth.txt", HUMAN), visitor())
-    desk.leave(visitor())
+    desk.take_file(upload("fourth.txt", HUMAN), visitor(desk))
+    desk.leave(request())
     assert left(folder) == []
 
 
@@ -83,16 +83,16 @@ def test_no_model_upload_outlives_its_use(
 ) -> None:
     monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: path.write_text("drawn"))  # other tests draw
     monkeypatch.setattr(Comparison, "save_report", lambda scored, path, measures: path.write_text("a report") and path)
-    desk.add_files([upload("good.txt", MODEL), upload("bad.txt", ["a" * 201])], visitor())
+    desk.add_files([upload("good.txt", MODEL), upload("bad.txt", ["a" * 201])], visitor(desk))
     assert [name for name in left(folder) if name.endswith(".txt")] == ["good.txt"] and len(left(folder)) == 2
-    desk.remove_model(0, visitor())
+    desk.remove_model(0, visitor(desk))
     assert left(folder) == []
-    desk.add_files([upload("good.txt", MODEL)], visitor())
-    desk.take_file(upload("human.txt", HUMAN), visitor())
+    desk.add_files([upload("good.txt", MODEL)], visitor(desk))
+    desk.take_file(upload("human.txt", HUMAN), visitor(desk))
     press(desk)
-    desk.make_files(visitor())
+    desk.make_files(visitor(desk))
     assert "report.html" in left(folder)
-    desk.leave(visitor())
+    desk.leave(request())
     assert left(folder) == []
 
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, ngrams
-from visitors import give, press, visitor
+from visitors import give, press, request, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
 from mauve_metric.hosts.cli import main as cli
@@ -69,9 +69,10 @@ def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: 
     give(desk, tmp_path, model=[*MODEL[:15], *HOSTILE])
     shown = press(desk)
     choices = shown["bucket"]["choices"]
-    pages = [desk.click_bucket(str(bucket), visitor())["bucket_texts"] for _, bucket in choices]
-    assert desk.pick_bucket(choices[-1][1], visitor()) == gr.skip()  # it is there already
-    assert desk.pick_bucket(choices[0][1], visitor()) == pages[0] and desk.pick_bucket(None, visitor()) == gr.skip()
+    pages = [desk.click_bucket(str(bucket), visitor(desk))["bucket_texts"] for _, bucket in choices]
+    assert desk.pick_bucket(choices[-1][1], visitor(desk)) == gr.skip()  # it is there already
+    assert desk.pick_bucket(choices[0][1], visitor(desk)) == pages[0]
+    assert desk.pick_bucket(None, visitor(desk)) == gr.skip()
     counts = [page.split("<h4>Human: ")[1].split(" of")[0] for page in pages]
     assert sum(map(int, counts)) == len(HUMAN)
     assert {"<script", "<img", "\x00", "\u202e", "${", "{{"} & {
@@ -94,7 +95,7 @@ def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: 
     press(desk)
     features = desk.sessions.get("a").shown.scored.embedded
     for c, buckets, seed, level in ((2, 4, 7, 0.95), (2, 3, 7, 0.95), (1.5, 0, 3, 0.8)):
-        shown = desk.replay([c, buckets, seed, level], visitor())
+        shown = desk.replay([c, buckets, seed, level], visitor(desk))
         wanted = compute_mauve(
             p_text=HUMAN,
             q_text=MODEL,
@@ -127,8 +128,8 @@ def test_the_commands_give_the_same_result(
     for which, texts in (("human", HUMAN[:12]), ("model", MODEL[:12])):
         rows = "".join(json.dumps({"story text": text, "prompt": f"no. {n}"}) + "\n" for n, text in enumerate(texts))
         (tmp_path / f"{which} set.jsonl").write_text(rows, encoding="utf-8")
-    desk.take_file(str(tmp_path / "human set.jsonl"), visitor())
-    desk.add_files([str(tmp_path / "model set.jsonl")], visitor())
+    desk.take_file(str(tmp_path / "human set.jsonl"), visitor(desk))
+    desk.add_files([str(tmp_path / "model set.jsonl")], visitor(desk))
     shown = press(desk, (2, 3, 4, 0.9), featurizer=minilm, knn=False, others=["ngrams"])
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -163,17 +164,16 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
     assert shares == sorted(shares) and told[0][1].startswith("ngrams: ") and told[-2][1].startswith("letters: ")
     assert stale(desk, others=["letters"]) == "" and "compare again" in stale(desk)
     scored = desk.sessions.get("a").shown.scored  # type: ignore[union-attr]
-    desk.replay([2, 4, 7, 0.95], visitor())
+    desk.replay([2, 4, 7, 0.95], visitor(desk))
     again = desk.sessions.get("a").shown.scored  # type: ignore[union-attr]
     assert isinstance(scored, Scored) and isinstance(again, Scored)
     for name in ("ngrams", "letters"):
         assert again.each[name].embedded is scored.each[name].embedded  # nothing was read again
         assert again.results["a_model"].by_featurizer[name].mauve != result.by_featurizer[name].mauve
-    request = visitor()
-    request.query_params = dict(parse_qsl(desk.link(settings(others=["letters"]))))
-    assert desk.arrive(request)["featurizers"] == ["letters"]
-    request.query_params = {"featurizers": "letters,gpt9"}
-    assert "featurize_model_name must be one of ngrams, letters here" in str(desk.arrive(request)["problems"])
+    query = dict(parse_qsl(desk.link(settings(others=["letters"]))))
+    assert desk.arrive(query)["featurizers"] == ["letters"]
+    query = {"featurizers": "letters,gpt9"}
+    assert "featurize_model_name must be one of ngrams, letters here" in str(desk.arrive(query)["link_problems"])
     with pytest.raises(gr.Error, match="must be one of ngrams, letters here, got"):
         press(desk, others=["gpt9"])
 
@@ -181,7 +181,7 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
 def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
-    files = [Path(path) for path in desk.make_files(visitor())["value"]]
+    files = [Path(path) for path in desk.make_files(visitor(desk))["files"]["value"]]
     assert {file.suffix for file in files} == {".svg", ".pdf", ".png", ".json", ".txt", ".html"}
     result = the_result(desk)
     content = {file.name: file.read_bytes() for file in files}
@@ -189,14 +189,14 @@ def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path
     assert result.signature in content["signature.txt"].decode()
     assert {name for name, data in content.items() if b"slept" in data} == {"report.html"}
     assert f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach".encode() in content["report.html"]
-    desk.leave(visitor())
+    desk.leave(request())
     assert not any(file.exists() for file in files)
 
 
 def test_missing_inputs_are_requested(desk: Handlers) -> None:
     with pytest.raises(gr.Error, match="choose a file, paste texts or take an example first"):
         press(desk)
-    for call in (lambda: desk.replay([5, 0, 25, 0.95], visitor()), lambda: desk.make_files(visitor())):
+    for call in (lambda: desk.replay([5, 0, 25, 0.95], visitor(desk)), lambda: desk.make_files(visitor(desk))):
         with pytest.raises(gr.Error, match="compare two sets first"):
             call()
     with pytest.raises(gr.Error, match="Featurizer must be one of ngrams here"):
@@ -213,7 +213,7 @@ def settings(**more: Any) -> list[object]:
 
 
 def stale(desk: Handlers, shows: str = "own", **more: Any) -> str:
-    return desk.stale([more.get("aligned", False), *settings(**more)], shows, visitor())
+    return desk.stale([more.get("aligned", False), *settings(**more)], shows, visitor(desk))
 
 
 def test_a_result_is_stale_until_the_inputs_are_its_own_again(desk: Handlers, tmp_path: Path) -> None:
@@ -222,14 +222,14 @@ def test_a_result_is_stale_until_the_inputs_are_its_own_again(desk: Handlers, tm
     press(desk)
     assert stale(desk) == ""
     assert "compare again" in stale(desk, knn=False) and "compare again" in stale(desk, play=(5, 4, 8, 0.95))
-    desk.replay([5, 4, 8, 0.95], visitor())
+    desk.replay([5, 4, 8, 0.95], visitor(desk))
     assert stale(desk, play=(5, 4, 8, 0.95)) == "" and "compare again" in stale(desk)
-    desk.rename_model(0, "other", visitor())
+    desk.rename_model(0, "other", visitor(desk))
     assert "compare again" in stale(desk, play=(5, 4, 8, 0.95))
-    desk.rename_model(0, "a_model", visitor())
+    desk.rename_model(0, "a_model", visitor(desk))
     assert stale(desk, play=(5, 4, 8, 0.95)) == ""
     human = the_human(desk)
-    desk.take_paste("one\ntwo", visitor())
+    desk.take_paste("one\ntwo", visitor(desk))
     assert "compare again" in stale(desk, play=(5, 4, 8, 0.95))
     desk.sessions.get("a").human = human
     assert stale(desk, play=(5, 4, 8, 0.95)) == ""
@@ -239,7 +239,7 @@ def test_a_play_value_out_of_range_is_named_and_put_back(desk: Handlers, tmp_pat
     give(desk, tmp_path)
     press(desk)
     before = the_result(desk)
-    note, *values = desk.play("[50, 4, 7, 0.95]", visitor()).items()
+    note, *values = desk.play("[50, 4, 7, 0.95]", visitor(desk)).items()
     assert "Scaling factor c must be from 0.5 to 20 here, got 50; the figures are still" in str(note)
     assert values == [("mauve_scaling_factor", 5), ("num_buckets", 4), ("seed", 7), ("confidence_level", 0.95)]
     assert the_result(desk) is before

@@ -10,7 +10,7 @@ pytest.importorskip("gradio")
 
 
 def test_a_chart_is_drawn_as_svg_in_the_width_that_there_is() -> None:
-    from mauve_metric.hosts.space.view.result_part import figure
+    from mauve_metric.hosts.space.view.layout import figure
     from mauve_metric.hosts.space.view.showing import plot_value
     from mauve_metric.results.charts.figure import equal_line
 
