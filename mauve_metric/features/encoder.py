@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,7 +91,8 @@ def load_encoder(
     declared: dict[str, dict[str, Any]] = {}
     usual_length = _USUAL_LENGTH
     check_model("model" if causal else "featurize_model_name", model_name)
-    of_use = bare_model if causal else without_head
+    of_use: Callable[[Any], Any] = bare_model if causal else without_head
+    model: Any
     if isinstance(model_name, tuple):
         model, tokenizer = of_use(model_name[0]), model_name[1]
         name = str(getattr(model.config, "_name_or_path", "") or type(model).__name__)

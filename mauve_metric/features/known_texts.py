@@ -43,9 +43,8 @@ class KnownTexts:
         (known,) = self._store.get([self._key(None)])
         if known is None or known.dtype != np.uint8:
             return None
-        size = _NOTE.itemsize
-        found_notes = self._store.get([self._key(text) for text in texts])
-        notes = [note for note in found_notes if note is not None and (note.dtype, note.shape) == (np.uint8, (size,))]
+        stored = [note for note in self._store.get([self._key(text) for text in texts]) if note is not None]
+        notes = [note for note in stored if note.dtype == np.uint8 and note.shape == (_NOTE.itemsize,)]
         if len(notes) < len(texts):
             return None
         rows = np.stack(notes).view(_NOTE)[:, 0]

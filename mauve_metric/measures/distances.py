@@ -41,8 +41,9 @@ def frechet_distance(p: Array, q: Array) -> float:
     scaled = [np.ldexp(np.asarray(rows, dtype=np.float64), -exponent) for rows in (p, q)]
     means = [rows.mean(axis=0) for rows in scaled]
     # RᵀR is the covariance
-    factors = [
-        np.linalg.qr((rows - mean) / np.sqrt(len(rows) - 1), mode="r") for rows, mean in zip(scaled, means, strict=True)
+    factors: list[Floats] = [
+        np.asarray(np.linalg.qr((rows - mean) / np.sqrt(len(rows) - 1), mode="r"))
+        for rows, mean in zip(scaled, means, strict=True)
     ]
     common = np.linalg.svd(factors[0] @ factors[1].T, compute_uv=False).sum()
     traces = sum(float(np.square(factor).sum()) for factor in factors)
