@@ -98,21 +98,28 @@ def together(work: Callable[[], tuple[Array, Integers]], rows: int) -> Array:
         RuntimeError: on every process, if `work` failed on another one; its own error where it failed.
     """
     distributed = import_torch().distributed
-    part: tuple[Array, Integers] | None = None
+    part: Array | None = None
     failure: Exception | None = None
     try:
-        part = work()
+        part, positions = work()
     except Exception as error:  # any error must reach the other processes, or they wait for ever
         failure = error
-    reports: list[Any] = [None] * rank_and_size()[1]
-    distributed.all_gather_object(reports, (None if failure is None else repr(failure), part))
+    _, size = rank_and_size()
+    reports: list[Any] = [None] * size
+    shape = None if part is None or not len(part) else (part.shape[1], part.dtype.str)
+    distributed.all_gather_object(reports, (None if failure is None else repr(failure), shape))
     if failure is not None:
         raise failure
     errors = [f"process {rank}: {error}" for rank, (error, _) in enumerate(reports) if error is not None]
     if errors:
         raise RuntimeError(f"featurizing failed on another process: {'; '.join(errors)}")
-    parts = [(values, positions) for _, (values, positions) in reports if len(values)]
-    whole = np.empty((rows, parts[0][0].shape[1]), dtype=parts[0][0].dtype)
-    for values, positions in parts:
-        whole[positions] = values
-    return whole
+    width, kind = next(shape for _, shape in reports if shape is not None)
+    whole = np.zeros((rows, width), dtype=kind)
+    if part is not None and len(part):
+        whole[positions] = part
+    tensor = import_torch().from_numpy(whole)
+    if distributed.get_backend() == "nccl":
+        tensor = tensor.cuda()
+    distributed.all_reduce(tensor)  # a sum, exact since all but one hold 0
+    total: Array = tensor.cpu().numpy()
+    return total
