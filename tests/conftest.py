@@ -1,10 +1,14 @@
-"""Tiny models that are made on the spot, and an environment of its own for each test."""
+"""Tiny models that are made on the spot, and an environment of its own for each test.
+
+Generated inputs: 15 for each test in the normal run, thousands with `--hypothesis-profile=long`.
+"""
 
 from __future__ import annotations
 
 import functools
 import logging
 import os
+import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +22,24 @@ os.environ.pop("COLUMNS", None)  # the width of results, where it is set
 if "PYTEST_XDIST_WORKER" in os.environ:  # beside each other, one thread each
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import hypothesis
 import pytest
+from hypothesis.configuration import set_hypothesis_home_dir
+
+set_hypothesis_home_dir(tempfile.gettempdir())  # nothing is left in the checkout
+hypothesis.settings.register_profile(
+    "quick",
+    max_examples=15,
+    deadline=None,  # under any load
+    database=None,
+    derandomize=True,  # a run finds what the run before found
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+hypothesis.settings.register_profile(
+    "long", hypothesis.settings.get_profile("quick"), max_examples=2500, derandomize=False
+)
+if hypothesis.settings.get_current_profile_name() == "default":
+    hypothesis.settings.load_profile("quick")
 
 
 @pytest.hookimpl(optionalhook=True)
