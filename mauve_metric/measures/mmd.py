@@ -171,8 +171,11 @@ def _estimate(
 
 
 def _error(by_side: Floats, n: int, number: Integers, grouped: bool) -> float:
-    """The standard error by how each row moves the value: √(4·Var h(p_i)/n_p + 4·Var h(q_j)/n_q) of independent rows,
-    h(x) = a row's mean kernel with its own set less that with the other; of groups that of the sums over them."""
+    """The standard error of the value, by how much each row moves it.
+
+    h(x) is a row's mean kernel with its own set less that with the other. Independent rows: the root of
+    4·Var h(p_i)/n_p + 4·Var h(q_j)/n_q. Groups: the same of sums of h over each group.
+    """
     m = len(by_side) - n
     own, other = (np.bincount(number[side], minlength=number.max() + 1) for side in (slice(n), slice(n, None)))
     of_p = by_side[:n, 0] / (n - own[number[:n]]) - by_side[:n, 1] / (m - other[number[:n]])

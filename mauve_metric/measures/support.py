@@ -171,7 +171,6 @@ def _points(rows: Array, mean: Floats, unit: float) -> _Points:
 def _distinct(rows: Array) -> tuple[Array, Integers, Integers]:
     """The rows without their copies, in the order in which they come, how often each occurs, and each row's place."""
     rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
-
     as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     _, first, places, weights = np.unique(as_bytes, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first)

@@ -30,7 +30,6 @@ _CORE = re.compile(r"(\W*)(\w(?:.*\w)?)(\W*)", re.DOTALL)
 _LONG_WORD = re.compile(r"(\W*)(\w.{2,}\w)(\W*)", re.DOTALL)  # has two inner letters to misspell
 _ENDS = (".", "!", "?", ":", '."', ".”", '?"', "?”")
 
-
 Perturb: TypeAlias = Callable[..., list[str]]  # of texts, a strength and a seed
 ChangePieces: TypeAlias = Callable[[Pieces, float, np.random.Generator], None]
 

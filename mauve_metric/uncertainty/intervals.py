@@ -199,6 +199,7 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     freedom = min(a.freedom, b.freedom)
     z = _quantile(level, freedom)
     value = a.value - b.value
+    # to the upper ends; where one was cut off at 1, at least z standard errors
     a_up, b_up = (
         one.ci[1] - one.value if one.ci[1] < 1 else max(one.ci[1] - one.value, z * one.stderr) for one in (a, b)
     )

@@ -182,7 +182,6 @@ def group_jackknife(
     full = terms(*shares(p_counts, q_counts, np.zeros(2, dtype=np.int64)))
     kinds, kind = np.unique(np.stack([groups.p_sizes, groups.q_sizes], axis=1), axis=0, return_inverse=True)
     kind = kind.ravel()
-
     cells = np.stack([groups.bucket, groups.p, groups.q, kind[groups.group]], axis=1)
     cells, cell = np.unique(cells, axis=0, return_inverse=True)
     changes = np.empty((*full.shape[:-1], len(kinds) + len(cells)))
