@@ -74,5 +74,4 @@ TESTED_THROUGH = {
     "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
     "test_metric.py": ("hosts/evaluate/stored_texts",),
-    "results/test_document.py": ("results/result_methods",),
 }

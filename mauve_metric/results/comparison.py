@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.measures.groups import Design
 from mauve_metric.results import report
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
+from mauve_metric.results.document import AsDict, Column, Document, Heading, Part, Prose, SignedResult, Table, TableRow
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.result_methods import SignedResult, values_of
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.joint_verdict import joint_comparison
 from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, TOGETHER_DIFFERENCES, learned_ranking
@@ -60,7 +59,7 @@ class OwnScore(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(AsDict):
     """Difference of two models and its significance.
 
     Attributes:
@@ -80,10 +79,6 @@ class Difference:
     p_value: float | None
     real: bool
     stderr: float | None = field(metadata={"in_dict": False})
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields but for the standard error, fit for JSON."""
-        return values_of(self)
 
 
 class Subgroup(NamedTuple):
@@ -247,7 +242,7 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
         result, own = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
-        rows.append(row_from(columns, result, "mauve_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
+        rows.append(Table.row(columns, result, "mauve_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
     return rows
 
 
@@ -261,12 +256,12 @@ def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
         low, high = (result and result.mauve_ci) or (None, None)
         missed = None if item.missed is None else "yes" if item.missed else "no"
         scores = {name: getattr(result, name, None) for name in ("mauve_debiased", "auc")}
-        rows.append(row_from(SUBGROUP_COLUMNS, item, low=low, high=high, missed=missed, **ends, **scores))
+        rows.append(Table.row(SUBGROUP_COLUMNS, item, low=low, high=high, missed=missed, **ends, **scores))
     return rows
 
 
 def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
     return [
-        row_from(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
+        Table.row(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
         for item in differences
     ]

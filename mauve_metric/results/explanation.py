@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.ngrams import NgramUse
-from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, row_from
+from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Result, Table
 from mauve_metric.results.plain_text import digits, percent
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.result_methods import Result
 from mauve_metric.results.wording import evidence, words
 from mauve_metric.results.wording.answer import opening
 from mauve_metric.results.wording.verdict import learned_sentence, verdict
@@ -144,7 +143,8 @@ class Explanation(Result):
         whose = " of the literature's number" if first.literature else ""
         said = (opening(result), f"{first.sentence}.", first.beside, verdict(result))
         buckets = Table(
-            BUCKET_COLUMNS, [row_from(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets]
+            BUCKET_COLUMNS,
+            [Table.row(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets],
         )
         gaps = (
             (self.type_one, "from buckets with too many model texts (Type I)"),

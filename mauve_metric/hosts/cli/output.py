@@ -16,8 +16,7 @@ from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotWritten
 
 if TYPE_CHECKING:
-    from mauve_metric.results.document import Document, Part
-    from mauve_metric.results.result_methods import Result
+    from mauve_metric.results.document import Document, Part, Result
 
 ResultT = TypeVar("ResultT", bound="Result")
 GATE_FAILED = 3  # exit status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mauve_metric.results.document import Column, Table, row_from
+from mauve_metric.results.document import Column, Table
 from mauve_metric.results.plain_text import percent, shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.verdict import finding
@@ -100,7 +100,7 @@ def featurizers_table(results: Mapping[str, MauveResult]) -> Table:
     """One row a featurizer, with the columns that hold anything."""
     labels = shown_names(list(results))
     rows = [
-        row_from(FEATURIZER_COLUMNS, result, "mauve_ci", featurizer=labels[name], finding=finding(result))
+        Table.row(FEATURIZER_COLUMNS, result, "mauve_ci", featurizer=labels[name], finding=finding(result))
         for name, result in results.items()
     ]
     return Table(FEATURIZER_COLUMNS, rows).filled()
