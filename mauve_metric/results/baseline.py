@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from mauve_metric.results.document import Column, Document, Prose, SignedResult, Table
+from mauve_metric.results.document import Column, Document, Prose, Table
 from mauve_metric.results.plain_text import digits, interval_words, rounded_up
+from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.verdict import on_features
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.discriminators import TransferTable
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, SignedResult, Table, TableRow, plain
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.plain_text import printable, shown_names
+from mauve_metric.results.result_methods import SignedResult, plain
 from mauve_metric.results.wording.words import collected_warnings, warnings_prose
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, SignedResult, Table, TableRow, plain
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.measured import Reading
 from mauve_metric.results.plain_text import digits, percent, printable, shown_names
+from mauve_metric.results.result_methods import SignedResult, plain
 
 if TYPE_CHECKING:
     import altair as alt
@@ -116,7 +117,8 @@ class QuestionScores:
         values = {name: getattr(self, name) for name in ("judgements", "ties", "annotators")}
         values |= {"ranking": [score.model for score in self.models], "models": {one.model: one for one in self.models}}
         correlations = {found.measure: found for found in self.agreement}
-        return plain(values | {"differences": self.differences, "correlations": correlations, "failed": self.failed})
+        values |= {"differences": self.differences, "correlations": correlations, "failed": self.failed}
+        return {name: plain(value) for name, value in values.items()}
 
 
 @dataclass(frozen=True)
@@ -263,7 +265,8 @@ class BoundaryGame(SignedResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, fit for JSON, the numbers of all rounds at the top."""
-        return plain(self.total) | super().to_dict()
+        total: dict[str, Any] = plain(self.total)
+        return total | super().to_dict()
 
     def document(self) -> Document:
         """Build the document: a row for each model, for all rounds, for each group and pair; the meaning of points."""

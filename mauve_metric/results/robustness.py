@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mauve_metric.results.comparison import Difference
-from mauve_metric.results.document import AsDict, Column, Document, Prose, SignedResult, Table, plain
+from mauve_metric.results.document import Column, Document, Prose, Table
 from mauve_metric.results.plain_text import digits, printable, shown_names
+from mauve_metric.results.result_methods import AsDict, SignedResult, plain
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.document import Column, Document, Heading, Prose, Result, Table, plain
+from mauve_metric.results.document import Column, Document, Heading, Prose, Table
 from mauve_metric.results.plain_text import digits, in_brackets, percent, printable, shown_names
+from mauve_metric.results.result_methods import Result, plain
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotWritten
 
 if TYPE_CHECKING:
-    from mauve_metric.results.document import Document, Part, Result
+    from mauve_metric.results.document import Document, Part
+    from mauve_metric.results.result_methods import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
 GATE_FAILED = 3  # exit status
@@ -66,7 +67,7 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
             show(_format_document(result.document(), options, title).rstrip("\n"))
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
-            from mauve_metric.results.figure_files import save_chart
+            from mauve_metric.results.result_methods import save_chart
 
             save_chart(result.plot(), options.plot)
         if options.report is not None:

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> None:
     from mauve_metric.api.described_set import tokenizing
     from mauve_metric.duplicates.corpus import corpus_texts
     from mauve_metric.duplicates.memorisation import memorisation, prompted_memorisation
-    from mauve_metric.results.document import plain
+    from mauve_metric.results.result_methods import plain
 
     if options.prompted and options.length is not None:
         raise WrongOption("--length counts in passages, which --prompted does not look for: leave one of the two out")
