@@ -9,16 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.runtime.errors import NotOneSet
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
-from mauve_metric.texts.files import FEATURE_FILES, READERS, TextFile
+from mauve_metric.texts.files import TextFile
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
 
-FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
@@ -78,27 +76,6 @@ def _input_files(options: argparse.Namespace) -> list[str]:
     listed = [item for value in given for item in (value if isinstance(value, list) else [value])]
     paths = [path for item in listed if isinstance(item, str) and (path := named_file(item)[1]) not in ("", "-")]
     return [*paths, *(f"{path}.json" for path in paths if path.lower().endswith(".npy"))]
-
-
-def add_models(parser: CommandParser) -> None:
-    """Add human texts and those of several models."""
-    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
-    parser.add_argument(
-        "models",
-        metavar="MODEL",
-        nargs="*",
-        help="a model's texts or features, likewise; NAME=FILE names it; without HUMAN where every file holds both",
-    )
-    parser.add_argument(
-        "--common-rows", action="store_true", help="leave out rows (doc_id) that not all of the models' files have"
-    )
-
-
-def add_two_sides(parser: CommandParser) -> None:
-    """Add human texts and those of one model."""
-    alone = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, needs no MODEL"
-    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
-    parser.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {alone}")
 
 
 def two_sides(options: argparse.Namespace) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import io
 import logging
 import os
@@ -17,28 +18,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mauve_metric.hosts.cli.commands import (
-    baseline,
-    boundaries,
-    cache,
-    compare,
-    deduplicate,
-    demo,
-    describe,
-    errors,
-    explain,
-    featurize,
-    lm_eval_task,
-    memorised,
-    preferences,
-    reproduce,
-    robustness,
-    score,
-    stress_test,
-    warnings,
-)
 from mauve_metric.hosts.cli.files import check_output_files, named_file
-from mauve_metric.hosts.cli.flags import CommandParser, add_log_options
+from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.output import drop_output, tell
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
@@ -48,10 +29,14 @@ from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    *(score, compare, describe, robustness, baseline, stress_test, explain, reproduce, demo, featurize, lm_eval_task),
-    *(deduplicate, memorised, preferences, boundaries, cache, warnings, errors),
+    *("score", "compare", "describe", "robustness", "baseline", "stress-test", "explain", "reproduce", "demo"),
+    *("featurize", "lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries"),
+    *("cache", "warnings", "errors"),
 )
-COMMANDS = {command.__name__.split(".")[-1].replace("_", "-"): command for command in _IN_THE_ORDER_OF_THE_HELP}
+COMMANDS = {
+    name: importlib.import_module(f"mauve_metric.hosts.cli.commands.{name.replace('-', '_')}")
+    for name in _IN_THE_ORDER_OF_THE_HELP
+}
 
 
 def page(name: str) -> str:
@@ -109,7 +94,9 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
         about = textwrap.fill(about, shutil.get_terminal_size().columns - 2)
         own = added.add_parser(name, help=command.HELP, description=about, epilog=examples, everything=everything)
         command.add_arguments(own)
-        add_log_options(own)
+        own.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
+        own.add_argument("--quiet", "-q", action="store_true", help="no progress bar, errors only")
+        own.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
         own.set_defaults(
             run=command.run,
             error=own.error,

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.files import add_two_sides, two_sides
-from mauve_metric.hosts.cli.flags import CommandParser, add_score_options, keywords_of
+from mauve_metric.hosts.cli.files import two_sides
+from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result, show_result_of
 from mauve_metric.results.wording.spelling import flag_of
 from mauve_metric.runtime.outputs import REPORT_FILES
@@ -31,8 +31,8 @@ _NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and every option of a score."""
-    add_two_sides(parser)
-    add_score_options(parser, "compute_mauve", "scores", featurizers="the first makes the score, all are compared")
+    parser.add_two_sides()
+    parser.add_score_options("compute_mauve", "scores", featurizers="the first makes the score, all are compared")
     parser.add_argument(
         "--fail-under", metavar="NUMBER", type=float, help="exit status 3 for a debiased score below NUMBER"
     )
