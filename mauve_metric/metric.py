@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from itertools import chain
 from typing import Any
@@ -19,8 +19,8 @@ from mauve_metric.hosts.evaluate.metric_card import (
     CITATION,
     CODEBASE_URLS,
     DEFAULTS,
+    DESCRIPTION,
     REFERENCE_URLS,
-    describe,
     describe_inputs,
 )
 from mauve_metric.hosts.evaluate.stored_texts import TEXT_STATISTICS, StoredTexts, TextStatistics
@@ -101,9 +101,9 @@ class Mauve(StoredTexts):
     def _info(self) -> evaluate.MetricInfo:
         texts = datasets.Sequence(datasets.Value("string"))
         return evaluate.MetricInfo(
-            description=describe(),
+            description=DESCRIPTION,
             citation=CITATION,
-            inputs_description=describe_inputs(DEFAULTS),
+            inputs_description=describe_inputs(),
             features=datasets.Features({"predictions": texts, "references": texts}),
             license="Apache-2.0",
             homepage=REFERENCE_URLS[0],
@@ -132,7 +132,15 @@ class Mauve(StoredTexts):
         features = {name: options.pop(name) for _, name in _SIDES.values() if name in options}
         features = {name: array for name, array in features.items() if array is not None}
         with self._ending():
-            check_names(options)
+            for name in options:
+                if (match := _CORE_NAME.fullmatch(name)) is not None:
+                    tokens = ", and texts instead of tokens" if match[2] == "tokens" else ""
+                    raise TypeError(
+                        f"{name} is not an option of this metric: Hugging Face's module calls predictions p and "
+                        "references q, the papers and this package call references (human) P and predictions (model) "
+                        "Q. Give texts as references and predictions, features as reference_features and "
+                        f"prediction_features{tokens}"
+                    )
             _, run = split_options({name: value for name, value in options.items() if name not in _OF_COMPUTE})
             if features and self.num_process > 1:
                 raise ValueError(
@@ -160,20 +168,3 @@ class Mauve(StoredTexts):
                 sides[side] = Side(kind, features_name, features, None, f"{side}_groups", choices)
         of_compute = {name: options.pop(name) for name in _OF_COMPUTE if name in options}
         return MauveOutput(score_sides(sides, options, **of_compute))
-
-
-def check_names(options: Mapping[str, object]) -> None:
-    """Point out names of Hugging Face's module of the same metric, where p means the predictions.
-
-    Raises:
-        TypeError: one of them is among the options.
-    """
-    for name in options:
-        match = _CORE_NAME.fullmatch(name)
-        if match is not None:
-            raise TypeError(
-                f"{name} is not an option of this metric: Hugging Face's module calls predictions p and references q, "
-                "the papers and this package call references (human) P and predictions (model) Q. Give texts as "
-                "references and predictions, features as reference_features and prediction_features"
-                + (", and texts instead of tokens" if match[2] == "tokens" else "")
-            )

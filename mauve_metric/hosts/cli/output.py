@@ -78,9 +78,9 @@ def show_result_of(
     function: Callable[..., ResultT], options: argparse.Namespace, given: Mapping[str, Any], title: str = ""
 ) -> ResultT:
     """Call a function that several processes of a launcher share, and show its result in the first of them."""
-    from mauve_metric.runtime.processes import launched_rank
+    from mauve_metric.runtime.processes import process_group
 
-    with launched_rank() as rank:
+    with process_group() as rank:
         result = function(**given, distributed=rank is not None)
     if not rank:
         show_result(result, options, title)

@@ -35,10 +35,6 @@ class WrittenTask(NamedTuple):
         short = f", {self.short} texts are left out: they have no word beyond the prompt's" if self.short else ""
         return f"{self.documents} documents in {self.folder / self.name}.yaml{short}"
 
-    def command(self) -> str:
-        """The shell command that runs the task."""
-        return _command(self.name, self.folder)
-
 
 def task_name(path: str) -> str:
     """A name for the task of a file.
@@ -50,7 +46,8 @@ def task_name(path: str) -> str:
     return name if _NAME.fullmatch(name) else f"_{name}"
 
 
-def _command(name: str, folder: Path) -> str:
+def run_command(name: str, folder: Path) -> str:
+    """The shell command that runs a task."""
     return (
         f"lm_eval --model hf --model_args pretrained=MODEL --include_path {shlex.quote(str(folder))} --tasks {name} "
         "--log_samples --output_path results"
@@ -107,7 +104,7 @@ def write_task(
     metrics = _INCLUDE.read_text(encoding="utf-8").split("\n", 1)[1]
     metrics = metrics.replace("!function mauve_metric.hosts.plugins.lm_eval.", f"!function {module}.")
     task, functions = map(templates.get_template, ("lm_eval_task.yaml.jinja", "lm_eval_functions.py.jinja"))
-    words = {"command": _command(name, Path(".")), "name": name, "module": module, "new_tokens": new_tokens}
+    words = {"command": run_command(name, Path(".")), "name": name, "module": module, "new_tokens": new_tokens}
     chosen = pprint.pformat(dict(options or {}), width=100)
     contents = {
         folder / data: "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents),

@@ -42,10 +42,10 @@ def more_outputs(options: argparse.Namespace) -> list[Path]:
 def run(options: argparse.Namespace) -> None:
     """Featurize the texts and save the features."""
     from mauve_metric.features.feature_set import featurize
-    from mauve_metric.runtime.processes import launched_rank
+    from mauve_metric.runtime.processes import process_group
 
     texts = read_texts(options.texts, options.text_field, filter=options.filter)
-    with launched_rank() as rank:
+    with process_group() as rank:
         given = {"texts": texts, "distributed": rank is not None}
         features = featurize(**keywords_of(featurize, options) | given)
     if not rank:

@@ -11,6 +11,7 @@ from mauve_metric.hosts.plugins.lm_eval_task import (
     NEW_TOKENS,
     PROMPT_WORDS,
     check_task_name,
+    run_command,
     task_files,
     task_name,
     write_task,
@@ -58,4 +59,4 @@ def run(options: argparse.Namespace) -> None:
         options={name: value for name, value in given.items() if name != "verbose"},
     )
     tell(task.summary())
-    show(task.command())
+    show(run_command(task.name, task.folder))
