@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
 
 HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"

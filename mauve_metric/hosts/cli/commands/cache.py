@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser
-from mauve_metric.hosts.cli.output import json_of, show
+from mauve_metric.hosts.cli.inputs_and_outputs import json_of, show
 
 HELP = "look after the features kept on disk"
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import sides_of_models
 from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
-from mauve_metric.hosts.cli.output import failed_gate, show_result_of, tell
+from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, show_result_of, sides_of_models, tell
 
 HELP = "say which of several models is closest, and which differ"
 EXAMPLES = """examples:

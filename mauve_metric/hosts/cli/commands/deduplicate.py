@@ -6,7 +6,7 @@ import argparse
 import json
 
 from mauve_metric.hosts.cli.flags import CommandParser, count
-from mauve_metric.hosts.cli.output import show
+from mauve_metric.hosts.cli.inputs_and_outputs import show
 from mauve_metric.texts.files import read_texts
 
 HELP = "keep one text of each group of near duplicates, or one copy of each repeated passage"

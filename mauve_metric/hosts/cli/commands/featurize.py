@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.output import tell
+from mauve_metric.hosts.cli.inputs_and_outputs import tell
 from mauve_metric.texts.files import FEATURE_FILES, READERS, read_texts
 
 HELP = "turn texts into features, to score or ship without the texts"

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, keywords_of
-from mauve_metric.hosts.cli.output import show, tell
+from mauve_metric.hosts.cli.inputs_and_outputs import show, tell
 from mauve_metric.hosts.plugins.lm_eval_task import (
     NEW_TOKENS,
     PROMPT_WORDS,

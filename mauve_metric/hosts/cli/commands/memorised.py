@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from mauve_metric.hosts.cli.flags import CommandParser
-from mauve_metric.hosts.cli.output import json_of, show
+from mauve_metric.hosts.cli.inputs_and_outputs import json_of, show
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.texts.files import read_texts
 

@@ -6,7 +6,7 @@ import argparse
 from typing import get_args
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 
 HELP = "rank models by people's preferences, and measures by those ranks"

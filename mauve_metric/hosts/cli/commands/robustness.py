@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import sides_of_models
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, keywords_of
-from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result, sides_of_models
 
 HELP = "say whether the ranking of models holds under other settings, and what moves it"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "say which errors in texts a featurizer sees, from what strength on"
