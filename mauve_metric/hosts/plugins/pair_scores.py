@@ -11,6 +11,7 @@ from mauve_metric.api.compute import compute_mauve
 from mauve_metric.options import Options
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.errors import EXPECTED
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +104,7 @@ class PairScores:
                 if empty and self._options.get("empty_texts") != "drop":
                     raise ValueError(f'{empty} of {len(given)} {name} are empty: empty_texts="drop" leaves them out')
             result = compute_mauve(p_text=human, q_text=model, p_groups=groups, q_groups=groups, **self._options)
-        except (ValueError, OSError, ImportError, RuntimeError, MemoryError) as error:
+        except EXPECTED as error:
             logger.error("the texts are not scored, MAUVE is NaN: %s", error)
         else:
             logger.info("%s", result)

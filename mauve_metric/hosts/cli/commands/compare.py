@@ -22,9 +22,8 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
     gate = parser.add_argument_group("gate (for automatic jobs)")
     gate.add_argument("--baseline", metavar="FILE", help="compare each model with what compare --json printed earlier")
-    gate.add_argument(
-        "--fail-if-worse", action="store_true", help="exit status 3 for a model significantly worse than in --baseline"
-    )
+    text = "exit status 3 for a model significantly worse than in --baseline"
+    gate.add_argument("--fail-if-worse", action="store_true", help=text)
 
 
 def usage_error(options: argparse.Namespace) -> str | None:
