@@ -57,10 +57,10 @@ def without_reasoning(text: str) -> str:
     ['Yes.', 'Yes.', '']
     """
     if "<|channel|>" in text:
-        found = list(_CHANNEL.finditer(text))
-        if found:  # OpenAI's harmony format: its final channel, with the text before its first channel
-            final = [channel["text"] for channel in found if channel["name"] == "final"]
-            text = "".join([_ASSISTANT.sub("", text[: found[0].start()]), *final]).strip()
+        channels = list(_CHANNEL.finditer(text))
+        if channels:  # OpenAI's harmony format: its final channel, with the text before its first channel
+            final = [channel["text"] for channel in channels if channel["name"] == "final"]
+            text = "".join([_ASSISTANT.sub("", text[: channels[0].start()]), *final]).strip()
     elif text.startswith(_BARE_ANALYSIS) and _BARE_FINAL in text:
         text = text.rpartition(_BARE_FINAL)[2].strip()
     kept: list[str] = []
