@@ -13,7 +13,6 @@ import altair as alt
 
 from mauve_metric.results.charts import figure
 from mauve_metric.results.plain_text import digits, figure_text, shown_names
-from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.words import each_featurizer, with_labels
 
 if TYPE_CHECKING:
@@ -219,7 +218,6 @@ def _contribution_rows(explanation: Explanation) -> figure.ChartRows:
     result = explanation.result
     rows: figure.ChartRows = []
     order = sorted(range(len(explanation.contributions)), key=lambda bucket: -explanation.contributions[bucket])
-    level = signature_number(result.signature_entries, "confidence_level")
     for rank, bucket in enumerate(order):
         part, human, model = explanation.contributions[bucket], result.p_hist[bucket], result.q_hist[bucket]
         if part <= 0:
@@ -228,7 +226,7 @@ def _contribution_rows(explanation: Explanation) -> figure.ChartRows:
         side = _SIDES[0 if too_much else 1]
         place: figure.ChartRow = {"rank": rank + 0.05, "next": rank + 0.95, "middle": rank + 0.5, "bucket": bucket}
         shares = {"human": float(human), "model": float(model), "contribution": float(part)}
-        noise = bool(explanation.p_values[bucket] > 1 - level)
+        noise = bool(explanation.p_values[bucket] > 1 - result.confidence_level)
         rows.append(place | shares | {"side": side, "too_much": too_much, "noise": noise})
     return rows
 

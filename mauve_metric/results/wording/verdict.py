@@ -150,19 +150,14 @@ def smallest_shown(result: MauveResult) -> float | None:
     """Smallest gap below 1 that sets of these sizes would show in 8 of 10 cases; None without errors."""
     if result.frontier_integral_stderr is None:
         return None
-    entries = result.signature_entries
-    return 1 - forecast.score_told_from_one(
-        result.frontier_integral_stderr,
-        result.p_prompts or result.n_p,
-        result.q_prompts or result.n_q,
-        signature_number(entries, "mauve_scaling_factor"),
-        signature_number(entries, "confidence_level"),
-    )
+    sizes = result.p_prompts or result.n_p, result.q_prompts or result.n_q
+    settings = signature_number(result.signature_entries, "mauve_scaling_factor"), result.confidence_level
+    return 1 - forecast.score_told_from_one(result.frontier_integral_stderr, *sizes, *settings)
 
 
 def _level(result: MauveResult) -> float:
     """The level of the tests."""
-    return 1 - signature_number(result.signature_entries, "confidence_level") + _ROUNDING
+    return 1 - result.confidence_level + _ROUNDING
 
 
 def _test_p_value(result: MauveResult) -> float | None:
@@ -198,15 +193,9 @@ def texts_needed(result: MauveResult) -> int | None:
         return None
     sides = (result.p_hist, result.n_p), (result.q_hist, result.n_q)
     p_counts, q_counts = (np.rint(hist * texts).astype(np.int64) for hist, texts in sides)
-    entries, n = result.signature_entries, min(result.n_p, result.n_q)
-    needed = forecast.texts_to_tell(
-        p_counts,
-        q_counts,
-        result.mauve_debiased,
-        n,
-        signature_number(entries, "mauve_scaling_factor"),
-        signature_number(entries, "confidence_level"),
-    )
+    settings = signature_number(result.signature_entries, "mauve_scaling_factor"), result.confidence_level
+    n = min(result.n_p, result.n_q)
+    needed = forecast.texts_to_tell(p_counts, q_counts, result.mauve_debiased, n, *settings)
     return needed if needed is not None and needed > n else None
 
 
