@@ -7,7 +7,7 @@ shortened where they are drawn; the whole name is seen under the pointer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
@@ -232,7 +232,7 @@ def intervals_chart(values: Values, title: str, *below: str) -> alt.FacetChart:
     """
     labels = list(dict.fromkeys(figure_text(label) for _, label, *_ in values))
     short = dict(zip(labels, figure.short_labels(labels), strict=True))
-    shown = []
+    shown: list[dict[str, Any]] = []
     for panel, name, value, ci in values:
         label, (low, high) = figure_text(name), ci or (None, None)
         row = {"panel": figure_text(panel), "label": label, "value": value, "low": low, "high": high}

@@ -7,7 +7,7 @@ The human texts are grey, the model has the first colour, or that of its place a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -184,8 +184,7 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     """The debiased curve, its band and its name; none for a set of one text."""
     if band is None:
         return []
-    order = alt.Order("row:Q")
-    place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
+    place: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
     around = [*band.low.tolist(), *band.high[::-1].tolist()]  # up its low side and back down its high side
     edge, inner = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
     color = figure.COLORS[0]

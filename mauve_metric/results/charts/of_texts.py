@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -54,7 +55,8 @@ def map_chart(
     shapes = alt.Scale(domain=names, range=["circle", *figure.cycle(figure.SHAPES, models)])
     bucket = alt.selection_point(name="bucket_picked", fields=["bucket"], on="click", clear="dblclick")
     picked = alt.selection_point(name="set_picked", fields=["set"], bind="legend")
-    axis, places = alt.Axis(**figure.BARE_AXIS), {}
+    axis = alt.Axis(**figure.BARE_AXIS)
+    places: dict[str, Any] = {}
     for number, (key, channel) in enumerate((("x", alt.X), ("y", alt.Y))):
         title = f"principal component {number + 1} ({100 * shares[number]:.0f} % of the variance)"
         places[key] = channel(f"{key}:Q", title=title, scale=alt.Scale(zero=False), axis=axis)
