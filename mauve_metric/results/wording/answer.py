@@ -149,8 +149,7 @@ def bar_label(model: str, featurizer: str) -> str:
 
 def comparison_answer(comparison: Comparison) -> str:
     """State which model is closest to people's texts, or why that is not known."""
-    reason = words.ranking_withheld(comparison)
-    if reason:
+    if reason := words.ranking_withheld(comparison):
         return f"No ranking: {reason}."
     each = words.each_featurizer(comparison)
     best = {name: words.closest(one.ranking, one.differences) for name, one in each.items()}
@@ -348,7 +347,7 @@ def _ahead(pair: tuple[str, str], winner: str) -> str:
 
 def _doubts(disputed: Mapping[tuple[str, str], Ahead]) -> list[str]:
     """Pairs that only some featurizers tell apart, grouped by featurizers; then the contradictions."""
-    seen: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    seen: dict[tuple[str, str], list[str]] = {}
     contradictions = []
     for pair, ahead in disputed.items():
         by_winner = {winner: [name for name, own in ahead.items() if own == winner] for winner in ahead.values()}
@@ -357,13 +356,11 @@ def _doubts(disputed: Mapping[tuple[str, str], Ahead]) -> list[str]:
         if len(views) > 1:
             contradictions.append(f"{words.listed(views)}, which contradict each other")
         else:
-            (winner,) = by_winner
-            seen.setdefault((tuple(by_winner[winner]), tuple(blind)), []).append(_ahead(pair, str(winner)))
-    return [
-        f"{_put(seers)} {words.some_pairs(pairs)}, "
-        f"which {words.listed(blind)} {'does' if len(blind) == 1 else 'do'} not tell apart"
-        for (seers, blind), pairs in seen.items()
-    ] + contradictions
+            ((winner, seers),) = by_winner.items()
+            unseen = f"which {words.listed(blind)} {'does' if len(blind) == 1 else 'do'} not tell apart"
+            seen.setdefault((_put(seers), unseen), []).append(_ahead(pair, str(winner)))
+    told = [f"{seers} {words.some_pairs(pairs)}, {unseen}" for (seers, unseen), pairs in seen.items()]
+    return told + contradictions
 
 
 def _put(names: Sequence[str]) -> str:

@@ -149,8 +149,7 @@ def ranking_withheld(comparison: Comparison) -> str:
     found: dict[str, list[str]] = {}
     tested = all(pair.p_value is not None for pair in comparison.differences)
     for name, result in comparison.models.items():
-        reason = withheld(result, ("no_interval",) if tested else ())
-        if reason:
+        if reason := withheld(result, ("no_interval",) if tested else ()):
             found.setdefault(reason, []).append(name)
     everyone = len(comparison.models)
     return "; ".join(
@@ -206,18 +205,12 @@ def conclusion(comparison: Comparison) -> str:
             return f"The difference is significant at the level of {level} ({shown})."
         return f"These texts do not show a difference in content between them at the level of {level} ({shown})."
     real = sum(item.real for item in pairs)
-    corrected = f"corrected for {len(pairs)} pairs"
+    corrected = f"at the level of {level} (corrected for {len(pairs)} pairs)"
     if not real:
-        none = "These texts do not show a difference in content between any two models"
-        return f"{none} at the level of {level} ({corrected})."
-    sentence = (
-        f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} significant at the level of {level} "
-        f"({corrected})"
-    )
+        return f"These texts do not show a difference in content between any two models {corrected}."
     doubtful = [f"{item.a} and {item.b}" for item in pairs if not item.real]
-    if not doubtful:
-        return sentence + "."
-    return f"{sentence}; not told apart: {some_pairs(doubtful)}."
+    others = f"; not told apart: {some_pairs(doubtful)}" if doubtful else ""
+    return f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} significant {corrected}{others}."
 
 
 def some_pairs(pairs: Sequence[str]) -> str:
