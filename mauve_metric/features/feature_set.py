@@ -16,11 +16,10 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 
 from mauve_metric.arrays import Array, Integers, TextData
-from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache, open_cache
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
 from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, check_identity, read_features, write_features
-from mauve_metric.features.featurize import check_tokens, featurize_texts, featurize_tokens, tokenize
+from mauve_metric.features.featurize import FeaturizeStats, check_tokens, featurize_texts, featurize_tokens, tokenize
 from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.row_files import feature_rows
@@ -334,16 +333,9 @@ class Featurizing:
         reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
         remember = None if notes is None or reduced else partial(notes.remember, dict(encoder.identity))
         with progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
+            progress = bar if self.progress is None else partial(self.progress, name)
             features, stats = featurize_texts(
-                encoder,
-                texts,
-                total=total,
-                batch_size=self.run.batch_size,
-                max_batch_tokens=self.run.max_batch_tokens,
-                store=self.store,
-                progress=bar if self.progress is None else partial(self.progress, name),
-                distributed=self.run.distributed,
-                read=remember,
+                encoder, texts, self.run, total=total, store=self.store, progress=progress, read=remember
             )
         return StoredFeatures(features, encoder.identity, np.concatenate(stats.lengths), stats.truncated)
 
@@ -377,15 +369,8 @@ class Featurizing:
                 "texts, or tokens with it and text_prefix=''"
             )
         ids = check_tokens(name, data, encoder)
-        stats = FeaturizeStats(batch_tokens=self.run.max_batch_tokens)
-        features = featurize_tokens(
-            encoder,
-            ids,
-            batch_size=self.run.batch_size,
-            store=self.store,
-            stats=stats,
-            distributed=self.run.distributed,
-        )
+        stats = FeaturizeStats()
+        features = featurize_tokens(encoder, ids, self.run, stats, store=self.store)
         lengths = np.concatenate(stats.lengths)
         return FeatureSet(check_features(f"the features of {name}", features), encoder.identity, lengths=lengths)
 

@@ -24,7 +24,7 @@ from programs import Programs
 from samples import ROOT, texts_of
 
 from mauve_metric import compute_mauve
-from mauve_metric.features import batches, cache
+from mauve_metric.features import cache, featurize
 from mauve_metric.features import cache as feature_cache
 from mauve_metric.features import cache as feature_cache_module
 from mauve_metric.features.cache import FILE_NAME, LOCK_SECONDS, FeatureCache, cache_folder, max_cache_bytes
@@ -52,13 +52,13 @@ def found_in(cache: FeatureCache, keys: list[bytes]) -> NDArray[Any]:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of all batches that the language model is asked for."""
     sizes: list[int] = []
-    original = batches.run_batch
+    original = featurize.run_batch
 
     def counted(encoder: Any, rows: Any) -> NDArray[Any]:
         sizes.append(len(rows))
         return original(encoder, rows)
 
-    monkeypatch.setattr(batches, "run_batch", counted)
+    monkeypatch.setattr(featurize, "run_batch", counted)
     return sizes
 
 
@@ -453,12 +453,12 @@ KILLED = """
 import sys
 import threading
 import time
-from mauve_metric.features import batches
-original = batches.run_batch
+from mauve_metric.features import featurize
+original = featurize.run_batch
 def slow(encoder, rows):
     time.sleep(0.1)
     return original(encoder, rows)
-batches.run_batch = slow
+featurize.run_batch = slow
 from mauve_metric import FeatureSet
 from samples import texts_of
 FeatureSet.from_texts(

@@ -18,11 +18,16 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, TextData
-from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import open_cache
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.estimate import announce
-from mauve_metric.features.featurize import WINDOW_TEXTS, featurize_tokens, tokenize, windows
+from mauve_metric.features.featurize import (
+    WINDOW_TEXTS,
+    FeaturizeStats,
+    announce,
+    featurize_tokens,
+    tokenize,
+    windows,
+)
 from mauve_metric.features.likelihood.language_model import (
     COLUMNS,
     Decoder,
@@ -263,7 +268,7 @@ def _read(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Deco
     head = find_head(encoder, ids[0])
     _check_ids(encoder, ids, head.vocabulary_size)
     announce(encoder, ids, len(ids), "reading")
-    stats = FeaturizeStats(batch_tokens=run.max_batch_tokens)
+    stats = FeaturizeStats()
     with (
         open_cache(run.cache) or contextlib.nullcontext() as store,
         progress_bar(f"read by {encoder.name}", run.verbose) as bar,
@@ -271,11 +276,12 @@ def _read(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Deco
         rows = featurize_tokens(
             encoder,
             ids,
-            batch_size=run.batch_size,
+            run,
+            stats,
+            total=len(ids),
             store=store,
-            stats=stats,
-            advance=None if bar is None else lambda done: bar(done, len(ids)),
-            run=partial(run_likelihoods, head=head, decode=decoded_logits(decoder) if decoder else None),
+            progress=bar,
+            compute=partial(run_likelihoods, head=head, decode=decoded_logits(decoder) if decoder else None),
         )
     logger.info("read by %s: %s", encoder.name, stats)
     table = np.concatenate([row.reshape(len(COLUMNS), -1) for row in rows], axis=1).astype(np.float64)
