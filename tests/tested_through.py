@@ -70,8 +70,6 @@ TESTED_THROUGH = {
     ),
     "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": ("runtime/tensors",),
-    "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
     "test_metric.py": ("hosts/evaluate/stored_texts",),
-    "results/test_document.py": ("results/result_methods",),
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.discriminators import TransferTable
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, View, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.plain_text import printable, shown_names
 from mauve_metric.results.result_methods import SignedResult, plain
 from mauve_metric.results.wording.words import collected_warnings, warnings_prose
@@ -91,8 +91,8 @@ class Description(SignedResult):
         of_comparison = [] if self.comparison is None else collected_warnings(self.comparison)
         of_models = [(name, warning) for name, found in self.model_warnings.items() for warning in found]
         parts = (
-            self._table(_BEST, "terminal", "markdown", "html"),
-            self._table(" (best)", "latex"),
+            self._table(_BEST)._replace(views=("terminal", "markdown", "html")),
+            self._table(" (best)")._replace(views=("latex",)),
             warnings_prose([*of_comparison, *of_models]),
             Prose(self._notes(), paragraphs=True),
             *self._parts_of_transfer(),
@@ -151,7 +151,7 @@ class Description(SignedResult):
         best = min(distances, key=lambda name: distances[name][1])
         return best if all(distances[best][1] < low for name, (low, _) in distances.items() if name != best) else None
 
-    def _table(self, best: str, *views: View) -> Table:
+    def _table(self, best: str) -> Table:
         """One row a measure, numbers as text; `best` follows the best value where no other interval reaches it.
 
         With one model also difference and interval.
@@ -172,7 +172,7 @@ class Description(SignedResult):
                 row["difference"] = _number(item and item.difference, "+")
                 row["interval"] = _interval(item)
             rows.append(row)
-        return Table(columns, rows, views)
+        return Table(columns, rows)
 
     def _transfer_table(self) -> Table:
         """One row for each model that a discriminator was trained on, "all" last, and each that it was tested on."""
@@ -223,7 +223,7 @@ class Description(SignedResult):
     def _csv_rows(self) -> list[TableRow]:
         """One row a measure and model, numbers in full."""
         return [
-            row_from(
+            Table.row(
                 CSV_COLUMNS,
                 item,
                 measure=measure,

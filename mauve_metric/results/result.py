@@ -12,8 +12,7 @@ from mauve_metric.measures.groups import Design
 from mauve_metric.results.document import Column, Document, Part, Prose, Table
 from mauve_metric.results.plain_text import digits, printable
 from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.wording.answer import CONTENT, KINDS, opening
-from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
+from mauve_metric.results.wording.answer import CONTENT, KINDS, featurizers_table, joint_verdict, opening
 from mauve_metric.results.wording.verdict import finding, learned_sentence, verdict
 from mauve_metric.results.wording.words import facts, headline, result_warnings, warnings_prose
 from mauve_metric.uncertainty.jackknife import CurveBand

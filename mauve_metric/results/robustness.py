@@ -12,7 +12,7 @@ import numpy as np
 from mauve_metric.results.comparison import Difference
 from mauve_metric.results.document import Column, Document, Prose, Table
 from mauve_metric.results.plain_text import digits, printable, shown_names
-from mauve_metric.results.result_methods import SignedResult, plain, values_of
+from mauve_metric.results.result_methods import AsDict, SignedResult, plain
 
 if TYPE_CHECKING:
     import altair as alt
@@ -95,7 +95,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class PairStability:
+class PairStability(AsDict):
     """Stability of the difference of two models, a ahead by default, over all settings.
 
     default: the difference there. smallest, largest: over the settings with one scaling factor. ahead: settings in
@@ -115,6 +115,7 @@ class PairStability:
     turned: tuple[str, ...]
     depends_on: str | None
     moved: float | None
+    also = ("verdict",)
 
     @property
     def verdict(self) -> str:
@@ -124,10 +125,6 @@ class PairStability:
         if self.real == self.settings:
             return "holds"
         return "in part" if self.real else "never told apart"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields and the verdict as plain Python values."""
-        return values_of(self) | {"verdict": self.verdict}
 
 
 @dataclass(frozen=True)
@@ -249,10 +246,8 @@ class Robustness(SignedResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, fit for JSON."""
-        values = values_of(self)
-        found = {"holds": self.holds, "ranking": list(self.ranking), "agreeing": self.agreeing}
-        found |= {"settings": values.pop("settings"), "pairs": plain(self.pairs), "factors": plain(self.factors)}
-        return found | values
+        order = ("holds", "ranking", "agreeing", "settings", "pairs", "factors")
+        return {name: plain(getattr(self, name)) for name in order} | super().to_dict()
 
     def document(self) -> Document:
         """Build the document: verdict on the ranking, tables of settings, pairs and factors, and notes."""

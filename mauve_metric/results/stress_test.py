@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.document import Column, Document, Heading, Prose, Table, row_from
+from mauve_metric.results.document import Column, Document, Heading, Prose, Table
 from mauve_metric.results.plain_text import digits, in_brackets, percent, printable, shown_names
 from mauve_metric.results.result_methods import Result, plain
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -128,7 +128,7 @@ class StressTest(Result):
             seen = [(error, *(found.smallest_seen(error) for found in each)) for error in self.perturbations]
             parts += [Heading("smallest strength seen"), Table.of(columns, seen)]
         rows = [  # the first of each featurizer is of no error
-            row_from(CSV_COLUMNS, score, featurizer=name, perturbation=error)
+            Table.row(CSV_COLUMNS, score, featurizer=name, perturbation=error)
             for name, found in self.featurizers.items()
             for error, scores in {"equal": (found.equal,), **found.perturbations}.items()
             for score in scores

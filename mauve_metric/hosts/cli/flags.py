@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mauve_metric.options import VERBATIM, config_fields, run_fields
-from mauve_metric.results.figure_files import FIGURE_FILES, REPORT_FILES, check_ending
 from mauve_metric.results.wording.spelling import SHELL, flag_of
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_ending
 from mauve_metric.texts.files import FEATURE_FILES
 
 Value = TypeVar("Value")

@@ -67,7 +67,7 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
             show(_format_document(result.document(), options, title).rstrip("\n"))
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
-            from mauve_metric.results.figure_files import save_chart
+            from mauve_metric.results.result_methods import save_chart
 
             save_chart(result.plot(), options.plot)
         if options.report is not None:

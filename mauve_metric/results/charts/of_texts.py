@@ -11,8 +11,7 @@ from scipy.ndimage import gaussian_filter
 
 from mauve_metric.arrays import Array, Floats, Labels
 from mauve_metric.results.charts import figure
-from mauve_metric.results.plain_text import figure_text, shown_names
-from mauve_metric.results.wording.evidence import EXCERPT, excerpt
+from mauve_metric.results.plain_text import EXCERPT, excerpt, figure_text, shown_names
 
 _INSIDE = [0.5, 0.9]  # shares of a set within its lines
 _GRID = 64  # cells of the density along either axis

@@ -36,7 +36,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace) -> int:
     """Compare the models, show the result and write its files; the exit status, 3 for a model worse than before."""
     from mauve_metric.api.compare import compare
-    from mauve_metric.results.gate import changes, read_scores
+    from mauve_metric.results.comparison import changes, read_scores
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from mauve_metric.hosts.cli.files import add_two_sides, two_sides
 from mauve_metric.hosts.cli.flags import CommandParser, add_score_options, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result, show_result_of
-from mauve_metric.results.figure_files import REPORT_FILES
 from mauve_metric.results.wording.spelling import flag_of
+from mauve_metric.runtime.outputs import REPORT_FILES
 
 if TYPE_CHECKING:
     from mauve_metric.results.result import MauveResult
@@ -94,7 +94,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace) -> int:
     """Score and show the result; the exit status, 3 for a score below --fail-under."""
     from mauve_metric.api.compute import compute_mauve
-    from mauve_metric.results.gate import score_below
+    from mauve_metric.results.comparison import score_below
 
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
