@@ -174,7 +174,7 @@ def featurize_tokens(
     copies = np.bincount(inverse, minlength=len(rows))
 
     def run_all(planned: Sequence[Integers]) -> tuple[Array, Integers]:
-        """What batches give, each from the store if it has all of it, and the numbers of their rows."""
+        """The values of batches, each from the store if it has all of it, and the numbers of their rows."""
         values, done = [], stats.texts
         for places in planned:
             batch = [rows[place] for place in places]
