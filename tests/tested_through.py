@@ -27,7 +27,6 @@ TESTED_THROUGH = {
     "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
     "features/likelihood/test_likelihoods.py": ("features/likelihood/language_model",),
     "features/test_rows.py": ("features/row_files",),
-    "features/test_sides.py": ("features/estimate",),
     "generation/test_evaluator.py": (
         "generation/decoding",
         "generation/options",
@@ -68,8 +67,6 @@ TESTED_THROUGH = {
     "perturbations/test_table.py": ("perturbations/pieces",),
     "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": ("runtime/tensors",),
-    "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
     "test_metric.py": ("hosts/evaluate/stored_texts",),
-    "results/test_document.py": ("results/result_methods",),
 }

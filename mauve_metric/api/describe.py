@@ -301,7 +301,7 @@ class _Work:
         has_use = {
             "tokens": "tokens" in forms,
             "language_model": "likelihoods" in forms,
-            "decoder": any(MEASURES[name].needs == "decoder" for name in order),
+            "decoder": any("a decoder" in MEASURES[name].inputs.given for name in order),
         }
         shown = {name: value for name, value in more.items() if has_use.get(name, True)}
         return {**entries, "measures": ",".join(order), **shown, **versions()}
@@ -335,7 +335,7 @@ def _decoders(
     for name in named:
         if name not in models:
             raise ValueError(f"decoder must name models, got {name!r}{did_you_mean(name, models)}")
-    if not any(MEASURES[name].needs == "decoder" for name in measures if name != "score"):
+    if not any("a decoder" in MEASURES[name].inputs.given for name in measures if name != "score"):
         raise ValueError("decoder is for measures of the group language-model: name it in measures (--measures)")
     return {name: parse_decoder(str(value)) for name, value in named.items()}
 

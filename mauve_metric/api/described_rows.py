@@ -72,7 +72,7 @@ class DescribedSets:
         """Compute the human texts' value, where there is one, and that of each model."""
         if "features" in row.inputs.given and self.no_features:
             raise ValueError(self.no_features)
-        if row.needs == "decoder":
+        if "a decoder" in row.inputs.given:
             return None, {name: self._decoded(row, decoder) for name, decoder in self.decoders.items()}
         if row.inputs.sets > 1:
             return None, {name: self._of_both(row, name) for name in self.models}

@@ -213,9 +213,9 @@ def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: HistogramScores, c
     """
     found: dict[str, Any] = {}
     for name, row in SCORES.items():
-        if row.needs == "both shares":
+        if "shares" in row.inputs.forms:
             found[name] = row.compute(scores.p_hist, scores.q_hist)
-        elif row.needs == "both features":
+        elif "features" in row.inputs.forms:
             asked_for = getattr(config, name, True)
             features = (_in_memory(name, side) for side in (p, q))
             found[name] = row.compute(*features, config.seed, config.confidence_level) if asked_for else None

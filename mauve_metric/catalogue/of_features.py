@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from mauve_metric.catalogue.row import Measure
+from mauve_metric.catalogue.row import BOTH_FEATURES, BOTH_LIKELIHOODS, BOTH_TEXTS, FEATURES, THREE_FEATURES, Measure
 from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
 from mauve_metric.measures import discriminators
 from mauve_metric.measures.clipped import clipped_coverage, clipped_density
@@ -14,13 +14,13 @@ from mauve_metric.measures.mmd import mmd, mmd_gaussian
 from mauve_metric.measures.vendi import vendi_score
 from mauve_metric.quantize.without_buckets import mauve_without_buckets
 
-_distance = partial(Measure, group="distance", better="lower", low=0, high=None, needs="both features")
+_distance = partial(Measure, group="distance", better="lower", low=0, high=None, inputs=BOTH_FEATURES)
 _of_size = partial(_distance, sizes_matter=True)
 _clipped = partial(
     _distance, better="higher", high=1, paper="Salvy et al. 2025", formula="clipped-density-and-coverage"
 )
 _kernel = partial(_distance, low=None, formula="kernel-distance", designed=True)
-_copying = partial(_distance, needs="three features", formula="copies-of-training-texts")
+_copying = partial(_distance, inputs=THREE_FEATURES, formula="copies-of-training-texts")
 
 DISTANCE: dict[str, Measure] = {
     "mmd": _kernel(
@@ -86,7 +86,7 @@ DISTANCE: dict[str, Measure] = {
         meaning="diversity: how many unlike texts the set is worth",
         trap="noise has the highest: variety, not quality",
         formula="vendi-score",
-        needs="features",
+        inputs=FEATURES,
         compute=vendi_score,
     ),
     "authenticity": _copying(
@@ -114,12 +114,10 @@ _estimator = partial(
     Measure,
     group="estimators",
     better="higher",
-    low=0.0,
-    high=1.0,
     paper="Pillutla et al. 2023",
     trap="compares with itself only, not with MAUVE of buckets; no interval",
     formula="mauve-without-buckets",
-    needs="both features",
+    inputs=BOTH_FEATURES,
     cheap=False,
 )
 
@@ -142,52 +140,43 @@ ESTIMATORS: dict[str, Measure] = {
 }
 
 _discriminator = partial(
-    Measure,
-    group="discriminator",
-    cheap=False,
-    grouped=True,
-    better="lower",
-    low=0.0,
-    high=1.0,
-    formula="discriminators",
+    Measure, group="discriminator", cheap=False, grouped=True, better="lower", formula="discriminators"
 )
-_of_likelihoods = partial(_discriminator, formula="under-a-language-model", needs="both likelihoods")
+_of_likelihoods = partial(_discriminator, formula="under-a-language-model", inputs=BOTH_LIKELIHOODS)
 _of_words = partial(
     _discriminator,
     paper="Ippolito 2021",
     trap="other topics are enough for 1, however well the model writes",
-    needs="both texts",
+    inputs=BOTH_TEXTS,
+    compute=discriminators.discriminate_words,
 )
 _of_features = partial(
     _discriminator,
     paper="Lopez-Paz & Oquab 2017",
     trap="a mark or a length that only one set has is enough for 1: read the warnings first",
-    needs="both features",
+    inputs=BOTH_FEATURES,
+    compute=discriminators.discriminate,
 )
 
 DISCRIMINATOR: dict[str, Measure] = {
     "discriminator_auc": _of_features(
         title="Discriminator AUC",
         meaning="how often a classifier on the features ranks a model's text above a human one; 0.5: it cannot tell",
-        compute=discriminators.discriminate,
         part="auc",
     ),
     "discriminator_accuracy": _of_features(
         title="Discriminator accuracy",
         meaning="share of unseen texts that a classifier on the features puts on the right side; 0.5: it cannot tell",
-        compute=discriminators.discriminate,
         part="accuracy",
     ),
     "discriminator_words_auc": _of_words(
         title="Bag-of-words AUC",
         meaning="how often a classifier on word counts ranks a model's text above a human one; 0.5: it cannot tell",
-        compute=discriminators.discriminate_words,
         part="auc",
     ),
     "discriminator_words_accuracy": _of_words(
         title="Bag-of-words accuracy",
         meaning="share of unseen texts that a classifier on word counts puts on the right side; 0.5: it cannot tell",
-        compute=discriminators.discriminate_words,
         part="accuracy",
     ),
     "discriminator_ranks": _of_likelihoods(

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from mauve_metric.catalogue.row import Measure
+from mauve_metric.catalogue.row import BOTH_TEXTS, DECODER, LIKELIHOODS, PROMPTS, TEXTS, TOKENS, Measure
 from mauve_metric.duplicates.near_duplicates import near_duplicates, near_duplicates_across
 from mauve_metric.duplicates.repeated_substrings import copied_substrings, repeated_substrings
 from mauve_metric.features.likelihood import likelihood_measures
 from mauve_metric.lexical import diversity
 from mauve_metric.lexical.self_bleu import prompt_distinct, prompt_diversity, self_bleu, self_repetition, vendi_ngrams
 
-_lexical = partial(
-    Measure, group="lexical", formula="lexical-measures", better="human", low=0.0, high=1.0, needs="tokens"
-)
-_of_prompts = partial(_lexical, needs="prompts", paper="Tevet & Berant 2021")
+_lexical = partial(Measure, group="lexical", formula="lexical-measures", inputs=TOKENS)
+_of_prompts = partial(_lexical, inputs=PROMPTS, paper="Tevet & Berant 2021")
 _loops = partial(_lexical, better="lower", trap="sees only loops that last to the end of a text")
 _of_size = partial(_lexical, sizes_matter=True)
 _unbounded_of_size = partial(_of_size, high=None)
@@ -107,7 +105,7 @@ LEXICAL: dict[str, Measure] = {
         paper="Shaib et al. 2024",
         meaning="bytes of the texts over their bytes after gzip",
         trap="gzip looks back 32 kB: the order of texts matters, and copies further apart are not seen",
-        needs="texts",
+        inputs=TEXTS,
         compute=diversity.compression_ratio,
     ),
     "self_bleu": _of_size(
@@ -170,16 +168,9 @@ LEXICAL: dict[str, Measure] = {
 }
 
 _likelihood = partial(
-    Measure,
-    group="language-model",
-    needs="likelihoods",
-    cheap=False,
-    formula="under-a-language-model",
-    better="human",
-    low=0.0,
-    high=1.0,
+    Measure, group="language-model", inputs=LIKELIHOODS, cheap=False, formula="under-a-language-model"
 )
-_decoded = partial(_likelihood, needs="decoder", paper="Martins et al. 2020, §4.3; Pillutla et al. 2021, Table 9")
+_decoded = partial(_likelihood, inputs=DECODER, paper="Martins et al. 2020, §4.3; Pillutla et al. 2021, Table 9")
 _unbounded = partial(_likelihood, low=1.0, high=None)
 _repeat = partial(
     _likelihood, paper="Welleck et al. 2020, §6", trap="people repeat words too: near the human value is good, not 0"
@@ -306,20 +297,17 @@ _duplication = partial(
     Measure,
     group="duplication",
     formula="duplicates-and-copied-passages",
-    better="human",
-    low=0.0,
-    high=1.0,
     paper="Lee et al. 2022",
     sizes_matter=True,
 )
-_copies = partial(_duplication, better="lower", needs="both texts")
+_copies = partial(_duplication, better="lower", inputs=BOTH_TEXTS)
 
 DUPLICATION: dict[str, Measure] = {
     "near_duplicates": _duplication(
         title="Near duplicates",
         meaning="Share of texts that nearly repeat another one of their set",
         trap="texts of one template count too, without any copying; paraphrases do not",
-        needs="texts",
+        inputs=TEXTS,
         compute=near_duplicates,
     ),
     "near_duplicates_across": _copies(
@@ -332,7 +320,7 @@ DUPLICATION: dict[str, Measure] = {
         title="Repeated passages",
         meaning="Share of tokens in passages of 50 tokens that the set repeats",
         trap="texts of fewer than 50 tokens have none",
-        needs="tokens",
+        inputs=TOKENS,
         compute=repeated_substrings,
     ),
     "copied_substrings": _copies(

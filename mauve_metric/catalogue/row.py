@@ -10,27 +10,12 @@ from mauve_metric.arrays import Estimate, Floats
 Group = Literal[
     "score", "lexical", "distance", "buckets", "estimators", "language-model", "discriminator", "duplication"
 ]
-Needs = Literal[
-    "result",  # nothing: computed with the other scores of a result
-    "both shares",  # f(shares of human texts in the buckets, of model texts) → number, in every result
-    "tokens",  # of one set: f(list of token lists) → number, or one number a text
-    "texts",  # of one set: f(list of str) → number, or one number a text
-    "features",  # of one set: f((n, d) array) → number
-    "likelihoods",  # of one set under a language model: f(Likelihoods) → number, or one number a text
-    "decoder",  # of the human texts under a model's decoder: f(Likelihoods) → one number a text
-    "prompts",  # of one set with several texts a prompt: f(list of token lists, prompt of each) → number a prompt
-    "both texts",  # f(human texts, model texts, seed=…, level=…) → Estimate or number
-    "both features",  # f(human features, model features, seed=…, level=…) → Estimate or number
-    "three features",  # f(human, model, training features, seed=…, level=…) → Estimate or number
-    "both histograms",  # f(human counts, model counts, level=…) → Estimate
-    "both likelihoods",  # f(human Likelihoods, model Likelihoods, seed=…, level=…) → Estimate or number
-]
 Form = Literal["texts", "tokens", "features", "likelihoods", "prompts", "histograms", "shares"]
 Given = Literal["texts", "features", "a language model", "a decoder", "prompts", "training"]
 
 
 class Inputs(NamedTuple):
-    """Inputs of a measure.
+    """Inputs of a measure: one of the constants below.
 
     sets: 1 for one set, 2 for the human texts and a model's, 3 for the training texts too. forms: of each set, in the
     order in which the function takes them. given: what the user gives for that.
@@ -41,21 +26,21 @@ class Inputs(NamedTuple):
     given: tuple[Given, ...]
 
 
-_INPUTS: dict[Needs, Inputs] = {
-    "result": Inputs(2, (), ("features",)),
-    "both shares": Inputs(2, ("shares",), ("features",)),
-    "tokens": Inputs(1, ("tokens",), ("texts",)),
-    "texts": Inputs(1, ("texts",), ("texts",)),
-    "features": Inputs(1, ("features",), ("features",)),
-    "likelihoods": Inputs(1, ("likelihoods",), ("texts", "a language model")),
-    "decoder": Inputs(2, ("likelihoods",), ("texts", "a language model", "a decoder")),
-    "prompts": Inputs(1, ("tokens", "prompts"), ("texts", "prompts")),
-    "both texts": Inputs(2, ("texts",), ("texts",)),
-    "both features": Inputs(2, ("features",), ("features",)),
-    "three features": Inputs(3, ("features",), ("features", "training")),
-    "both histograms": Inputs(2, ("histograms",), ("features",)),
-    "both likelihoods": Inputs(2, ("likelihoods",), ("texts", "a language model")),
-}
+# what `compute` is called with
+RESULT = Inputs(2, (), ("features",))  # nothing: computed with the other scores of a result
+BOTH_SHARES = Inputs(2, ("shares",), ("features",))  # shares of both sets' texts in the buckets, in every result
+TOKENS = Inputs(1, ("tokens",), ("texts",))  # list of token lists, → number, or one number a text
+TEXTS = Inputs(1, ("texts",), ("texts",))  # list of str, → number, or one number a text
+FEATURES = Inputs(1, ("features",), ("features",))  # (n, d) array, → number
+LIKELIHOODS = Inputs(1, ("likelihoods",), ("texts", "a language model"))  # Likelihoods, → number, or one a text
+DECODER = Inputs(2, ("likelihoods",), ("texts", "a language model", "a decoder"))  # human texts' Likelihoods, likewise
+PROMPTS = Inputs(1, ("tokens", "prompts"), ("texts", "prompts"))  # token lists, prompt of each, → number a prompt
+# of both sets (human, model) or three (training), with seed=… and level=…, → Estimate or number
+BOTH_TEXTS = Inputs(2, ("texts",), ("texts",))
+BOTH_FEATURES = Inputs(2, ("features",), ("features",))
+THREE_FEATURES = Inputs(3, ("features",), ("features", "training"))
+BOTH_HISTOGRAMS = Inputs(2, ("histograms",), ("features",))  # without seed
+BOTH_LIKELIHOODS = Inputs(2, ("likelihoods",), ("texts", "a language model"))
 
 
 def _in_result(*values: object) -> float:
@@ -68,7 +53,7 @@ class Measure(NamedTuple):
     better: "higher" or "lower"; "human": the closer to the human texts' value the better. low, high: the range;
     None where there is no bound. trap: how it misleads. formula: the heading of docs/mathematics.md, as an anchor.
     test: the file in tests/ that compares it with something independent; empty: the one of the function's file.
-    needs: what `compute` takes. part: the attribute of what it returns that is the measure, where several measures
+    inputs: what `compute` takes. part: the attribute of what it returns that is the measure, where several measures
     share one computation; empty: all of it. A number a text becomes their mean, with an interval from a bootstrap
     over texts; a plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with the
     number of texts, so that only sets of one size compare. grouped: `compute` takes `groups_p` and `groups_q`, or,
@@ -79,12 +64,12 @@ class Measure(NamedTuple):
 
     title: str
     group: Group
-    better: Literal["higher", "lower", "human"]
-    low: float | None
-    high: float | None
     paper: str
     meaning: str
-    needs: Needs
+    inputs: Inputs
+    better: Literal["higher", "lower", "human"] = "human"
+    low: float | None = 0.0
+    high: float | None = 1.0
     compute: Callable[..., Any] = _in_result
     part: str = ""
     trap: str = ""
@@ -95,11 +80,6 @@ class Measure(NamedTuple):
     grouped: bool = False
     designed: bool = False
     in_result: bool = False
-
-    @property
-    def inputs(self) -> Inputs:
-        """The meaning of `needs`."""
-        return _INPUTS[self.needs]
 
     def on(self, *sets: Callable[[Form], Any], **options: Any) -> float | Floats | Estimate:
         """Compute the measure on one set, or on the human texts, a model's and the training texts.

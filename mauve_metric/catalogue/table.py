@@ -6,12 +6,12 @@ from functools import partial
 
 from mauve_metric.catalogue.of_features import DISCRIMINATOR, DISTANCE, ESTIMATORS
 from mauve_metric.catalogue.of_texts import DUPLICATION, LANGUAGE_MODEL, LEXICAL
-from mauve_metric.catalogue.row import Measure
+from mauve_metric.catalogue.row import BOTH_HISTOGRAMS, BOTH_SHARES, RESULT, Measure
 from mauve_metric.measures.frontier import jensen_shannon
 from mauve_metric.uncertainty import divergence_intervals
 
 _row = partial(
-    Measure, group="score", needs="result", in_result=True, better="higher", low=0, high=1, paper="Pillutla et al. 2021"
+    Measure, group="score", inputs=RESULT, in_result=True, better="higher", low=0, high=1, paper="Pillutla et al. 2021"
 )
 _debiased = partial(_row, formula="the-bias-of-sampling", test="uncertainty/test_jackknife.py")
 _smoothed = partial(_row, formula="smoothing", test="api/test_compute.py")
@@ -78,7 +78,7 @@ SCORE: dict[str, Measure] = {
         paper="Liu et al. 2021",
         meaning="average divergence along the frontier, without the bias of sampling",
         trap="0 does not mean equal: what is left is clipped there",
-        needs="both histograms",
+        inputs=BOTH_HISTOGRAMS,
         compute=divergence_intervals.frontier_integral,
     ),
     "frontier_integral_star": _smoothed(
@@ -97,7 +97,7 @@ SCORE: dict[str, Measure] = {
         trap="equal sets have about .025 at ten texts a bucket; SciPy's distance is its square root",
         formula="frontier-integral-and-mid-point",
         test="measures/test_divergences.py",
-        needs="both shares",
+        inputs=BOTH_SHARES,
         compute=jensen_shannon,
     ),
     "precision": _neighbours(
@@ -146,7 +146,7 @@ _divergence = partial(
     Measure,
     group="buckets",
     paper="Pillutla et al. 2023",
-    needs="both histograms",
+    inputs=BOTH_HISTOGRAMS,
     formula="other-divergences-of-the-buckets",
     better="lower",
     low=0,

@@ -1,4 +1,4 @@
-"""Several models against one human set: their results, their ranking, their differences."""
+"""Several models against one human set: results, ranking, differences, and changes since an earlier run."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.measures.groups import Design
-from mauve_metric.results import report
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
+from mauve_metric.results import result_methods
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.plain_text import printable
+from mauve_metric.results.plain_text import digits, p_words, printable
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.result_methods import SignedResult, values_of
+from mauve_metric.results.result_methods import AsDict, SignedResult
+from mauve_metric.results.signature import VERSIONS, signature_texts
 from mauve_metric.results.wording import words
-from mauve_metric.results.wording.joint_verdict import joint_comparison
+from mauve_metric.results.wording.answer import joint_comparison
 from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, TOGETHER_DIFFERENCES, learned_ranking
+from mauve_metric.texts.records import read_json
+from mauve_metric.uncertainty.buckets import holm
+from mauve_metric.uncertainty.forecast import detectable_difference
+from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -48,6 +53,7 @@ DIFFERENCE_COLUMNS = (
     TEST_COLUMN,
     Column("real", "real"),
 )
+_MAY_DIFFER = ("n_q", "q_digest", "q_texts", *VERSIONS)  # entries of the signatures of two runs
 
 
 class OwnScore(NamedTuple):
@@ -60,7 +66,7 @@ class OwnScore(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(AsDict):
     """Difference of two models and its significance.
 
     Attributes:
@@ -80,10 +86,6 @@ class Difference:
     p_value: float | None
     real: bool
     stderr: float | None = field(metadata={"in_dict": False})
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields but for the standard error, fit for JSON."""
-        return values_of(self)
 
 
 class Subgroup(NamedTuple):
@@ -215,7 +217,7 @@ class Comparison(SignedResult):
             path: of the page, which ends in .html or .htm.
             measures: the document of a description of the same models, which is added.
         """
-        return report.save_page(path, lambda: report.report_page(self, measures))
+        return result_methods.save_page(path, lambda: result_methods.report_page(self, measures))
 
     def _tables(self) -> dict[str, Table]:
         """The tables of models and differences, each featurizer's rows under its name where there are several."""
@@ -247,7 +249,7 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
         result, own = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
-        rows.append(row_from(columns, result, "mauve_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
+        rows.append(Table.row(columns, result, "mauve_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
     return rows
 
 
@@ -256,17 +258,98 @@ def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
     rows = []
     for item in comparison.subgroups:
         own = comparison.by_subgroup.get(item.label)
-        result = None if own is None else own.models.get(item.model)
-        ends = dict(zip(("coverage_low", "coverage_high"), item.coverage_ci or (None, None), strict=True))
-        low, high = (result and result.mauve_ci) or (None, None)
+        scores = Table.row(SUBGROUP_COLUMNS, own and own.models.get(item.model), "mauve_ci")
+        low, high = item.coverage_ci or (None, None)
         missed = None if item.missed is None else "yes" if item.missed else "no"
-        scores = {name: getattr(result, name, None) for name in ("mauve_debiased", "auc")}
-        rows.append(row_from(SUBGROUP_COLUMNS, item, low=low, high=high, missed=missed, **ends, **scores))
+        rows.append(scores | item._asdict() | {"coverage_low": low, "coverage_high": high, "missed": missed})
     return rows
 
 
 def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
     return [
-        row_from(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
+        Table.row(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
         for item in differences
     ]
+
+
+class Change(NamedTuple):
+    """A model's change since an earlier run.
+
+    is_worse: significant with Holm's correction for the number of models. sentence: the numbers, and the change that
+    these sets would have shown.
+    """
+
+    is_worse: bool
+    sentence: str
+
+
+def score_below(result: MauveResult, bound: float) -> str:
+    """Sentence on a debiased score below a bound; empty for one at or above it."""
+    if result.mauve_debiased is None:
+        return f"there is no debiased score to compare with {bound:g}"
+    if result.mauve_debiased >= bound:
+        return ""
+    return f"the debiased score is {digits(result.mauve_debiased)}, below {bound:g}"
+
+
+def read_scores(path: str | Path) -> dict[str, Mapping[str, Any]]:
+    """The results by model in a file that `compare --json` printed.
+
+    Raises:
+        ValueError: the file holds no such results. OSError: it cannot be read.
+    """
+    content = read_json(path)
+    models = content.get("models") if isinstance(content, Mapping) else None
+    if not isinstance(models, Mapping) or not all(isinstance(item, Mapping) for item in models.values()):
+        raise ValueError(f"{path} must be what compare --json printed: it has no 'models' with scores")
+    return dict(models)
+
+
+def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> dict[str, Change]:
+    """The change of each model that an earlier comparison has too, by the debiased scores and their intervals.
+
+    The errors of both runs are taken as independent. They share the human texts, so that the test errs on the safe
+    side: it calls fewer changes real.
+
+    Args:
+        comparison: of this run. before: see `read_scores`.
+
+    Raises:
+        ValueError: no model is in both; the runs differ in more than the models' texts; a score has no interval.
+    """
+    names = [name for name in comparison.models if name in before]
+    if not names:
+        raise ValueError(f"no model is in both runs: {', '.join(comparison.models)} now, {', '.join(before)} before")
+    level = comparison.confidence_level
+    found = {}
+    for name in names:
+        settings = signature_texts(comparison.models[name].signature)
+        earlier = signature_texts(str(before[name].get("signature")))
+        entries = [
+            f"{key} {settings.get(key)} now and {earlier.get(key)} before"
+            for key in settings | earlier
+            if settings.get(key) != earlier.get(key) and key not in _MAY_DIFFER
+        ]
+        if entries:
+            raise ValueError(f"the scores of {name} cannot be compared with the earlier ones: {', '.join(entries)}")
+        now, then = _estimate(name, vars(comparison.models[name])), _estimate(name, before[name])
+        found[name] = now, then, estimate_difference(now, then, 0.0, level)
+    p_values = holm([difference.p_value for *_, difference in found.values()])
+    result = {}
+    for (name, (now, then, difference)), p_value in zip(found.items(), p_values, strict=True):
+        value, low, high = (digits(number, "+.4f") for number in (difference.value, *difference.ci))
+        smallest = digits(detectable_difference(difference.stderr, level), ".2g")
+        sentence = (
+            f"{name}: {digits(now.value)} now, {digits(then.value)} before; difference {value} ({low} to {high}, "
+            f"{p_words(p_value)}). A difference of {smallest} would have shown in 8 of 10 cases"
+        )
+        result[name] = Change(difference.value < 0 and bool(p_value < 1 - level), sentence)
+    return result
+
+
+def _estimate(name: str, values: Mapping[str, Any]) -> Estimate:
+    try:
+        low, high = values["mauve_ci"]
+        return Estimate(float(values["mauve_debiased"]), float(values["mauve_stderr"]), (float(low), float(high)))
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"a score of {name} has no interval, so that a change cannot be tested") from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.discriminators import TransferTable
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, View, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.plain_text import printable, shown_names
 from mauve_metric.results.result_methods import SignedResult, plain
 from mauve_metric.results.wording.words import collected_warnings, warnings_prose
@@ -91,15 +91,21 @@ class Description(SignedResult):
         of_comparison = [] if self.comparison is None else collected_warnings(self.comparison)
         of_models = [(name, warning) for name, found in self.model_warnings.items() for warning in found]
         parts = (
-            self._table(_BEST, "terminal", "markdown", "html"),
-            self._table(" (best)", "latex"),
+            self._table(_BEST)._replace(views=("terminal", "markdown", "html")),
+            self._table(" (best)")._replace(views=("latex",)),
             warnings_prose([*of_comparison, *of_models]),
             Prose(self._notes(), paragraphs=True),
             *self._parts_of_transfer(),
             *self._parts_of_subgroups(),
         )
         each = {"": self, **self.by_subgroup}
-        rows: list[TableRow] = [{**row, "label": label} for label, found in each.items() for row in found._csv_rows()]
+        rows: list[TableRow] = []
+        for label, one in each.items():
+            for measure in one.measures:
+                known: TableRow = {"label": label, "measure": measure, "better": MEASURES[measure].better}
+                known["human"] = one.human.get(measure)
+                values = {name: found[measure] for name, found in one.models.items() if measure in found}
+                rows += [Table.row(CSV_COLUMNS, item, model=name, **known) for name, item in values.items()]
         columns = (Column("label", "label"), *CSV_COLUMNS) if self.by_subgroup else CSV_COLUMNS
         tables = {"measures": Table(columns, rows), "transfer": self._transfer_table()}
         return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
@@ -114,10 +120,11 @@ class Description(SignedResult):
             for name, found in self.models.items()
             if (item := found.get(measure)) is not None
         ]
-        level = f"{100 * self.confidence_level:g} % intervals"
-        return intervals_chart(
-            values, "Every measure", "differences from the human texts, or values of both sets", level
+        below = (
+            "differences from the human texts, or values of both sets",
+            f"{100 * self.confidence_level:g} % intervals",
         )
+        return intervals_chart(values, "Every measure", *below)
 
     def save_report(self, path: str | Path) -> Path:
         """Write one HTML page with the table of measures, and where MAUVE is among them the page of the comparison.
@@ -143,15 +150,14 @@ class Description(SignedResult):
             if better == "higher":
                 low, high = -high, -low
             elif better == "human":
-                nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-                low, high = nearest, max(abs(low), abs(high))
+                low, high = 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
             distances[name] = low, high
         if len(distances) < 2:
             return None
         best = min(distances, key=lambda name: distances[name][1])
         return best if all(distances[best][1] < low for name, (low, _) in distances.items() if name != best) else None
 
-    def _table(self, best: str, *views: View) -> Table:
+    def _table(self, best: str) -> Table:
         """One row a measure, numbers as text; `best` follows the best value where no other interval reaches it.
 
         With one model also difference and interval.
@@ -172,7 +178,7 @@ class Description(SignedResult):
                 row["difference"] = _number(item and item.difference, "+")
                 row["interval"] = _interval(item)
             rows.append(row)
-        return Table(columns, rows, views)
+        return Table(columns, rows)
 
     def _transfer_table(self) -> Table:
         """One row for each model that a discriminator was trained on, "all" last, and each that it was tested on."""
@@ -219,22 +225,6 @@ class Description(SignedResult):
             columns += [Column(f"label {label}", title, ">") for label, title in titles.items()]
             parts += [Heading(f"{printable(name)} by subgroup"), Table(columns, rows)] if found else []
         return parts
-
-    def _csv_rows(self) -> list[TableRow]:
-        """One row a measure and model, numbers in full."""
-        return [
-            row_from(
-                CSV_COLUMNS,
-                item,
-                measure=measure,
-                model=name,
-                human=self.human.get(measure),
-                better=MEASURES[measure].better,
-            )
-            for measure in self.measures
-            for name, found in self.models.items()
-            if (item := found.get(measure)) is not None
-        ]
 
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"

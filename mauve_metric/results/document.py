@@ -88,6 +88,12 @@ class Table(NamedTuple):
         """The table with these values in its rows, in the order of the columns."""
         return cls(columns, [row_of(columns, *values) for values in rows])
 
+    @staticmethod
+    def row(columns: Sequence[Column], item: object, ci: str = "ci", /, **more: str | float | None) -> TableRow:
+        """A row with the attributes that the columns name, its interval `ci` as `low` and `high`, and `more`."""
+        low, high = getattr(item, ci, None) or (None, None)
+        return {column.key: getattr(item, column.key, None) for column in columns} | {"low": low, "high": high} | more
+
     def filled(self) -> Table:
         """The table without its empty columns."""
         used = [column for column in self.columns if any(row[column.key] is not None for row in self.rows)]
@@ -156,12 +162,6 @@ class Document:
 def row_of(columns: Sequence[Column], *values: str | float | None) -> TableRow:
     """A row with these values, in the order of the columns."""
     return {column.key: value for column, value in zip(columns, values, strict=True)}
-
-
-def row_from(columns: Sequence[Column], item: object, ci: str = "ci", /, **more: str | float | None) -> TableRow:
-    """A row with the attributes that the columns name, its interval `ci` as `low` and `high`, and `more`."""
-    low, high = getattr(item, ci, None) or (None, None)
-    return {column.key: getattr(item, column.key, None) for column in columns} | {"low": low, "high": high} | more
 
 
 def wrapped(text: str, first: str = "  ", other: str = "  ") -> list[str]:

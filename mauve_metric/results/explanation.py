@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.ngrams import NgramUse
-from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, row_from
-from mauve_metric.results.plain_text import digits, percent
+from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table
+from mauve_metric.results.plain_text import digits, excerpt, percent, printable
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
 from mauve_metric.results.wording import evidence, words
@@ -47,6 +48,15 @@ class NearText(NamedTuple):
     distance: float
     in_bucket: bool
     text: str | None
+
+    @property
+    def label(self) -> str:
+        """The number of the text, and whether it lies in the bucket.
+
+        >>> NearText(7, 0.5, False, None).label
+        'text 7 (outside, nearest)'
+        """
+        return f"text {self.row}" + ("" if self.in_bucket else " (outside, nearest)")
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,39 @@ class GapBucket:
         """The texts of both sides, each with the name of its side."""
         return [*(("human", near) for near in self.p_texts), *(("model", near) for near in self.q_texts)]
 
+    @property
+    def title(self) -> str:
+        """The title of the bucket."""
+        noise = ", could be noise" if self.noise else ""
+        return (
+            f"{self.rank}. {self.side.upper()}: {percent(self.share, 1)} of the gap, {self.p_count} human and "
+            f"{self.q_count} model texts{noise}"
+        )
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """Facts below the title: names and values, without those that are empty."""
+        facts = [
+            ("about", ", ".join(self.words)),
+            ("human texts say", ", ".join(self.p_words)),
+            ("model texts say", ", ".join(self.q_words)),
+            ("model repeats", ", ".join(self.repeated)),
+            ("human texts by subgroup", self._composition(0)),
+            ("model texts by subgroup", self._composition(1)),
+            ("under another seed", f"overlap {self.overlap:.2f}, rank {self.other_rank}"),
+        ]
+        return [(name, printable(value)) for name, value in facts if value]
+
+    @property
+    def telling(self) -> dict[str, tuple[str, ...]]:
+        """The phrases to mark in the "human" and in the "model" texts."""
+        return {"human": self.p_words, "model": (*self.q_words, *self.repeated)}
+
+    def _composition(self, side: int) -> str:
+        """The shares of the labels among the texts of one side (0 human, 1 the model's), the largest first."""
+        counts = Counter({label: of_both[side] for label, of_both in self.composition.items()})
+        return ", ".join(f"{label} {percent(n, counts.total())}" for label, n in counts.most_common() if n)
+
 
 class ScoredText(NamedTuple):
     """A text with the score of a classifier that was not fitted to it.
@@ -106,6 +149,15 @@ class ScoredText(NamedTuple):
     row: int
     score: float
     text: str | None
+
+    @property
+    def label(self) -> str:
+        """The number of the text and its score.
+
+        >>> ScoredText(7, -2.345, None).label
+        'text 7 (score -2.3)'
+        """
+        return f"text {self.row} (score {digits(self.score, '+.1f')})"
 
 
 @dataclass(frozen=True)
@@ -141,10 +193,11 @@ class Explanation(Result):
     def document(self) -> Document:
         """Build the document: score, gap and parts, buckets with texts, and evidence of a classifier."""
         result, first = self.result, words.headline(self.result)
-        whose = " of the literature's number" if first.literature else ""
+        whose = "" if result.mauve_debiased is None else " of the literature's number"
         said = (opening(result), f"{first.sentence}.", first.beside, verdict(result))
         buckets = Table(
-            BUCKET_COLUMNS, [row_from(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets]
+            BUCKET_COLUMNS,
+            [Table.row(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets],
         )
         gaps = (
             (self.type_one, "from buckets with too many model texts (Type I)"),
@@ -176,11 +229,11 @@ class Explanation(Result):
         """The buckets with their texts, then the texts and n-grams by which a classifier separates the two sets."""
         prose = []
         for bucket in self.buckets:
-            found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in evidence.bucket_facts(bucket)]
-            found += [_text_line(f"{side} {evidence.near_label(near)}", near.text) for side, near in bucket.texts]
-            prose.append(Prose(found, lead=evidence.bucket_title(bucket), paragraphs=True))
+            found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in bucket.facts]
+            found += [_text_line(side, near) for side, near in bucket.texts]
+            prose.append(Prose(found, lead=bucket.title, paragraphs=True))
         extremes = [
-            _text_line(f"{side} {evidence.scored_label(item)}", item.text)
+            _text_line(side, item)
             for side, texts in (("human", self.most_human), ("model", self.most_model))
             for item in texts
         ]
@@ -194,5 +247,5 @@ class Explanation(Result):
         ]
 
 
-def _text_line(label: str, text: str | None) -> Line:
-    return Line(f"{label}: {evidence.excerpt(text or '')}".rstrip(": "), *_ITEM)
+def _text_line(side: str, item: NearText | ScoredText) -> Line:
+    return Line(f"{side} {item.label}: {excerpt(item.text or '')}".rstrip(": "), *_ITEM)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.measured import Reading
 from mauve_metric.results.plain_text import digits, percent, printable, shown_names
-from mauve_metric.results.result_methods import SignedResult, plain, values_of
+from mauve_metric.results.result_methods import SignedResult, plain
 
 if TYPE_CHECKING:
     import altair as alt
@@ -61,7 +61,7 @@ class ModelScore:
     interval. wins: of its judgements, a tie counting as half unless it was settled otherwise.
     """
 
-    model: str
+    model: str = field(metadata={"in_dict": False})
     score: float
     ci: tuple[float, float]
     wins: float
@@ -87,7 +87,7 @@ class Agreement:
     Pearson's r with the Bradley–Terry scores, likewise. models: how many were ordered.
     """
 
-    measure: str
+    measure: str = field(metadata={"in_dict": False})
     correlation: float
     p_value: float
     pearson: float
@@ -114,16 +114,11 @@ class QuestionScores:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, models and measures by name."""
-        return {
-            "judgements": self.judgements,
-            "ties": self.ties,
-            "annotators": self.annotators,
-            "ranking": [score.model for score in self.models],
-            "models": {score.model: _fields_except(score, "model") for score in self.models},
-            "differences": plain(self.differences),
-            "correlations": {found.measure: _fields_except(found, "measure") for found in self.agreement},
-            "failed": dict(self.failed),
-        }
+        values = {name: getattr(self, name) for name in ("judgements", "ties", "annotators")}
+        values |= {"ranking": [score.model for score in self.models], "models": {one.model: one for one in self.models}}
+        correlations = {found.measure: found for found in self.agreement}
+        values |= {"differences": self.differences, "correlations": correlations, "failed": self.failed}
+        return {name: plain(value) for name, value in values.items()}
 
 
 @dataclass(frozen=True)
@@ -147,6 +142,7 @@ class Judgement(SignedResult):
     left_out: tuple[str, ...]
     signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
     signature: str = field(init=False)
+    also = ("rank_sums",)
 
     @property
     def rank_sums(self) -> dict[str, float]:
@@ -164,18 +160,26 @@ class Judgement(SignedResult):
         full = {name: sum(ranks) for name, ranks in sums.items() if len(ranks) == len(self.questions)}
         return dict(sorted(full.items(), key=lambda item: item[1]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values, with `rank_sums`."""
-        return super().to_dict() | {"rank_sums": self.rank_sums}
-
     def document(self) -> Document:
         """Build the document: models of each question, sources of their scores, and correlations of measures."""
         parts: list[Part] = []
+        models: list[TableRow] = []
+        correlations: list[TableRow] = []
         for name, scores in self.questions.items():
-            parts += [Heading(name, f"{len(scores.models)} models"), Table(SCORE_COLUMNS, _score_rows(scores))]
-            parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, _agreement_rows(scores))]
-        every = self.questions.values()
-        notes = [CORRELATION_NOTE] if any(scores.agreement for scores in every) else []
+            question, labels = printable(scores.question), shown_names([one.model for one in scores.models])
+            strengths = [one.score for one in scores.models]  # models of equal score have the same rank
+            ranked = [
+                Table.row(SCORE_COLUMNS, one, question=question, rank=1 + strengths.index(one.score), model=label)
+                for one, label in zip(scores.models, labels.values(), strict=True)
+            ]
+            agreement = [
+                Table.row(AGREEMENT_COLUMNS, found, question=question, measure=printable(found.measure))
+                for found in scores.agreement
+            ]
+            parts += [Heading(name, f"{len(ranked)} models"), Table(SCORE_COLUMNS, ranked)]
+            parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, agreement)]
+            models, correlations = models + ranked, correlations + agreement
+        notes = [CORRELATION_NOTE] if correlations else []
         if len(self.questions) > 1:
             sums = ", ".join(f"{printable(name)} {total:g}" for name, total in self.rank_sums.items())
             notes.append(f"Sum of the ranks over the {len(self.questions)} questions, the best first: {sums}.")
@@ -183,12 +187,8 @@ class Judgement(SignedResult):
             names = ", ".join(map(printable, self.left_out))
             notes.append(f"Not both judged and measured, and so in no correlation: {names}.")
         parts.append(Prose(notes, paragraphs=True))
-        tables = {
-            "models": Table((QUESTION, *SCORE_COLUMNS), [row for scores in every for row in _score_rows(scores)]),
-            "correlations": Table(
-                (QUESTION, *AGREEMENT_COLUMNS), [row for scores in every for row in _agreement_rows(scores)]
-            ),
-        }
+        tables = {"models": Table((QUESTION, *SCORE_COLUMNS), models)}
+        tables["correlations"] = Table((QUESTION, *AGREEMENT_COLUMNS), correlations)
         return Document("", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
@@ -219,7 +219,7 @@ class RoundScores:
         seconds: the mean on a sentence, looks longer than the limit cut to it; None without times.
     """
 
-    model: str
+    model: str = field(metadata={"in_dict": False})
     rounds: int
     players: int | None
     points: float
@@ -262,7 +262,7 @@ class BoundaryGame(SignedResult):
         signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
     """
 
-    total: RoundScores
+    total: RoundScores = field(metadata={"in_dict": False})
     models: Mapping[str, RoundScores]
     groups: Mapping[str, RoundScores]
     pairs: tuple[PlayerPair, ...]
@@ -273,16 +273,13 @@ class BoundaryGame(SignedResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, fit for JSON, the numbers of all rounds at the top."""
-        values = values_of(self)
-        for part in ("models", "groups"):
-            values[part] = {name: _fields_except(scores, "model") for name, scores in getattr(self, part).items()}
-        del values["total"]
-        return _fields_except(self.total, "model") | values
+        total: dict[str, Any] = plain(self.total)
+        return total | super().to_dict()
 
     def document(self) -> Document:
         """Build the document: a row for each model, for all rounds, for each group and pair; the meaning of points."""
         table, groups = _game_table("model", self._labelled()), _game_table("group", [*self.groups.items()])
-        pairs = Table(PAIR_COLUMNS, [row_from(PAIR_COLUMNS, pair) for pair in self.pairs])
+        pairs = Table(PAIR_COLUMNS, [Table.row(PAIR_COLUMNS, pair) for pair in self.pairs])
         parts: list[Part] = [table.filled(), Prose(self._notes())]
         if self.groups:
             by = printable(str(self.signature_entries["by"]))
@@ -331,27 +328,8 @@ def _game_table(title: str, labelled: Sequence[tuple[str, RoundScores]]) -> Tabl
     rows = []
     for label, scores in labelled:
         low, high = scores.accuracy_ci or (None, None)
-        rows.append(row_from(columns, scores, model=printable(label), accuracy_low=low, accuracy_high=high))
+        rows.append(Table.row(columns, scores, model=printable(label), accuracy_low=low, accuracy_high=high))
     return Table(columns, rows)
-
-
-def _score_rows(scores: QuestionScores) -> list[TableRow]:
-    """One row a model, the strongest first; models of equal score have the same rank."""
-    labels, strengths = shown_names([one.model for one in scores.models]), [one.score for one in scores.models]
-    rows = []
-    for one in scores.models:
-        rank, question = 1 + strengths.index(one.score), printable(scores.question)
-        rows.append(row_from(SCORE_COLUMNS, one, question=question, rank=rank, model=labels[one.model]))
-    return rows
-
-
-def _agreement_rows(scores: QuestionScores) -> list[TableRow]:
-    """One row a measure, the highest correlation first."""
-    question = printable(scores.question)
-    return [
-        row_from(AGREEMENT_COLUMNS, found, question=question, measure=printable(found.measure))
-        for found in scores.agreement
-    ]
 
 
 def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:
@@ -376,8 +354,3 @@ def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:
     lines += [f"Neighbours that these judgements do not tell apart: {pairs}."] if close else []
     lines += [f"No correlation of {printable(name)}: {printable(reason)}." for name, reason in scores.failed.items()]
     return lines
-
-
-def _fields_except(item: object, name: str) -> dict[str, Any]:
-    """The fields but for the name."""
-    return {key: value for key, value in values_of(item).items() if key != name}

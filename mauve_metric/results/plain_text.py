@@ -13,6 +13,7 @@ _MORE = 3  # digits that are added where a number would be shown as an end of it
 ENDS = (-1.0, 0.0, 1.0)  # of scores, p-values and differences
 _WITHIN_WORDS = "\u200c\u200d"  # joiners of some scripts and of emoji, the only format characters that a name may keep
 _FORMULA = tuple("=+-@＝＋－＠")  # beginnings of a formula in a spreadsheet
+EXCERPT = 160  # characters shown of a text
 _JOINER = "\u2060"  # a word joiner, which is invisible
 _MARKUP = re.compile(r"<(?=[/!]|script)", re.IGNORECASE)  # text that ends or nests a script in a page
 _OBJECT_KEYS = frozenset(  # attributes of every JavaScript object, which Vega would find under that name
@@ -120,6 +121,16 @@ def one_line(text: str) -> str:
     'a b c'
     """
     return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+
+
+def excerpt(text: str, length: int = EXCERPT) -> str:
+    """The beginning of a text on one line, without control characters.
+
+    >>> excerpt("one two three", 10)
+    'one two …'
+    """
+    line = one_line(text)
+    return line if len(line) <= length else line[: length - 2].rsplit(" ", 1)[0] + " …"
 
 
 def figure_text(text: str) -> str:

@@ -1,20 +1,35 @@
-"""The methods that all results share, and their values fit for JSON."""
+"""The methods that all results share: values fit for JSON, text, tables, and figures and reports as files."""
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import functools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from mauve_metric.results.document import Document
+from mauve_metric.results.plain_text import cell, digits
 from mauve_metric.results.signature import format_signature
+from mauve_metric.results.wording import answer, evidence, words
+from mauve_metric.results.wording import verdict as verdicts
+from mauve_metric.runtime.optional_imports import import_vl_convert
+from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_can_be_written, check_ending, written_whole
 
 if TYPE_CHECKING:
     import altair as alt
+    import jinja2
+
+    from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.explanation import NearText, ScoredText
+
+
+_PNG_SCALE = 3.0  # pixels in a .png for each pixel on the screen
+LONGEST_TEXT = 1500  # characters shown of a text
 
 
 def values_of(item: Any) -> dict[str, Any]:
@@ -26,14 +41,12 @@ def values_of(item: Any) -> dict[str, Any]:
     }
 
 
-def plain(value: object) -> object:
+def plain(value: object) -> Any:
     """A value fit for JSON: arrays as lists, numpy numbers as Python's, named tuples and dataclasses as dicts."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {key: plain(item) for key, item in value._asdict().items()}
     if isinstance(value, Mapping):
@@ -45,7 +58,17 @@ def plain(value: object) -> object:
     return value
 
 
-class Result(ABC):
+class AsDict:
+    """An object whose fields, and the properties that `also` names, are shown as JSON."""
+
+    also: ClassVar[tuple[str, ...]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, fit for JSON."""
+        return values_of(self) | {name: plain(getattr(self, name)) for name in self.also}
+
+
+class Result(AsDict, ABC):
     """A result that is shown as text, Markdown, CSV, LaTeX, a figure and a report, all from its `document`."""
 
     @abstractmethod
@@ -59,10 +82,6 @@ class Result(ABC):
         Raises:
             ImportError: Altair is not installed.
         """
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values, fit for JSON."""
-        return values_of(self)
 
     def to_markdown(self) -> str:
         """The tables in Markdown, with the sentences about them and the signature."""
@@ -91,8 +110,6 @@ class Result(ABC):
             ImportError: Altair or vl-convert-python is not installed.
             OSError: the file cannot be written.
         """
-        from mauve_metric.results.report import document_page, save_page
-
         return save_page(path, lambda: document_page(self.document(), self.plot()))
 
     def __str__(self) -> str:
@@ -107,3 +124,135 @@ class SignedResult(Result):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", format_signature(self.signature_entries))
+
+
+def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
+    """Write a chart to a file whose ending names the format; it appears whole or stays as it was.
+
+    No browser and no network is needed.
+
+    `.png` (three pixels for one), `.svg` and `.pdf` for papers; `.html` shows the values under the pointer and holds
+    all its scripts itself; `.json` is Vega-Lite.
+
+    Raises:
+        ValueError: another ending.
+        ImportError: vl-convert-python is not installed.
+        OSError: the file cannot be written.
+    """
+    check_ending("figure", path, FIGURE_FILES)
+    check_can_be_written(path)
+    ending = Path(path).suffix.lower()
+    if ending != ".json":
+        import_vl_convert()
+    settings: dict[str, dict[str, Any]] = {".png": {"scale_factor": _PNG_SCALE}, ".html": {"inline": True}}
+    with written_whole(path) as temporary:
+        chart.save(str(temporary), format=cast("Any", ending[1:]), **settings.get(ending, {}))
+
+
+def chart_svg(chart: alt.TopLevelMixin) -> str:
+    """A chart as SVG.
+
+    Raises:
+        ImportError: vl-convert-python is not installed.
+    """
+    svg: str = import_vl_convert().vegalite_to_svg(chart.to_json())
+    return svg
+
+
+def save_page(path: str | Path, page: Callable[[], str]) -> Path:
+    """Write a page to a file whose name was checked before the page is made; errors as for `Result.save_report`."""
+    path = Path(path)
+    check_ending("report", path, REPORT_FILES)
+    check_can_be_written(path)
+    text = page()
+    with written_whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return path
+
+
+def report_page(comparison: Comparison, measures: Document | None = None) -> str:
+    """The page: conclusion, warnings, models, figures, differences, buckets of each model, signatures.
+
+    measures: the document of a description of the same models.
+
+    The page holds no script and fetches nothing; its content security policy enforces both.
+    """
+    from mauve_metric.results.charts import of_comparison
+
+    comparison = words.with_labels(comparison)
+    results = list(comparison.models.values())
+    found = words.collected_warnings(comparison)
+    others = [*words.each_featurizer(comparison).items()][1:]
+    signatures = [("comparison", comparison.signature)]
+    signatures += [(f"comparison, {name}", one.signature) for name, one in others]
+    for name, result in comparison.models.items():
+        signatures.append((f"{name}, common buckets", result.signature))
+        signatures.append((f"{name}, own buckets", comparison.own[name].signature))
+    signatures += [] if measures is None else [("measures", text) for _, text in measures.signatures]
+    return _template().render(
+        answer=answer,
+        title=f"MAUVE of {len(results)} model{'s' if len(results) > 1 else ''} against {results[0].n_p} human texts",
+        level=f"{100 * comparison.confidence_level:g} %",
+        common=results[0],
+        comparison=comparison,
+        tables=comparison.document().tables,
+        joint=comparison.joint_verdict,
+        severe=[item for item in found if item[1].severe],
+        other=[item for item in found if not item[1].severe],
+        measures=measures,
+        of_comparison=of_comparison,
+        signatures=signatures,
+    )
+
+
+def document_page(document: Document, chart: alt.TopLevelMixin) -> str:
+    """The page of any other result: title, figure, prose and tables, signatures; all that it holds is escaped."""
+    return _template("document.html").render(
+        title=document.title or "Result",
+        parts=[(type(part).__name__, part) for part in document.shown("html")],
+        chart=chart,
+        signatures=[(name or "result", text) for name, text in document.signatures],
+    )
+
+
+@functools.cache
+def _template(name: str = "report.html") -> jinja2.Template:
+    """A template beside this file; what it is given is escaped."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("mauve_metric", "results"),
+        autoescape=True,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    known = {
+        "words": words,
+        "verdicts": verdicts,
+        "evidence": evidence,
+        "cell": cell,
+        "digits": digits,
+        "source": _source,
+        "pieces": _pieces,
+    }
+    return environment.get_template(name, globals=known)
+
+
+def _printable(value: object) -> object:
+    """Text with control characters as the replacement character; what is no text, or escaped already, as it is."""
+    if type(value) is not str:
+        return value
+    return "".join(mark if mark.isprintable() or mark in "\n\t " else "\ufffd" for mark in value)
+
+
+def _source(chart: alt.TopLevelMixin) -> str:
+    """A chart as the address of an `img` that holds it as SVG, where nothing in it can run."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(chart_svg(chart).encode()).decode()}"
+
+
+def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[evidence.Piece]:
+    """The displayed part of a text, in pieces."""
+    return evidence.marked(near.text or "(the text was not given)", phrases if near.text else (), LONGEST_TEXT)

@@ -11,6 +11,8 @@ from pathlib import Path
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import NoFile, NotWritten
 
+FIGURE_FILES = (".png", ".svg", ".pdf", ".html", ".json")
+REPORT_FILES = (".html", ".htm")
 _HEAD_BYTES = 1000  # of a file, in which its mark is looked for
 
 
@@ -96,6 +98,20 @@ def written_whole(path: str | Path) -> Iterator[Path]:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def check_ending(what: str, path: str | Path, endings: Sequence[str]) -> str:
+    """A file's name; `ValueError` unless it has one of these endings.
+
+    >>> check_ending("page", "a.md", REPORT_FILES)
+    Traceback (most recent call last):
+    mauve_metric.runtime.errors.NotWritten: a page cannot be written to 'a.md': expected a name that ends in .html, .htm
+    """
+    if Path(path).suffix.lower() not in endings:
+        raise NotWritten(
+            f"a {what} cannot be written to {str(path)!r}: expected a name that ends in {', '.join(endings)}"
+        )
+    return str(path)
 
 
 def check_can_be_written(path: str | Path) -> None:

@@ -52,11 +52,15 @@ def estimate_divergence(
 ) -> Estimate:
     """D_f(p‖q) without the bias of sampling, and its interval, from the texts of both sets in common buckets.
 
+    KL(p‖q): how unlikely human texts are for the model (Pimentel et al. 2023). χ²: Σ(p-q)²/q. Squared Hellinger
+    distance Σ(√p-√q)², from 0 to 2. Total variation ½Σ|p-q| and Le Cam ½Σ(p-q)²/(p+q), from 0 to 1 (Pillutla et al.
+    2023). Jensen–Shannon ½KL(p‖m) + ½KL(q‖m) with m = (p+q)/2, from 0 to log 2 (Lin 1991).
+
     The binomial jackknife of `divergences.divergence`, after ½ a text was added to every bucket for KL and 1 for χ²:
     finite always, also where the divergence of the histograms as they are is infinite. The interval
     is estimate ± m with m = z times the delete-one error; that of KL, which is skewed, goes to estimate + m +
     m²/(2·max(estimate, m)) upwards, the first terms of an interval of logarithms. Total variation has a kink where
-    p = q, at which no jackknife helps: see `total_variation`.
+    p = q, at which no jackknife helps: see `_variation`.
 
     Args:
         p_counts, q_counts: texts of P and of Q in each bucket, shape (k,), at least 2 each.
@@ -114,15 +118,6 @@ def few_texts_a_bucket(p_counts: Counts, q_counts: Counts, least: int = TEXTS_A_
     return min(int(p_counts.sum()), int(q_counts.sum())) < least * filled
 
 
-def kl_forward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
-    """KL(p‖q), how unlikely human texts are for the model, debiased (Pimentel et al. 2023); `estimate_divergence`.
-
-    >>> round(kl_forward(np.array([40, 10]), np.array([10, 40])).value, 3)
-    0.79
-    """
-    return estimate_divergence(p_counts, q_counts, "kl", level, groups)
-
-
 def kl_backward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
     """KL(q‖p), how unlikely the model's texts are among human ones, debiased (Pimentel et al. 2023).
 
@@ -146,43 +141,6 @@ def kl_exponentiated(
     """
     value, ci, _ = estimate_divergence(p_counts, q_counts, "kl", level, groups)
     return Estimate(math.exp(-scale * value), ci and (math.exp(-scale * ci[1]), math.exp(-scale * ci[0])))
-
-
-def chi_square(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
-    """Σ(p-q)²/q, debiased, without an interval (Pillutla et al. 2023); `estimate_divergence`.
-
-    >>> round(chi_square(np.array([40, 10]), np.array([10, 40])).value, 3)
-    1.998
-    """
-    return estimate_divergence(p_counts, q_counts, "chi_square", level, groups)
-
-
-def hellinger(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
-    """Squared Hellinger distance Σ(√p-√q)², from 0 to 2, debiased (Pillutla et al. 2023); `estimate_divergence`.
-
-    >>> round(hellinger(np.array([40, 10]), np.array([10, 40])).value, 3)
-    0.382
-    """
-    return estimate_divergence(p_counts, q_counts, "hellinger", level, groups)
-
-
-def total_variation(
-    p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None
-) -> Estimate:
-    """½Σ|p-q| without most of the bias of sampling, and an interval that holds it at least as often as its level says.
-
-    Of a bucket's m texts x are P's, a binomial number with some share θ; the distribution of θ over the buckets with
-    the largest likelihood (Kiefer and Wolfowitz 1956; by EM on a grid) gives the expected |p-q| of each. The value of
-    the histograms is too large on average, by at most ½Σ√(2(p/n + q/n')/π): the interval goes from that value less the
-    bound and z errors up to that value and z errors.
-
-    Args, returns and errors as `estimate_divergence`; from 0 to 1.
-
-    >>> estimate = total_variation(np.array([40, 10]), np.array([10, 40]))
-    >>> round(estimate.value, 2), [round(end, 2) for end in estimate.ci]
-    (0.6, [0.33, 0.76])
-    """
-    return estimate_divergence(p_counts, q_counts, "total_variation", level, groups)
 
 
 def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups: GroupCounts) -> Estimate:
@@ -214,9 +172,12 @@ def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups:
 
 
 def _variation(p_counts: Counts, q_counts: Counts, level: float) -> Estimate:
-    """Total variation of independent texts.
+    """Total variation of independent texts, and an interval that holds it at least as often as its level says.
 
-    The value is ½Σ E|p-q| of each bucket, given its counts, under the likeliest distribution of P's share of a bucket.
+    Of a bucket's m texts x are P's, a binomial number with some share θ; the distribution of θ over the buckets with
+    the largest likelihood (Kiefer and Wolfowitz 1956; by EM on a grid) gives the expected |p-q| of each. The value of
+    the histograms is too large on average, by at most ½Σ√(2(p/n + q/n')/π): the interval goes from that value less the
+    bound and z errors up to that value and z errors.
     """
     from scipy.special import xlogy
 
@@ -237,24 +198,12 @@ def _variation(p_counts: Counts, q_counts: Counts, level: float) -> Estimate:
     return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
 
 
-def le_cam(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
-    """½Σ(p-q)²/(p+q), from 0 to 1, debiased (Pillutla et al. 2023); `estimate_divergence`.
-
-    >>> round(le_cam(np.array([40, 10]), np.array([10, 40])).value, 3)
-    0.351
-    """
-    return estimate_divergence(p_counts, q_counts, "le_cam", level, groups)
-
-
-def jensen_shannon(
-    p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None
-) -> Estimate:
-    """½KL(p‖m) + ½KL(q‖m) with m = (p+q)/2, from 0 to log 2, debiased (Lin 1991); `estimate_divergence`.
-
-    >>> round(jensen_shannon(np.array([40, 10]), np.array([10, 40])).value, 3)
-    0.186
-    """
-    return estimate_divergence(p_counts, q_counts, "jensen_shannon", level, groups)
+kl_forward = partial(estimate_divergence, kind="kl")
+chi_square = partial(estimate_divergence, kind="chi_square")
+hellinger = partial(estimate_divergence, kind="hellinger")
+total_variation = partial(estimate_divergence, kind="total_variation")
+le_cam = partial(estimate_divergence, kind="le_cam")
+jensen_shannon = partial(estimate_divergence, kind="jensen_shannon")
 
 
 def frontier_integral(

@@ -16,7 +16,7 @@ from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
 from mauve_metric import Comparison, FeatureSet, compare
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.results import report
+from mauve_metric.results import result_methods
 from mauve_metric.results.charts import of_comparison
 from mauve_metric.results.wording.words import collected_warnings
 
@@ -91,10 +91,14 @@ def test_every_form_has_the_rows_of_all(several: Comparison) -> None:
         assert float(row["mauve"]) == several.by_featurizer[row["featurizer"]].models[row["model"]].mauve
     pairs = list(csv.DictReader(io.StringIO(several.to_csv("differences"))))
     assert [(row["featurizer"], row["real"]) for row in pairs] == [("word_s", "no"), ("marks", "yes")]
-    for text in (str(several), several.to_markdown(), several.to_latex(), report.report_page(several)):
+    for text in (str(several), several.to_markdown(), several.to_latex(), result_methods.report_page(several)):
         assert all(one.signature in html.unescape(text) for one in several.by_featurizer.values())
     said = several.joint_verdict
-    for text in (str(several), several.to_markdown().replace("\\", ""), html.unescape(report.report_page(several))):
+    for text in (
+        str(several),
+        several.to_markdown().replace("\\", ""),
+        html.unescape(result_methods.report_page(several)),
+    ):
         assert said in " ".join(text.split())
     table = several.to_markdown().partition("| featurizer |")[2].split("\n\n")[0]
     assert len(table.splitlines()) == len(expected) + 2

@@ -14,35 +14,36 @@ from mauve_metric import describe
 from mauve_metric.api import describe as describe_sets
 from mauve_metric.api.describe import GROUPS, chosen_measures
 from mauve_metric.arrays import Estimate
-from mauve_metric.catalogue.row import Measure
+from mauve_metric.catalogue import row as catalogue
+from mauve_metric.catalogue.row import Inputs, Measure
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.likelihood.likelihoods import likelihoods
 from mauve_metric.measures.discriminators import transfer_table
 from mauve_metric.results import description
 
 
-def row(compute: Callable[..., Any], needs: Any, **more: Any) -> Measure:
-    return Measure("a title", more.pop("group", "lexical"), "lower", None, None, "a paper", "", needs, compute, **more)
+def row(compute: Callable[..., Any], inputs: Inputs, group: Any = "lexical", **more: Any) -> Measure:
+    return Measure("a title", group, "a paper", "", inputs, "lower", None, None, compute, **more)
 
 
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Measure]:
     """A table of measures that is small and known."""
     found = {
-        "lengths": row(lambda tokens: np.array([float(len(text)) for text in tokens]), "tokens"),
-        "count": row(lambda texts: float(len(texts)), "texts", sizes_matter=True),
-        "spread": row(lambda x: float(np.var(x)), "features", group="distance"),
+        "lengths": row(lambda tokens: np.array([float(len(text)) for text in tokens]), catalogue.TOKENS),
+        "count": row(lambda texts: float(len(texts)), catalogue.TEXTS, sizes_matter=True),
+        "spread": row(lambda x: float(np.var(x)), catalogue.FEATURES, group="distance"),
         "shift": row(
-            lambda p, q, seed, level: Estimate(float(p.mean() - q.mean()), (0.0, level), 0.5), "both features"
+            lambda p, q, seed, level: Estimate(float(p.mean() - q.mean()), (0.0, level), 0.5), catalogue.BOTH_FEATURES
         ),
-        "shared": row(lambda p, q, seed, level: float(len({*p} & {*q})), "both texts"),
+        "shared": row(lambda p, q, seed, level: float(len({*p} & {*q})), catalogue.BOTH_TEXTS),
         "tv": row(
             lambda p, q, level, groups=None: Estimate(float(abs(p / p.sum() - q / q.sum()).sum() / 2)),
-            "both histograms",
+            catalogue.BOTH_HISTOGRAMS,
         ),
-        "per_prompt": row(lambda tokens, prompts: np.array([1.0, 2.0]), "prompts"),
-        "copied": row(lambda p, q, t, seed, level: float(len(t)), "three features"),
-        "broken": row(lambda tokens: _fail(), "tokens", cheap=False),
+        "per_prompt": row(lambda tokens, prompts: np.array([1.0, 2.0]), catalogue.PROMPTS),
+        "copied": row(lambda p, q, t, seed, level: float(len(t)), catalogue.THREE_FEATURES),
+        "broken": row(lambda tokens: _fail(), catalogue.TOKENS, cheap=False),
     }
     found |= {name: item for name, item in MEASURES.items() if item.in_result}
     for module in (describe_sets, description):

@@ -12,9 +12,9 @@ from samples import PACKAGE, ROOT
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.hosts.space.view import markup
-from mauve_metric.results import report
+from mauve_metric.results import result_methods
 from mauve_metric.results.wording import words
-from mauve_metric.results.wording.joint_verdict import joint_comparison, joint_verdict
+from mauve_metric.results.wording.answer import joint_comparison, joint_verdict
 from mauve_metric.results.wording.verdict import LIFTED, WITHHELD, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -73,7 +73,7 @@ def test_no_comparison_claims_equality(pair: Comparison, difference: float, real
             assert not FORBIDDEN.search(said), said
         assert "closest" not in views[0] or (real and not code)
         assert ("cannot be told apart" in views[0]) == (not real and not code)
-    assert not FORBIDDEN.search(report.report_page(found))
+    assert not FORBIDDEN.search(result_methods.report_page(found))
 
 
 def test_a_verdict_names_its_features(pair: Comparison) -> None:

@@ -40,7 +40,9 @@ def noise(count: int) -> list[str]:
 
 
 def values(texts: list[str], prompts: list[int] | None = None) -> dict[str, float]:
-    names = [name for name, row in statistics_rows().items() if prompts is not None or row.needs != "prompts"]
+    names = [
+        name for name, row in statistics_rows().items() if prompts is not None or "prompts" not in row.inputs.given
+    ]
     found = text_statistics(texts, prompts=prompts, measures=names)
     return {name: float(found[name]) for name in names}  # type: ignore[arg-type]
 
@@ -110,7 +112,7 @@ def test_the_dict_is_fit_for_json_and_has_a_signature() -> None:
     texts = prose(6, 0)
     found = text_statistics(texts)
     assert json.loads(json.dumps(found)) == found
-    cheap = [name for name, row in statistics_rows().items() if row.cheap and row.needs != "prompts"]
+    cheap = [name for name, row in statistics_rows().items() if row.cheap and "prompts" not in row.inputs.given]
     assert list(found) == [*cheap, "num_texts", "num_tokens", "not_computed", "signature"]
     assert (found["num_texts"], found["num_tokens"], found["not_computed"]) == (6, 6 * WORDS, {})
     assert str(found["signature"]).startswith("tokens:words|num_texts:6|num_tokens:360|mauve_metric:")

@@ -1,4 +1,4 @@
-"""Evidence of a gap in words: buckets, their texts with the telling phrases marked, and a classifier's n-grams."""
+"""Evidence of a gap in words: notes on it, texts with the telling phrases marked, and a classifier's n-grams."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.lexical.phrases import phrase_spans
-from mauve_metric.results.plain_text import digits, one_line, percent, printable
 
 if TYPE_CHECKING:
     from mauve_metric.features.ngrams import NgramUse
-    from mauve_metric.results.explanation import GapBucket, NearText, ScoredText
 
-EXCERPT = 160  # characters shown of a text  # characters shown of a text
 READ = 20_000  # characters of a text that are searched for phrases
 BEFORE = 100  # characters shown before the first phrase if that is far from the beginning
 LEGEND = (
@@ -32,77 +29,11 @@ NGRAMS_NOTE = (
 )
 
 
-def bucket_title(bucket: GapBucket) -> str:
-    """The title of a bucket."""
-    side = {"too much": "TOO MUCH", "missed": "MISSED", "even": "EVEN"}[bucket.side]
-    noise = ", could be noise" if bucket.noise else ""
-    return (
-        f"{bucket.rank}. {side}: {percent(bucket.share, 1)} of the gap, {bucket.p_count} human and {bucket.q_count} "
-        f"model texts{noise}"
-    )
-
-
-def bucket_facts(bucket: GapBucket) -> list[tuple[str, str]]:
-    """Facts below a bucket's title: names and values, without those that are empty."""
-    facts = [
-        ("about", ", ".join(bucket.words)),
-        ("human texts say", ", ".join(bucket.p_words)),
-        ("model texts say", ", ".join(bucket.q_words)),
-        ("model repeats", ", ".join(bucket.repeated)),
-        ("human texts by subgroup", _composition(bucket, 0)),
-        ("model texts by subgroup", _composition(bucket, 1)),
-        ("under another seed", f"overlap {bucket.overlap:.2f}, rank {bucket.other_rank}"),
-    ]
-    return [(name, printable(value)) for name, value in facts if value]
-
-
-def _composition(bucket: GapBucket, side: int) -> str:
-    """The shares of the labels among the texts of one side (0 human, 1 the model's), the largest first."""
-    counts = {label: of_both[side] for label, of_both in bucket.composition.items() if of_both[side]}
-    ordered = sorted(counts, key=lambda label: -counts[label])
-    return ", ".join(f"{label} {percent(counts[label], sum(counts.values()))}" for label in ordered)
-
-
-def near_label(near: NearText) -> str:
-    """The number of a text, and whether it lies in the bucket.
-
-    >>> from mauve_metric.results.explanation import NearText
-    >>> near_label(NearText(7, 0.5, False, None))
-    'text 7 (outside, nearest)'
-    """
-    return f"text {near.row}" + ("" if near.in_bucket else " (outside, nearest)")
-
-
-def scored_label(text: ScoredText) -> str:
-    """The number of a text and its score.
-
-    >>> from mauve_metric.results.explanation import ScoredText
-    >>> scored_label(ScoredText(7, -2.345, None))
-    'text 7 (score -2.3)'
-    """
-    return f"text {text.row} (score {digits(text.score, '+.1f')})"
-
-
-def excerpt(text: str, length: int = EXCERPT) -> str:
-    """The beginning of a text on one line, without control characters.
-
-    >>> excerpt("one two three", 10)
-    'one two …'
-    """
-    line = one_line(text)
-    return line if len(line) <= length else line[: length - 2].rsplit(" ", 1)[0] + " …"
-
-
 class Piece(NamedTuple):
     """A part of a text; marked: it is a telling phrase."""
 
     text: str
     marked: bool
-
-
-def telling(bucket: GapBucket) -> dict[str, tuple[str, ...]]:
-    """The phrases to mark in the "human" and in the "model" texts of a bucket."""
-    return {"human": bucket.p_words, "model": (*bucket.q_words, *bucket.repeated)}
 
 
 def marked(text: str, phrases: Sequence[str], most: int) -> list[Piece]:

@@ -11,6 +11,7 @@ import pytest
 from samples import texts_of
 
 from mauve_metric.arrays import Estimate
+from mauve_metric.catalogue.row import LIKELIHOODS
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.likelihood.likelihood_measures import (
     _groups,
@@ -56,7 +57,7 @@ def mean_of(name: str, given: Likelihoods) -> float:
 
 
 def test_every_row_gives_one_number_a_text_in_its_range(read: Likelihoods) -> None:
-    rows = {name: row for name, row in MEASURES.items() if row.needs == "likelihoods"}
+    rows = {name: row for name, row in MEASURES.items() if row.inputs == LIKELIHOODS}
     assert len(rows) >= 11
     for name, row in rows.items():
         assert row.group == "language-model" and not row.cheap

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
-from mauve_metric.results import report
-from mauve_metric.results.plain_text import one_line
-from mauve_metric.results.wording import evidence, words
+from mauve_metric.results import result_methods
+from mauve_metric.results.plain_text import excerpt, one_line
+from mauve_metric.results.wording import words
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 QUICK = {"num_buckets": 8, "kmeans_num_redo": 1}
@@ -61,7 +61,7 @@ def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
 def test_models_that_are_not_told_apart_have_no_winner() -> None:
     equal = of((1, 0.5), (1, 0.5))
     assert words.closest(equal.ranking, equal.differences) == ("a", "b")
-    for shown in (words.ranking_verdict(equal), str(equal), equal.to_markdown(), report.report_page(equal)):
+    for shown in (words.ranking_verdict(equal), str(equal), equal.to_markdown(), result_methods.report_page(equal)):
         assert "closest" not in shown and "corrected" not in shown and "better" not in shown
         assert "These texts do not show a difference in content between them" in " ".join(shown.split())
     assert "here both have the same score" in words.forecast_sentence(equal)
@@ -119,7 +119,7 @@ def test_one_model_is_not_the_closest_of_one() -> None:
     alone = of((1, 0.8), permutations=39)
     said = words.ranking_verdict(alone)
     assert "closest" not in said and "of what two human sets reach" in said and "(p = " in said
-    page = report.report_page(alone)
+    page = result_methods.report_page(alone)
     assert "from 39 permutations" in page and "<details" not in page.split("<h2>")[0]  # caveats are in sight
 
 
@@ -132,7 +132,7 @@ def test_p_values_are_a_column_where_there_was_a_test() -> None:
 
 def test_the_spread_over_seeds_is_in_the_report(result: MauveResult) -> None:
     several = of((1, 0.8), (2, 0.1), num_runs=3)
-    page = report.report_page(several)
+    page = result_methods.report_page(several)
     for one in several.models.values():
         assert f"{one.mauve_mean:.4f} ± {one.mauve_std:.4f}, mean and standard deviation of 3 clusterings" in page
 
@@ -163,4 +163,4 @@ def test_severity_is_shown_with_the_codes(result: MauveResult) -> None:
 
 def test_names_and_excerpts_are_cleaned_alike() -> None:
     hostile = " a\tb\x00\u202ec\u200b\n d "
-    assert one_line(hostile) == evidence.excerpt(hostile) == "a b c d"
+    assert one_line(hostile) == excerpt(hostile) == "a b c d"

@@ -18,9 +18,9 @@ from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.options import config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
-from mauve_metric.results.figure_files import save_chart
 from mauve_metric.results.plain_text import one_line
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.result_methods import save_chart
 from mauve_metric.results.wording import answer, words
 from mauve_metric.results.wording.spelling import flag_of
 from mauve_metric.runtime.optional_imports import import_vl_convert

@@ -20,8 +20,7 @@ from mauve_metric.results.explanation import Explanation, GapBucket, NearText, S
 from mauve_metric.results.plain_text import cell, digits, percent
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer, evidence, words
-from mauve_metric.results.wording.evidence import EXTREMES_NOTE, NGRAMS_NOTE, ngram_sentence, scored_label
-from mauve_metric.results.wording.joint_verdict import featurizers_table
+from mauve_metric.results.wording.answer import featurizers_table
 from mauve_metric.results.wording.spelling import ALIGNED, PAGE
 from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, learned_ranking, learned_sentence, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -232,15 +231,13 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
         bucket: with all texts by their distance from the centre.
         sizes: texts of the human set and of the model's.
     """
-    phrases = evidence.telling(bucket)
+    phrases = bucket.telling
     sides = [
         _bucket_side("human", bucket.p_texts, bucket.p_count, sizes[0], phrases["human"]),
         _bucket_side("model", bucket.q_texts, bucket.q_count, sizes[1], phrases["model"]),
     ]
     legend = evidence.LEGEND if any(phrases.values()) else ""
-    return render(
-        "bucket", title=evidence.bucket_title(bucket), facts=evidence.bucket_facts(bucket), legend=legend, sides=sides
-    )
+    return render("bucket", title=bucket.title, facts=bucket.facts, legend=legend, sides=sides)
 
 
 def pair_panel(
@@ -268,12 +265,11 @@ def _learned_panel(explanation: Explanation) -> str:
     if not any(texts for _, texts in extremes):
         return ""
     sides = [
-        (side, [(scored_label(item), shorten(item.text or "", _TEXT_CHARACTERS)) for item in texts])
-        for side, texts in extremes
+        (side, [(item.label, shorten(item.text or "", _TEXT_CHARACTERS)) for item in texts]) for side, texts in extremes
     ]
-    uses = [ngram_sentence(use) for use in explanation.ngrams]
+    uses = [evidence.ngram_sentence(use) for use in explanation.ngrams]
     normalised = learned_sentence(explanation.result) if explanation.result.normalised else ""
-    said = {"normalised": normalised, "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
+    said = {"normalised": normalised, "note": evidence.EXTREMES_NOTE, "ngrams_note": evidence.NGRAMS_NOTE}
     return render("learned", sides=sides, uses=uses, **said)
 
 

@@ -24,7 +24,7 @@ from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.results.plain_text import digits
-from mauve_metric.results.wording import evidence, words
+from mauve_metric.results.wording import words
 from mauve_metric.results.wording.verdict import verdict
 
 gr = pytest.importorskip("gradio")
@@ -86,8 +86,8 @@ def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: 
     assert parts == sorted(parts, reverse=True)
     for item in found.buckets:  # what is shown of a bucket is what `explain` says of it
         page = html.unescape(pages[[bucket for _, bucket in choices].index(item.bucket)])
-        assert evidence.bucket_title(item) in page
-        assert all(value in page for _, value in evidence.bucket_facts(item))
+        assert item.title in page
+        assert all(value in page for _, value in item.facts)
 
 
 def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: Path) -> None:
