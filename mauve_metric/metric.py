@@ -15,14 +15,7 @@ import evaluate
 from mauve_metric.api.compute import score_sides
 from mauve_metric.arrays import TextData
 from mauve_metric.features.feature_set import FeatureSet, Kind, Side
-from mauve_metric.hosts.evaluate.metric_card import (
-    CITATION,
-    CODEBASE_URLS,
-    DEFAULTS,
-    DESCRIPTION,
-    REFERENCE_URLS,
-    describe_inputs,
-)
+from mauve_metric.hosts.evaluate import metric_card as card
 from mauve_metric.hosts.evaluate.stored_texts import TEXT_STATISTICS, StoredTexts, TextStatistics
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
@@ -94,21 +87,21 @@ class Mauve(StoredTexts):
         own = {name: value for name, value in options.items() if name not in _HOST_OPTIONS}
         if options.get("seed") is not None:
             own["seed"] = options["seed"]
-        self.defaults = {**DEFAULTS, **own}
+        self.defaults = {**card.DEFAULTS, **own}
         split_options({name: value for name, value in self.defaults.items() if name not in _OF_COMPUTE})
         super().__init__(config_name, **{name: value for name, value in options.items() if name in _HOST_OPTIONS})
 
     def _info(self) -> evaluate.MetricInfo:
         texts = datasets.Sequence(datasets.Value("string"))
         return evaluate.MetricInfo(
-            description=DESCRIPTION,
-            citation=CITATION,
-            inputs_description=describe_inputs(),
+            description=card.DESCRIPTION,
+            citation=card.CITATION,
+            inputs_description=card.describe_inputs(),
             features=datasets.Features({"predictions": texts, "references": texts}),
             license="Apache-2.0",
-            homepage=REFERENCE_URLS[0],
-            reference_urls=list(REFERENCE_URLS),
-            codebase_urls=list(CODEBASE_URLS),
+            homepage=card.REFERENCE_URLS[0],
+            reference_urls=list(card.REFERENCE_URLS),
+            codebase_urls=list(card.CODEBASE_URLS),
         )
 
     def compute(
@@ -161,10 +154,8 @@ class Mauve(StoredTexts):
             features, texts = options.pop(features_name, None), list(chain.from_iterable(rows))
             if features is None and not texts:
                 raise ValueError(f"there are no {texts_name}: give texts as {texts_name} or arrays as {features_name}")
-            if features is None:
-                sides[side] = Side("text", texts_name, texts, None, f"{side}_groups", choices)
-            else:
-                kind: Kind = "set" if isinstance(features, FeatureSet) else "features"
-                sides[side] = Side(kind, features_name, features, None, f"{side}_groups", choices)
+            kind: Kind = "text" if features is None else "set" if isinstance(features, FeatureSet) else "features"
+            name, content = (texts_name, texts) if features is None else (features_name, features)
+            sides[side] = Side(kind, name, content, None, f"{side}_groups", choices)
         of_compute = {name: options.pop(name) for name in _OF_COMPUTE if name in options}
         return MauveOutput(score_sides(sides, options, **of_compute))
