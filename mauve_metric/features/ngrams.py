@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Bools, Floats, Hashes
+from mauve_metric.arrays import Array, Hashes
 from mauve_metric.texts.fingerprints import FORMATS
 
 COLUMNS = 512  # of each half of a row
@@ -154,28 +154,24 @@ def _differing(
     totals = np.asarray(counts.sum(axis=1)).ravel()
     is_model = np.arange(len(totals)) >= len(p_texts)
     shares = counts.multiply(1 / totals[:, None]).tocsr()
-    (p_mean, p_error), (q_mean, q_error) = (_root_moments(shares, is_model == side) for side in (False, True))
+    sides = []
+    for chosen in (~is_model, is_model):
+        own, n = shares[chosen], int(chosen.sum())
+        mean = np.asarray(own.sqrt().sum(axis=0)).ravel() / n  # of the square roots of each column's shares
+        variance = np.asarray(own.sum(axis=0)).ravel() / n - mean**2
+        rates = 1000 * np.asarray(counts[chosen].sum(axis=0)).ravel() / totals[chosen].sum()
+        sides.append((mean, np.maximum(variance, 0) / (n - 1), rates))
+    (p_mean, p_error, p_rates), (q_mean, q_error, q_rates) = sides
     t = (q_mean - p_mean) / np.sqrt(p_error + q_error + 1e-12)  # equal rows have a little error, so that it is finite
     chance = 2 * stdtr(min(len(p_texts), len(q_texts)) - 1, -np.abs(t)) * len(t)
-    rates = [1000 * np.asarray(counts[is_model == side].sum(axis=0)).ravel() / totals[is_model == side].sum()
-             for side in (False, True)]  # fmt: skip
     found = []
     names = counter.get_feature_names_out()
     for number in np.flatnonzero(chance <= SURE).tolist():
         pair = names[number]
         shown = "".join(map(_letter, pair)) if kind == "letters" else " ".join(_KINDS.get(part, part) for part in pair)
-        rate = [float(side[number]) for side in rates]
-        found.append(NgramUse(shown, kind, rate[0], rate[1], float(t[number]), format_of_pair(*pair)))
+        rates = float(p_rates[number]), float(q_rates[number])
+        found.append(NgramUse(shown, kind, *rates, float(t[number]), format_of_pair(*pair)))
     return found
-
-
-def _root_moments(shares: object, chosen: Bools) -> tuple[Floats, Floats]:
-    """Of the square roots of each column's shares in the chosen rows: the mean, and its squared standard error."""
-    own = shares[chosen]  # type: ignore[index]
-    n = own.shape[0]
-    mean = np.asarray(own.sqrt().sum(axis=0)).ravel() / n
-    variance = np.asarray(own.sum(axis=0)).ravel() / n - mean**2
-    return mean, np.maximum(variance, 0) / (n - 1)
 
 
 def format_of_pair(first: str, second: str) -> str:
