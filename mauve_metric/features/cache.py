@@ -64,7 +64,6 @@ _PASSING = {  # the circumstances of a file that may be sound: all other errors 
     sqlite3.SQLITE_PROTOCOL,
 }
 _FORM = "1"  # of the notes; another one finds nothing of the old
-_POOLING_FILE = "1_Pooling/config.json"
 _NOTE = np.dtype([("key", f"V{_KEY_BYTES}"), ("length", "<u4"), ("cut", "u1")])  # of a text; stored as its bytes
 _LOOK_SECONDS = 1.0  # how long to wait for another process before a damaged file is looked at
 Answer = TypeVar("Answer")
@@ -345,9 +344,8 @@ def _is_passing(error: Exception) -> bool:
 
 def token_key(digest: str, ids: Sequence[int]) -> bytes:
     """The cache key of one text under one encoder: a hash of the encoder's identity and the token ids."""
-    hashed = hashlib.blake2b(digest.encode(), digest_size=_KEY_BYTES)
-    hashed.update(np.asarray(ids, dtype=np.int64).tobytes())
-    return hashed.digest()
+    content = digest.encode() + np.asarray(ids, dtype=np.int64).tobytes()
+    return hashlib.blake2b(content, digest_size=_KEY_BYTES).digest()
 
 
 class KnownTexts:
@@ -375,10 +373,8 @@ class KnownTexts:
         if len(notes) < len(texts):
             return None
         rows = np.stack(notes).view(_NOTE)[:, 0]
-        keys = [key.tobytes() for key in rows["key"]]
-        distinct = [*dict.fromkeys(keys)]
-        found = dict(zip(distinct, self._store.get(distinct), strict=True))
-        features = [feature for key in keys if (feature := found[key]) is not None]
+        found = self._store.get([key.tobytes() for key in rows["key"]])
+        features = [feature for feature in found if feature is not None]
         if len(features) < len(texts):
             return None
         identity = {"model": self._model, **json.loads(known.tobytes())}
@@ -407,9 +403,8 @@ class KnownTexts:
 
     def _key(self, text: str | None) -> bytes:
         """The key of a text's note, or of the encoder's identity."""
-        hashed = hashlib.blake2b(f"{self._source}{'identity' if text is None else 'text'}".encode(), digest_size=20)
-        hashed.update((text or "").encode("utf-8", "surrogatepass"))
-        return hashed.digest()
+        content = f"{self._source}identity" if text is None else f"{self._source}text{text}"
+        return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=20).digest()
 
 
 def source_of(config: MauveConfig) -> str | None:
@@ -422,9 +417,8 @@ def source_of(config: MauveConfig) -> str | None:
     if not isinstance(name, str) or (name not in FEATURIZERS and not os.path.isdir(name)):
         return None
     folder = FEATURIZERS[name]() if name in FEATURIZERS else Path(name)
-    files = [path for path in sorted(folder.iterdir()) if path.is_file()]
-    files += [path for path in [folder / _POOLING_FILE] if path.is_file()]
-    parts = [f"{path.relative_to(folder)}:{file_sha256(path)}" for path in files]
+    paths = [*sorted(folder.iterdir()), folder / "1_Pooling" / "config.json"]
+    parts = [f"{path.relative_to(folder)}:{file_sha256(path)}" for path in paths if path.is_file()]
     parts += [f"{package}:{metadata.version(package)}" for package in ("transformers", "tokenizers")]
     parts += [_FORM, name, config.pooling, str(config.max_text_length), config.dtype]
     parts += [f"text_prefix:{config.text_prefix}"] if config.text_prefix else []

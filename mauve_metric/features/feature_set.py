@@ -222,7 +222,6 @@ class Featurizing:
         for side in sides.values():
             if side.content is None:
                 raise ValueError(f"one of {', '.join(side.choices)} must be given, all are None")
-        for side in sides.values():
             if isinstance(side.content, FeatureSet):
                 self.follow(side.content, side.argument)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
