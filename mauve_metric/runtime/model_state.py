@@ -131,9 +131,6 @@ def release_memory() -> None:
 
 def out_of_memory(error: Exception) -> bool:
     """Return whether an exception means that the device's or the host's memory is used up."""
-    torch = import_torch()
-    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and (
-        "out of memory" in str(error).lower() or "can't allocate memory" in str(error).lower()
-    )
+    text = str(error).lower()
+    exhausted = isinstance(error, RuntimeError) and ("out of memory" in text or "can't allocate memory" in text)
+    return exhausted or isinstance(error, (MemoryError, import_torch().OutOfMemoryError))
