@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.arrays import Array, Floats
 from mauve_metric.measures.cross_fitting import FOLDS, assign_folds, same_rows
 from mauve_metric.measures.frontier import as_frontier, curve_area, curve_through, mauve_floor, mixture_weights
 from mauve_metric.runtime.checks import check_known, check_sets
@@ -104,29 +104,22 @@ def neighbour_log_ratios(p: Array, q: Array, k: int | None = None, seed: int = 2
     k = min(round(math.sqrt(n)), n - 1) if k is None else k
     if not 1 <= k < n:
         raise ValueError(f"k must be from 1 to {n - 1}, one less than all rows, got {k}")
-    of_p = (_neighbours(np.concatenate([p, q]), k, np.random.default_rng(seed)) < n_p).sum(axis=1)
+    rows = np.concatenate([p, q])
+    centred = rows - rows.mean(axis=0)
+    centred = centred / max(float(np.abs(centred).max()), np.finfo(np.float64).tiny)
+    centred = (centred + _JITTER * np.random.default_rng(seed).normal(size=rows.shape)).astype(np.float32)
+    index = import_faiss().IndexFlatL2(rows.shape[1])
+    index.add(centred)
+    of_p = np.empty(n, dtype=np.int64)
+    for start in range(0, n, _BLOCK_ROWS):
+        numbers = index.search(centred[start : start + _BLOCK_ROWS], k + 1)[1]
+        own = numbers == np.arange(start, start + len(numbers))[:, None]
+        own[~own.any(axis=1), -1] = True  # not among them by rounding: one of the others less
+        of_p[start : start + len(numbers)] = ((numbers < n_p) & ~own).sum(axis=1)
     side = np.arange(n) < n_p
     others = np.log(n - n_p - ~side) - np.log(n_p - side)
     t: Floats = np.log(of_p + 0.5) - np.log(k - of_p + 0.5) + others
     return LogRatios(t[:n_p], t[n_p:])
-
-
-def _neighbours(rows: Floats, k: int, rng: np.random.Generator) -> Integers:
-    """Numbers of the k nearest other rows of each row, (n, k)."""
-    faiss = import_faiss()
-    centred = rows - rows.mean(axis=0)
-    centred = centred / max(float(np.abs(centred).max()), np.finfo(np.float64).tiny)
-    centred = (centred + _JITTER * rng.normal(size=rows.shape)).astype(np.float32)
-    index = faiss.IndexFlatL2(rows.shape[1])
-    index.add(centred)
-    found = np.empty((len(rows), k), dtype=np.int64)
-    for start in range(0, len(rows), _BLOCK_ROWS):
-        block = centred[start : start + _BLOCK_ROWS]
-        numbers = index.search(block, k + 1)[1]
-        own = numbers == np.arange(start, start + len(block))[:, None]
-        own[~own.any(axis=1), -1] = True  # not among them by rounding: one of the others less
-        found[start : start + len(block)] = numbers[~own].reshape(len(block), k)
-    return found
 
 
 def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
@@ -177,14 +170,6 @@ def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     return LogRatios(t[is_p], t[~is_p])
 
 
-class _Fit(NamedTuple):
-    """Independent coordinates that tell both Gaussians apart: mean of P (that of Q is 0), variances, (r,) each."""
-
-    shift: Floats
-    p_variance: Floats
-    q_variance: Floats
-
-
 def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     """log p/q of the Gaussians fitted to two sets, at 20 000 points drawn from each (Pillutla et al. 2023).
 
@@ -206,22 +191,23 @@ def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     """
     p, q = _check_rows(p, q, _ROWS_A_COLUMN)
     rng = np.random.default_rng(seed)
-    fit = _fit_both(p, q, rng)
-    p_points = fit.shift + np.sqrt(fit.p_variance) * rng.normal(size=(DRAWS, len(fit.shift)))
-    q_points = np.sqrt(fit.q_variance) * rng.normal(size=(DRAWS, len(fit.shift)))
+    shift, p_variance, q_variance = _fit_both(p, q, rng)
+    p_points = shift + np.sqrt(p_variance) * rng.normal(size=(DRAWS, len(shift)))
+    q_points = np.sqrt(q_variance) * rng.normal(size=(DRAWS, len(shift)))
     ratios = []
     for points in (p_points, q_points):
-        squares = np.square(points) / fit.q_variance - np.square(points - fit.shift) / fit.p_variance
-        ratios.append((squares + np.log(fit.q_variance / fit.p_variance)).sum(axis=1) / 2)
+        squares = np.square(points) / q_variance - np.square(points - shift) / p_variance
+        ratios.append((squares + np.log(q_variance / p_variance)).sum(axis=1) / 2)
     return LogRatios(*ratios)
 
 
-def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> _Fit:
+def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """Independent coordinates that tell both Gaussians apart: mean of P (that of Q is 0), variances, (r,) each."""
     p, q = _components(p, q)
     n_p, n_q, r = len(p), len(q), p.shape[1]
     n = n_p + n_q
     if r == 0:
-        return _Fit(np.zeros(1), np.ones(1), np.ones(1))
+        return np.zeros(1), np.ones(1), np.ones(1)
     means = p.mean(axis=0), q.mean(axis=0)
     rows = np.concatenate([p - means[0], q - means[1]])
     variances, directions = np.linalg.eigh(rows.T @ rows / (n - 2))
@@ -240,7 +226,7 @@ def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> _Fit:
     p_variance = np.maximum(shares[kept], least)
     q_variance = np.maximum((n - 2 - (n_p - 1) * shares[kept]) / (n_q - 1), least)
     rest = float(np.linalg.norm(shift[~kept]))
-    return _Fit(np.append(shift[kept], rest), np.append(p_variance, 1.0), np.append(q_variance, 1.0))
+    return np.append(shift[kept], rest), np.append(p_variance, 1.0), np.append(q_variance, 1.0)
 
 
 def _components(p: Floats, q: Floats) -> tuple[Floats, Floats]:

@@ -9,30 +9,27 @@ import numpy as np
 from mauve_metric.arrays import Array
 
 
-def vendi_score(features: Array, q: float = 1.0) -> float:
-    """The effective number of different rows of a set (Friedman and Dieng 2023; order q: Pasarkar and Dieng 2024).
+def vendi_score(features: Array) -> float:
+    """The effective number of different rows of a set (Friedman and Dieng 2023).
 
-    exp((1 - q)⁻¹·log Σ λ_i^q) with λ the eigenvalues of K/n, K_ij the cosine of rows i and j; q = 1: exp of the entropy
-    -Σ λ log λ; q = ∞: 1/max λ. They are taken of XXᵀ/n or XᵀX/n, whichever is smaller.
+    exp(-Σ λ log λ) with λ the eigenvalues of K/n, K_ij the cosine of rows i and j; they are taken of XXᵀ/n or XᵀX/n,
+    whichever is smaller.
 
     Args:
         features: of one set, shape (n, d), at least 1 row, none of them 0.
-        q: the order, at least 0, also infinity; the higher, the less a rare kind of text counts.
 
     Returns:
-        Between 1 (all rows in one direction) and min(n, d) (orthogonal ones); falls with q and grows with n, so that
-        only sets of one size compare; the closer to the human texts' value the better.
+        Between 1 (all rows in one direction) and min(n, d) (orthogonal ones); grows with n, so that only sets of
+        one size compare; the closer to the human texts' value the better.
 
     Raises:
-        ValueError: no row, a row of zeros, an order below 0.
+        ValueError: no row, a row of zeros.
 
     >>> round(vendi_score(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 3.0]])), 12)
     2.0
     """
     if features.ndim != 2 or len(features) < 1:
         raise ValueError(f"features must have at least 1 row, got an array of shape {features.shape}")
-    if not q >= 0:
-        raise ValueError(f"q must be at least 0, got {q}")
     largest = np.abs(features).max(axis=1, keepdims=True).astype(np.float64)
     zero = np.flatnonzero(largest == 0)
     if len(zero):
@@ -43,10 +40,4 @@ def vendi_score(features: Array, q: float = 1.0) -> float:
     values = np.linalg.eigvalsh(rows @ rows.T if n <= d else rows.T @ rows) / n
     values = values[values > np.finfo(np.float64).eps * max(n, d)]  # those below are rounding of 0; the sum is 1
     values = values / values.sum()
-    if math.isinf(q):
-        return 1 / float(values.max())
-    if q == 1:
-        return math.exp(-float(values @ np.log(values)))
-    logs = q * np.log(values)
-    largest_log = float(logs.max())
-    return math.exp((largest_log + math.log(float(np.exp(logs - largest_log).sum()))) / (1 - q))
+    return math.exp(-float(values @ np.log(values)))
