@@ -10,7 +10,7 @@ import numpy as np
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.texts.fingerprints import FORMATS
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
 TELLING = 0.6  # AUC above which a verdict begins with the format
 _SURE = 0.01  # p-value above which it may be chance
@@ -73,8 +73,5 @@ def format_warnings(check: FormatCheck | None) -> Iterator[ScoreWarning]:
         return
     name = check.strongest
     alone = f"{FORMATS[name].what} alone with AUC {check.each[name]:.2f}, " if check.each[name] > TELLING else ""
-    message = (
-        f"format tells the two sets apart: {alone}all format together with AUC {check.auc:.2f}. A featurizer that sees "
-        f"it scores layout before writing. Cure: {FORMATS[name].cure}"
-    )
-    yield ScoreWarning("format_differs", message, {"auc": check.auc, f"auc_{name}": check.each[name]})
+    numbers = {"auc": check.auc, f"auc_{name}": check.each[name]}
+    yield warn("format_differs", numbers, alone=alone, cure=FORMATS[name].cure)

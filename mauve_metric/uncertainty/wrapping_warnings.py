@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.texts.fingerprints import Marks
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
 STRIPPED_SHARE = 0.01  # of a set: above, what was taken off is no accident, and the score is of other texts
 WRAPPED_SHARE = 0.01  # of one set, and less than a tenth of that of the other: it dominates a featurizer's distances
@@ -29,8 +29,7 @@ def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
         many = {rule: times for rule, times in side.stripped.items() if times > STRIPPED_SHARE * len(side)}
         if many:
             rules = ", ".join(f"{rule} off {times}" for rule, times in many.items())
-            message = f"strip changed the {name} texts ({rules} of {len(side)}): the score is of what was left of them"
-            yield ScoreWarning("stripped_texts", message, {"set": name, "texts": len(side), **many})
+            yield warn("stripped_texts", {"set": name, "texts": len(side), **many}, rules=rules)
     if p.marks is not None and q.marks is not None:
         yield from _differences(p.marks, q.marks)
         yield from _openings(p.marks, q.marks)
@@ -46,12 +45,8 @@ def _differences(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
             continue
         if (human if shares[0] > shares[1] else model) < LEAST_TEXTS:
             continue
-        message = (
-            f"{human} of {p.texts} human and {model} of {q.texts} model texts show {sight}: the score may measure "
-            f"these more than the texts; strip={rule!r} takes them off both sets"
-        )
         numbers = {"kind": rule, "p_texts": human, "q_texts": model, "n_p": p.texts, "n_q": q.texts}
-        yield ScoreWarning("blanks_in_one_set" if blanks else "wrapping_in_one_set", message, numbers)
+        yield warn("blanks_in_one_set" if blanks else "wrapping_in_one_set", numbers, sight=sight)
 
 
 def _openings(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
@@ -62,13 +57,9 @@ def _openings(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
         telling = _telling(marks, others)
         if telling:
             shown = ", ".join(f"“{' '.join(words)}” ({times})" for words, times in telling.items())
-            message = (
-                f"of {marks.texts} {name} texts many begin with the same words, and next to none of the {other} texts: "
-                f"{shown}; the score may measure these more than the texts"
-            )
             counts = {" ".join(words): times for words, times in telling.items()}
             numbers = {"set": name, "texts": marks.texts, "openings": counts}
-            yield ScoreWarning("opening_in_one_set", message, numbers)
+            yield warn("opening_in_one_set", numbers, other=other, shown=shown)
 
 
 def _telling(marks: Marks, others: Marks) -> dict[tuple[str, ...], int]:
