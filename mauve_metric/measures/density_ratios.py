@@ -1,7 +1,7 @@
 """MAUVE from estimated density ratios, without buckets.
 
 log p/q is estimated at points of P and of Q by nearest neighbours, by a classifier or by two Gaussians; means over the
-points give the frontier, its area and its integral.
+points give the frontier and its area.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.measures.cross_fitting import FOLDS, assign_folds, same_rows
-from mauve_metric.measures.frontier import as_frontier, curve_area, curve_through, mauve_floor, mixture_weights
+from mauve_metric.measures.frontier import as_frontier, curve_area, curve_through, mauve_floor
 from mauve_metric.runtime.checks import check_known, check_sets
 from mauve_metric.runtime.optional_imports import import_faiss
 
-_WEIGHTS = np.linspace(0, 1, 202)[1:-1]  # mixture weights λ of the area and of the integral
+_WEIGHTS = np.linspace(0, 1, 202)[1:-1]  # mixture weights λ of the area
 _MOST_LOG = 700.0  # of p/q: its exponential is a number
 _BLOCK_ROWS = 4096  # searched at once
 _JITTER = 1e-4  # of the largest entry: above the rounding of distances, below what matters
@@ -34,18 +34,6 @@ class LogRatios(NamedTuple):
 
     p: Floats
     q: Floats
-
-
-class RatioScores(NamedTuple):
-    """Scores of an estimate of log p/q. There is no bias to take off, no interval and no bucket to explain.
-
-    mauve: in [floor, 1], higher is better. frontier_integral: in [0, 1], lower is better. divergence_curve:
-    (num_points + 2, 2) as in `frontier.divergence_curve`.
-    """
-
-    mauve: float
-    frontier_integral: float
-    divergence_curve: Floats
 
 
 def frontier_of_ratios(ratios: LogRatios, weights: ArrayLike) -> tuple[Floats, Floats]:
@@ -65,21 +53,19 @@ def frontier_of_ratios(ratios: LogRatios, weights: ArrayLike) -> tuple[Floats, F
     return as_frontier(one, two)
 
 
-def ratio_scores(ratios: LogRatios, scaling_factor: float = 5.0, num_points: int = 25) -> RatioScores:
-    """MAUVE, frontier integral and divergence curve of log p/q at points of both sides (Pillutla et al. 2023).
+def mauve_of_ratios(ratios: LogRatios, scaling_factor: float = 5.0) -> float:
+    """MAUVE of log p/q at points of both sides, in [floor, 1], higher is better (Pillutla et al. 2023).
+
+    There is no bias to take off, no interval and no bucket to explain.
 
     Args:
-        ratios: of one of `ESTIMATORS`. scaling_factor: c > 0. num_points: of the curve.
+        ratios: of one of `ESTIMATORS`. scaling_factor: c > 0.
 
-    >>> same = ratio_scores(LogRatios(np.zeros(5), np.zeros(5)))
-    >>> same.mauve, round(same.frontier_integral, 12)
-    (1.0, 0.0)
+    >>> mauve_of_ratios(LogRatios(np.zeros(5), np.zeros(5)))
+    1.0
     """
-    one, two = frontier_of_ratios(ratios, _WEIGHTS)
-    area = curve_area(curve_through(one, two, scaling_factor))
-    integral = 2 * float(((1 - _WEIGHTS) * one + _WEIGHTS * two).sum()) * float(_WEIGHTS[1] - _WEIGHTS[0])
-    curve = curve_through(*frontier_of_ratios(ratios, mixture_weights(num_points)), scaling_factor)
-    return RatioScores(max(area, mauve_floor(scaling_factor)), min(integral, 1.0), curve)
+    area = curve_area(curve_through(*frontier_of_ratios(ratios, _WEIGHTS), scaling_factor))
+    return max(area, mauve_floor(scaling_factor))
 
 
 def neighbour_log_ratios(p: Array, q: Array, k: int | None = None, seed: int = 25) -> LogRatios:
@@ -262,10 +248,8 @@ ESTIMATORS: dict[str, Callable[..., LogRatios]] = {
 }
 
 
-def estimate_ratio_scores(
-    p: Array, q: Array, estimator: str, scaling_factor: float = 5.0, num_points: int = 25, seed: int = 25
-) -> RatioScores:
-    """MAUVE, frontier integral and curve without buckets (Pillutla et al. 2023): see the estimator for how.
+def estimate_mauve(p: Array, q: Array, estimator: str, scaling_factor: float = 5.0, seed: int = 25) -> float:
+    """MAUVE without buckets (Pillutla et al. 2023): see the estimator for how.
 
     Args:
         p, q: rows, shapes (n_p, d) and (n_q, d). estimator: of `ESTIMATORS`. scaling_factor: c. seed: of what is drawn.
@@ -273,10 +257,9 @@ def estimate_ratio_scores(
     Raises:
         ValueError: an unknown estimator, or rows that it cannot work with.
 
-    >>> import numpy as np
     >>> rows = np.random.default_rng(0).normal(size=(100, 2))
-    >>> estimate_ratio_scores(rows, rows + 100, "neighbours").mauve < 0.01
+    >>> estimate_mauve(rows, rows + 100, "neighbours") < 0.01
     True
     """
     check_known("estimator", estimator, ESTIMATORS)
-    return ratio_scores(ESTIMATORS[estimator](p, q, seed=seed), scaling_factor, num_points)
+    return mauve_of_ratios(ESTIMATORS[estimator](p, q, seed=seed), scaling_factor)

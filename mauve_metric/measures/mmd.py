@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy as np
 
@@ -95,8 +94,14 @@ def mmd_gaussian(
         raise ValueError(f"bandwidth must be above 0, got {bandwidth}")
     _check(p, q, level, permutations)
     width = median_distance(p, q, seed) if bandwidth is None else bandwidth
-    centre = p.mean(axis=0, dtype=np.float64)
-    return _estimate(p, q, partial(_gaussian, centre=centre, width=width), seed, level, permutations, groups)
+    centre = p.mean(axis=0, dtype=np.float64)  # about which the squares lose least
+
+    def kernel(a: Floats, b: Floats) -> Floats:
+        a, b = (a - centre) / width, (b - centre) / width
+        values: Floats = a @ b.T - np.square(a).sum(axis=1)[:, None] / 2 - np.square(b).sum(axis=1) / 2
+        return np.exp(np.minimum(values, 0.0, out=values), out=values)
+
+    return _estimate(p, q, kernel, seed, level, permutations, groups)
 
 
 def median_distance(p: Array, q: Array, seed: int = 25) -> float:
@@ -122,13 +127,6 @@ def _polynomial(a: Floats, b: Floats) -> Floats:
     """The kernel of KID."""
     values: Floats = a @ b.T / a.shape[1] + 1
     return values * values * values
-
-
-def _gaussian(a: Floats, b: Floats, centre: Floats, width: float) -> Floats:
-    """exp(-‖a - b‖² / 2·width²); about `centre`, where the squares lose least."""
-    a, b = (a - centre) / width, (b - centre) / width
-    values: Floats = a @ b.T - np.square(a).sum(axis=1)[:, None] / 2 - np.square(b).sum(axis=1) / 2
-    return np.exp(np.minimum(values, 0.0, out=values), out=values)
 
 
 def _check(p: Array, q: Array, level: float, permutations: int) -> None:
