@@ -27,7 +27,6 @@ TESTED_THROUGH = {
     "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
     "features/likelihood/test_likelihoods.py": ("features/likelihood/language_model",),
     "features/test_rows.py": ("features/row_files",),
-    "features/test_sides.py": ("features/estimate",),
     "generation/test_evaluator.py": (
         "generation/decoding",
         "generation/options",
