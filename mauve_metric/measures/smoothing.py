@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mauve_metric.arrays import Counts, Floats
+from mauve_metric.arrays import Array, Counts, Floats
 from mauve_metric.runtime.checks import check_known
 
 
-def _good_turing(counts: Counts) -> Floats:
+def _good_turing(counts: Counts) -> Array:
     """The form of Orlitsky and Suresh 2015: buckets with the same count share what that count weighs.
 
     With φ_t buckets of t texts, those of t below the largest count weigh (φ_(t+1) + 1)(t + 1) in all if φ_(t+1) ≥ t,
@@ -22,11 +22,10 @@ def _good_turing(counts: Counts) -> Floats:
     for t, same in number.items():
         above = number.get(t + 1, 0)
         weights.append((above + 1) * (t + 1) / same if t < kinds[-1] and above >= t else float(t))
-    found: Floats = np.array(weights)[kind_of]
-    return found
+    return np.array(weights)[kind_of]
 
 
-SMOOTHINGS: dict[str, Callable[[Counts], Floats]] = {  # weights of the buckets
+SMOOTHINGS: dict[str, Callable[[Counts], Array]] = {  # weights of the buckets
     "none": lambda counts: counts.astype(np.float64),
     "laplace": lambda counts: counts + 1.0,
     "krichevsky_trofimov": lambda counts: counts + 0.5,
@@ -58,4 +57,5 @@ def smoothed(counts: Counts, rule: str = "krichevsky_trofimov") -> Floats:
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any() or counts.sum() == 0:
         raise ValueError(f"counts must be a vector of non-negative integers with a positive sum, got {counts!r}")
     weights = SMOOTHINGS[rule](counts)
-    return weights / weights.sum()
+    shares: Floats = weights / weights.sum()
+    return shares

@@ -54,10 +54,10 @@ def difference_interval(
         p, q: one number a text, (n,) and (m,). level: in (0, 1). p_groups, q_groups: see `mean_interval`.
     """
     if _is_share(p) and _is_share(q):
-        of_p, of_q = _score_interval(p, level, p_groups), _score_interval(q, level, q_groups)
-        if of_p is None or of_q is None:
+        p_interval, q_interval = _score_interval(p, level, p_groups), _score_interval(q, level, q_groups)
+        if p_interval is None or q_interval is None:
             return None
-        (p_share, p_low, p_high), (q_share, q_low, q_high), correlation = of_p, of_q, 0.0
+        (p_share, p_low, p_high), (q_share, q_low, q_high), correlation = p_interval, q_interval, 0.0
         if p_groups is not None and q_groups is not None:
             p_effects, q_effects = _group_effects((p, q), (p_groups, q_groups))
             scale = math.sqrt(float(p_effects @ p_effects) * float(q_effects @ q_effects))
