@@ -189,13 +189,18 @@ def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
 
 def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     """Independent coordinates that tell both Gaussians apart: mean of P (that of Q is 0), variances, (r,) each."""
-    p, q = _components(p, q)
-    n_p, n_q, r = len(p), len(q), p.shape[1]
-    n = n_p + n_q
+    n_p, n_q, n = len(p), len(q), len(p) + len(q)
+    rows = np.concatenate([p, q])  # on the principal components, at most one for ten rows; none if all are equal
+    rows = rows - rows.mean(axis=0)
+    rows = rows / max(float(np.abs(rows).max()), np.finfo(np.float64).tiny)
+    variances, directions = np.linalg.eigh(rows.T @ rows)
+    order = np.argsort(variances)[::-1][: max(1, n // _ROWS_A_COLUMN)]
+    order = order[variances[order] > max(variances[order[0]], 0.0) * 1e-10]
+    rows, r = rows @ directions[:, order], len(order)
     if r == 0:
         return np.zeros(1), np.ones(1), np.ones(1)
-    means = p.mean(axis=0), q.mean(axis=0)
-    rows = np.concatenate([p - means[0], q - means[1]])
+    means = rows[:n_p].mean(axis=0), rows[n_p:].mean(axis=0)
+    rows = np.concatenate([rows[:n_p] - means[0], rows[n_p:] - means[1]])
     variances, directions = np.linalg.eigh(rows.T @ rows / (n - 2))
     moving = variances > variances[-1] * 1e-10
     white = directions[:, moving] / np.sqrt(variances[moving])
@@ -213,18 +218,6 @@ def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> tuple[Floats, F
     q_variance = np.maximum((n - 2 - (n_p - 1) * shares[kept]) / (n_q - 1), least)
     rest = float(np.linalg.norm(shift[~kept]))
     return np.append(shift[kept], rest), np.append(p_variance, 1.0), np.append(q_variance, 1.0)
-
-
-def _components(p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Both on the principal components of the pool, at most one for ten rows; none for rows that are all equal."""
-    rows = np.concatenate([p, q])
-    rows = rows - rows.mean(axis=0)
-    rows = rows / max(float(np.abs(rows).max()), np.finfo(np.float64).tiny)
-    variances, directions = np.linalg.eigh(rows.T @ rows)
-    order = np.argsort(variances)[::-1][: max(1, len(rows) // _ROWS_A_COLUMN)]
-    order = order[variances[order] > max(variances[order[0]], 0.0) * 1e-10]
-    rows = rows @ directions[:, order]
-    return rows[: len(p)], rows[len(p) :]
 
 
 def _check_rows(p: Array, q: Array, least: int) -> tuple[Floats, Floats]:

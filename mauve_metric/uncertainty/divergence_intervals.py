@@ -124,7 +124,9 @@ def kl_backward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups:
     >>> round(kl_backward(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.79
     """
-    return estimate_divergence(q_counts, p_counts, "kl", level, None if groups is None else groups.swapped())
+    if groups is not None:
+        groups = replace(groups, p=groups.q, q=groups.p, p_sizes=groups.q_sizes, q_sizes=groups.p_sizes)
+    return estimate_divergence(q_counts, p_counts, "kl", level, groups)
 
 
 def kl_exponentiated(

@@ -65,7 +65,7 @@ def check_format(
     fitted = cross_fit(rows, is_model, together, seed=seed, permutations=_PERMUTATIONS)
     columns = enumerate(FORMATS)
     each = {name: cross_fit(rows[:, [column]], is_model, together, seed=seed).auc for column, name in columns}
-    return FormatCheck(fitted.auc, 1.0 if fitted.p_value is None else fitted.p_value, each)
+    return FormatCheck(fitted.auc, fitted.p_value, each)
 
 
 def format_warnings(check: FormatCheck | None) -> Iterator[ScoreWarning]:

@@ -195,11 +195,12 @@ def group_jackknife(
             bucket, p, q = cells[rows, 0], cells[rows, 1], cells[rows, 2]
             new = terms(*shares(p_counts[bucket] - p, q_counts[bucket] - q, without))
             changes[..., len(kinds) + rows] = new - base[..., bucket]
+    joined = bool(((groups.p_sizes > 0) & (groups.q_sizes > 0)).any())
     effects = GroupEffects(
         changes,
         np.concatenate([kind, len(kinds) + cell.ravel()]),
         np.concatenate([np.arange(len(kind)), groups.group]),
-        (np.ones(len(kind), dtype=bool),) if groups.joined else (groups.p_sizes > 0, groups.q_sizes > 0),
+        (np.ones(len(kind), dtype=bool),) if joined else (groups.p_sizes > 0, groups.q_sizes > 0),
         groups.codes,
     )
     return full.sum(axis=-1) - effects.bias(), effects
