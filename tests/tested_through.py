@@ -64,10 +64,7 @@ TESTED_THROUGH = {
     ),
     "hosts/trainer/test_callback.py": ("generation/evaluation",),
     "lexical/test_ngrams.py": ("lexical/tokens",),
-    "perturbations/test_table.py": (
-        "perturbations/kinds",
-        "perturbations/pieces",
-    ),
+    "perturbations/test_table.py": ("perturbations/pieces",),
     "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": ("runtime/tensors",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
