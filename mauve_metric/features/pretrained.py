@@ -58,9 +58,19 @@ def load_pretrained(
     """
     transformers = import_transformers()
     offline = _is_offline(name, folder, "model" if causal else "featurize_model_name")
-    files = ("1_Pooling/config.json", "sentence_bert_config.json")
+    declared = {}
+    from transformers.utils.hub import cached_file
+
     with _named_errors(name), quiet(transformers):
-        declared = {file: _repository_json(folder, file, offline) for file in files}
+        for file in ("1_Pooling/config.json", "sentence_bert_config.json"):
+            path = cached_file(
+                folder,
+                file,
+                local_files_only=offline,
+                _raise_exceptions_for_missing_entries=False,
+                _raise_exceptions_for_connection_errors=False,
+            )
+            declared[file] = {} if path is None else json_object(Path(path).read_bytes(), file)
         safely: dict[str, Any] = {"local_files_only": offline, "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
         kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
@@ -136,24 +146,6 @@ def _named_errors(name: str) -> Iterator[None]:
         elif not isinstance(error, (OSError, ValueError)):
             reason = f"{type(error).__name__}: {reason}"
         raise NoModel(f"the model {name!r} cannot be loaded by transformers: {reason}") from error
-
-
-def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
-    """A JSON file of a model's folder or repository; empty if there is none.
-
-    Raises:
-        ValueError: it holds no JSON object.
-    """
-    from transformers.utils.hub import cached_file
-
-    path = cached_file(
-        folder,
-        file,
-        local_files_only=offline,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
-    return {} if path is None else json_object(Path(path).read_bytes(), file)
 
 
 def _hub_reachable(timeout: float = 5.0) -> bool:
