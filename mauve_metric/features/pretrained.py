@@ -59,11 +59,9 @@ def load_pretrained(
     transformers = import_transformers()
     offline = _is_offline(name, folder, "model" if causal else "featurize_model_name")
     declared = {}
-    from transformers.utils.hub import cached_file
-
     with _named_errors(name), quiet(transformers):
         for file in ("1_Pooling/config.json", "sentence_bert_config.json"):
-            path = cached_file(
+            path = transformers.utils.cached_file(
                 folder,
                 file,
                 local_files_only=offline,
@@ -225,14 +223,14 @@ def identity_digest(identity: Mapping[str, str]) -> str:
 
 
 class Preset(NamedTuple):
-    """Featurization options of a model, used where the user gives none.
+    """Featurization options of a model, used where the user gives none; by default those of the literature.
 
     pooling: as in `MauveConfig`. max_text_length: tokens. text_prefix: put before each text.
     """
 
-    pooling: str
-    max_text_length: int
-    text_prefix: str
+    pooling: str = "auto"
+    max_text_length: int = 1024
+    text_prefix: str = ""
 
 
 _SIZES = ("small", "base", "large")
@@ -252,15 +250,15 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-def preset_of(name: str) -> tuple[str, Preset | None]:
-    """A model's name on the Hub and its preset; the name as it is, and None, for any other model.
+def preset_of(name: str) -> tuple[str, Preset]:
+    """A model's name on the Hub and its preset; the name as it is, and the default, for any other model.
 
     The part behind the slash is enough for a name, unless it is that of a local folder.
 
-    >>> preset_of("e5-base-v2")[0], preset_of("e5-base-v2")[1].text_prefix, preset_of("my/model")
-    ('intfloat/e5-base-v2', 'query: ', ('my/model', None))
+    >>> preset_of("e5-base-v2")[0], preset_of("e5-base-v2")[1].text_prefix, preset_of("my/model")[0]
+    ('intfloat/e5-base-v2', 'query: ', 'my/model')
     """
     if name in PRESETS or os.path.isdir(name):
-        return name, PRESETS.get(name)
+        return name, PRESETS.get(name, Preset())
     full = next((known for known in PRESETS if known.rsplit("/", 1)[-1] == name), name)
-    return full, PRESETS.get(full)
+    return full, PRESETS.get(full, Preset())
