@@ -6,7 +6,7 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.generation.conversations import Conversation
 from mauve_metric.runtime.checks import check_count, is_bool, shown
@@ -138,7 +138,7 @@ def describe_settings(config: GenerationConfig, model: LanguageModel) -> str:
 
 def known_ids(model: LanguageModel, *places: tuple[object, str]) -> list[int]:
     """The token ids that the model knows in the first attribute of an owner that has any; empty without one."""
-    embeddings = model.get_input_embeddings()
+    embeddings: Any = model.get_input_embeddings()
     size = getattr(embeddings, "num_embeddings", None)  # of sharded weights, a process sees a part or nothing
     size = int(embeddings.weight.shape[0] if size is None else size)
     for owner, name in places:

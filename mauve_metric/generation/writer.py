@@ -8,7 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from mauve_metric.generation.decoding import (
     Generation,
@@ -386,7 +386,7 @@ def run_generate(
         mask[index, place] = 1
     device = model.device
     ids, mask = ids.to(device), mask.to(device)
-    options = {"synced_gpus": True} if in_step else {}
+    options: dict[str, Any] = {"synced_gpus": True} if in_step else {}
     output = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, **options)
     found: list[list[int]] = output[:, 1 if right else width :].tolist()
     return found

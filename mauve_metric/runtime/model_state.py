@@ -13,23 +13,10 @@ from mauve_metric.runtime.optional_imports import import_torch, import_transform
 
 if TYPE_CHECKING:
     import torch
-    from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import GenerationMixin, PreTrainedModel, PreTrainedTokenizerBase
 
-    class LanguageModel(PreTrainedModel):  # type: ignore[no-untyped-call]  # its __init_subclass__ is not typed
+    class LanguageModel(PreTrainedModel, GenerationMixin):  # type: ignore[no-untyped-call]  # __init_subclass__
         """A model of transformers that writes; an adapter's shell around one answers as it does."""
-
-        def generate(
-            self,
-            *,
-            input_ids: torch.Tensor,
-            attention_mask: torch.Tensor,
-            generation_config: GenerationConfig,
-            synced_gpus: bool | None = None,
-        ) -> torch.Tensor:
-            """The token ids of each row, the given ones first; `synced_gpus`: until those of all processes are done."""
-
-        def get_input_embeddings(self) -> torch.nn.Embedding:
-            """A row of weights for each token."""
 
 
 _SEED_STEP = 1_000_003  # between the seeds of two evaluations lie those of a million batches
@@ -144,9 +131,6 @@ def release_memory() -> None:
 
 def out_of_memory(error: Exception) -> bool:
     """Return whether an exception means that the device's or the host's memory is used up."""
-    torch = import_torch()
-    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and (
-        "out of memory" in str(error).lower() or "can't allocate memory" in str(error).lower()
-    )
+    text = str(error).lower()
+    exhausted = isinstance(error, RuntimeError) and ("out of memory" in text or "can't allocate memory" in text)
+    return exhausted or isinstance(error, (MemoryError, import_torch().OutOfMemoryError))

@@ -25,17 +25,9 @@ from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import RowsDiffer
 from mauve_metric.runtime.outputs import check_outputs, naming
 from mauve_metric.runtime.progress import job_progress
+from mauve_metric.sharding import shards
 from mauve_metric.sharding.ray_tasks import TOKEN_FILE, Places, ray_cluster, run_on_ray
-from mauve_metric.sharding.shards import (
-    FEATURES_FOLDER,
-    ShardDone,
-    ShardFeaturizer,
-    ShardTask,
-    joined_shards,
-    list_shards,
-    on_this_machine,
-    shard_tasks,
-)
+from mauve_metric.sharding.shards import ShardTask
 from mauve_metric.texts.files import TextFile
 
 TextFiles = str | Path | Sequence[str | Path]
@@ -103,13 +95,13 @@ def score_sharded(
         job_progress("featurize", [max(task.shard.size, 1) for task in tasks], job.run.verbose) as advance,
     ):
         answers = enumerate(map(job.work, tasks)) if ray is None else run_on_ray(job.work, tasks, places, job.output)
-        done: dict[int, ShardDone] = {}
+        done: dict[int, shards.ShardDone] = {}
         for number, shard in answers:
             done[number] = shard
             advance(number, shard.texts)
     ordered = [done[number] for number in range(len(tasks))]
-    p = joined_shards("p_text", job.p, ordered[: len(job.p)])
-    q = joined_shards("q_text", job.q, ordered[len(job.p) :])
+    p = shards.joined_shards("p_text", job.p, ordered[: len(job.p)])
+    q = shards.joined_shards("q_text", job.q, ordered[len(job.p) :])
     check_columns({"the features of p_text": p, "the features of q_text": q})
     check_same_encoder(p.identity, q.identity)
     sides = {name: given_side(name, {"text": None}) for name in ("p", "q")}
@@ -160,21 +152,22 @@ class _Job:
         if not isinstance(folder, (str, Path)) or not str(folder).strip() or any(mark in str(folder) for mark in marks):
             raise ValueError(f"folder must be a folder of the file system that all workers share, got {shown(folder)}")
         self.output = Path(folder).expanduser().absolute()
+        features = self.output / shards.FEATURES_FOLDER
         with naming(self.output):
-            (self.output / FEATURES_FOLDER).mkdir(parents=True, exist_ok=True)
+            features.mkdir(parents=True, exist_ok=True)
             for part in self.output.glob("*/.mauve_metric-*.part"):  # what a killed job left half-written
                 with contextlib.suppress(FileNotFoundError):
                     if time.time() - part.stat().st_mtime > _STALE_SECONDS:
                         part.unlink()
-        shards = list_shards("p_text", p_text), list_shards("q_text", q_text)
+        files = shards.list_shards("p_text", p_text), shards.list_shards("q_text", q_text)
         checkpoint = [] if self.run.checkpoint is None else [Path(self.run.checkpoint).expanduser() / CHECKPOINT_FILE]
-        read = [shard.name for side in shards for shard in side if "://" not in shard.name]
+        read = [shard.name for side in files for shard in side if "://" not in shard.name]
         places = [place for side in (p_text, q_text) for place in ([side] if isinstance(side, (str, Path)) else side)]
         folders = [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
-        check_outputs([self.output / TOKEN_FILE, *checkpoint], [*read, *folders], [self.output / FEATURES_FOLDER])
-        self.p = shard_tasks(shards[0], "reference", self.output, self.config, self.run)
-        self.q = shard_tasks(shards[1], "prediction", self.output, self.config, self.run)
-        self.work = ShardFeaturizer(self.config, self.run)
+        check_outputs([self.output / TOKEN_FILE, *checkpoint], [*read, *folders], [features])
+        self.p = shards.shard_tasks(files[0], "reference", self.output, self.config, self.run)
+        self.q = shards.shard_tasks(files[1], "prediction", self.output, self.config, self.run)
+        self.work = shards.ShardFeaturizer(self.config, self.run)
 
     def prompts(self, tasks: Sequence[ShardTask], field: str) -> list[Hashable] | None:
         """The prompt of each text of a side that is scored; None if its files lack the field.
@@ -184,7 +177,7 @@ class _Job:
         """
         found: list[Hashable] = []
         for task in tasks:
-            with on_this_machine(task.shard) as path:
+            with shards.on_this_machine(task.shard) as path:
                 side = TextFile(path, self.run.text_field, prompt_field=field).side(task.side)
             if side.groups is None:
                 return None

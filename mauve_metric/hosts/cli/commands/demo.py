@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import collections
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mauve_metric.hosts.cli.flags import CommandParser, Once, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result_of
 from mauve_metric.texts.files import examples_folder, read_texts
-
-if TYPE_CHECKING:
-    from mauve_metric.features.feature_set import FeatureSet
 
 HELP = "score a small language model's texts that come with the package"
 
@@ -34,23 +31,19 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Score the texts and show the result."""
     from mauve_metric.api.compute import compute_mauve
-
-    human, model = (examples_folder() / f"{name}.jsonl" for name in ("human", "nucleus"))
-    given = {"featurize_model_name": "minilm"} | keywords_of(compute_mauve, options)
-    if given["featurize_model_name"] == "minilm":
-        sides: dict[str, Any] = {"p": _stored(human), "q": _stored(model)}
-    else:
-        sides = {"p_text": read_texts(human), "q_text": read_texts(model)}
-    title = f"examples/{model.name} (model) against examples/{human.name} (human)"
-    show_result_of(compute_mauve, options, given | sides, title)
-
-
-def _stored(file: Path) -> FeatureSet:
-    """The features in the package of an example's texts, with the texts' format."""
     from mauve_metric.features.feature_set import FeatureSet
     from mauve_metric.texts.fingerprints import TextHashes
 
-    hashes = TextHashes()
-    for _ in hashes.watch(read_texts(file)):
-        pass
-    return replace(FeatureSet.load(file.with_suffix(".npz")), **hashes.fields())
+    given = {"featurize_model_name": "minilm"} | keywords_of(compute_mauve, options)
+    sides: dict[str, Any] = {}
+    for side, name in (("p", "human"), ("q", "nucleus")):
+        file = examples_folder() / f"{name}.jsonl"
+        texts = read_texts(file)
+        if given["featurize_model_name"] == "minilm":
+            hashes = TextHashes()  # the file of features is older than some of them
+            collections.deque(hashes.watch(texts), maxlen=0)
+            sides[side] = replace(FeatureSet.load(file.with_suffix(".npz")), **hashes.fields())
+        else:
+            sides[f"{side}_text"] = texts
+    title = "examples/nucleus.jsonl (model) against examples/human.jsonl (human)"
+    show_result_of(compute_mauve, options, given | sides, title)

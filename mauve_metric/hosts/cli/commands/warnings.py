@@ -15,4 +15,4 @@ def run(options: argparse.Namespace) -> None:
     """Show cause and cure of the codes."""
     from mauve_metric.uncertainty.warning_guide import ADVICE
 
-    show_advice({code: (advice.cause, advice.cure) for code, advice in ADVICE.items()}, options)
+    show_advice(ADVICE, options)
