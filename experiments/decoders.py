@@ -24,6 +24,7 @@ from mauve_metric.features.likelihood.likelihoods import likelihoods
 from mauve_metric.lexical.diversity import distinct_n, repetition
 from mauve_metric.lexical.ngrams import words_and_marks
 from mauve_metric.lexical.self_bleu import self_bleu
+from mauve_metric.options import RunOptions
 from mauve_metric.results.document import Column, TableRow
 
 HUMAN = "human, other texts"
@@ -47,7 +48,7 @@ def text_numbers(texts: Sequence[str]) -> TableRow:
 def perplexity(workshop: Workshop, texts: Sequence[str]) -> float:
     """Of texts under the last model."""
     judge = workshop.model(workshop.judge)
-    found = likelihoods(list(texts), judge, cache=workshop.folder / "features", prepend_bos=True)
+    found = likelihoods(list(texts), judge, run=RunOptions(cache=workshop.folder / "features"), prepend_bos=True)
     return float(generation_perplexity(found).mean())
 
 

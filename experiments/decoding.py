@@ -17,6 +17,7 @@ import torch
 from models import Workshop, Writing
 
 from mauve_metric.features.likelihood.likelihoods import likelihoods
+from mauve_metric.options import RunOptions
 
 RANDOM_SHARE = 0.15  # of the new tokens, which the adversarial rule draws at random
 
@@ -82,7 +83,7 @@ def texts_by(workshop: Workshop, model: str, decoder: str) -> list[str]:
 
     @cache
     def target() -> float:
-        human = likelihoods(workshop.human, workshop.model(model), cache=False, prepend_bos=True)
+        human = likelihoods(workshop.human, workshop.model(model), run=RunOptions(cache=False), prepend_bos=True)
         return float(human.log_probabilities.mean())
 
     def write(loaded: Any, rows: Sequence[Sequence[int]], count: int) -> list[list[int]]:

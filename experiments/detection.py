@@ -22,6 +22,7 @@ from models import Workshop, add_arguments
 from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
 from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
 from mauve_metric.measures.discriminators import discriminate, discriminate_words
+from mauve_metric.options import RunOptions
 from mauve_metric.results.document import Column, TableRow
 
 ACCURACIES = {  # key → what tables and figure call it
@@ -43,7 +44,7 @@ CHOSEN = ("sampling", "nucleus 0.95", "top-k 40", "temperature 0.7", "greedy")
 def read(workshop: Workshop, texts: Sequence[str]) -> Likelihoods:
     """The texts under the last model."""
     judge = workshop.model(workshop.judge)
-    return likelihoods(list(texts), judge, cache=workshop.folder / "features", prepend_bos=True)
+    return likelihoods(list(texts), judge, run=RunOptions(cache=workshop.folder / "features"), prepend_bos=True)
 
 
 def row_of(workshop: Workshop, texts: Sequence[str], seed: int) -> TableRow:

@@ -348,8 +348,7 @@ def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callab
     def of(texts: list[str], **decoder: Unpack[Decoder]) -> Likelihoods:
         from mauve_metric.features.likelihood.likelihoods import likelihoods
 
-        names = ("device", "batch_size", "max_batch_tokens", "cache", "verbose")
         named = DEFAULT_LANGUAGE_MODEL if model is None else model
-        return likelihoods(texts, named, **{name: getattr(run, name) for name in names}, **decoder)
+        return likelihoods(texts, named, run=replace(run, text_field=None, distributed=False), **decoder)
 
     return of

@@ -218,20 +218,19 @@ class FeatureCache:
 
     def get(self, keys: Sequence[bytes]) -> list[Array | None]:
         """The stored feature (d,) of each key, None where there is none or its checksum is wrong."""
-        rows: dict[bytes, tuple[Any, Any, Any]] = {}
+        found: dict[bytes, Array | None] = {}
         try:
             for start in range(0, len(keys), _KEYS_A_QUERY):
-                rows |= self._run(partial(_select, keys=keys[start : start + _KEYS_A_QUERY]))
-            wrong = {(key,) for key, row in rows.items() if not _is_sound(key, *row)}
+                found |= self._run(partial(_select, keys=keys[start : start + _KEYS_A_QUERY]))
+            wrong = [(key,) for key, feature in found.items() if feature is None]
             if wrong:
                 message = "%d features in %s have a wrong checksum: they are computed again"
                 logger.warning(message, len(wrong), self.path)
-                self._run(partial(_write, statement="DELETE FROM features WHERE key = ?", records=list(wrong)))
+                self._run(partial(_write, statement="DELETE FROM features WHERE key = ?", records=wrong))
         except OSError as error:
             self._go_without("read", error)
             return [None] * len(keys)
-        good = {key: np.frombuffer(row[1], dtype=row[0]) for key, row in rows.items() if (key,) not in wrong}
-        return [good.get(key) for key in keys]
+        return [found.get(key) for key in keys]
 
     def put(self, keys: Sequence[bytes], features: Array) -> None:
         """Store features (n, d), one row a key, in one transaction."""
@@ -290,13 +289,8 @@ def _checksum(key: bytes, dtype: str, value: bytes) -> int:
     return zlib.crc32(value, zlib.crc32(key + dtype.encode()))
 
 
-def _is_sound(key: bytes, dtype: object, value: object, checksum: object) -> bool:
-    """Return whether a row is as stored; in a damaged file its parts may be of any type."""
-    return isinstance(dtype, str) and isinstance(value, bytes) and _checksum(key, dtype, value) == checksum
-
-
-def _select(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, tuple[Any, Any, Any]]:
-    """Stored rows by key, their day of use brought up to date."""
+def _select(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, Array | None]:
+    """Stored features by key, None for a damaged one; their day of use is brought up to date."""
     marks = ",".join("?" * len(keys))
     found = connection.execute(f"SELECT key, dtype, value, checksum, used FROM features WHERE key IN ({marks})", keys)
     rows = found.fetchall()
@@ -304,7 +298,12 @@ def _select(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes
     stale = [(now, row[0]) for row in rows if isinstance(row[4], int) and row[4] < now - _DAY]
     if stale:
         _write(connection, "UPDATE features SET used = ? WHERE key = ?", stale)
-    return {row[0]: (row[1], row[2], row[3]) for row in rows}
+    features: dict[bytes, Array | None] = {}
+    for key, dtype, value, checksum, _ in rows:  # in a damaged file they may be of any type
+        typed = isinstance(dtype, str) and isinstance(value, bytes)
+        is_sound = typed and _checksum(key, dtype, value) == checksum
+        features[key] = np.frombuffer(value, dtype=dtype) if is_sound else None
+    return features
 
 
 def _write(connection: sqlite3.Connection, statement: str, records: Sequence[tuple[Any, ...]]) -> None:

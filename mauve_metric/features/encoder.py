@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.features.pretrained import (
     FEATURIZERS,
+    Preset,
     folder_sha256,
     identity_digest,
     load_pretrained,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 logger = logging.getLogger(__name__)
-_USUAL_LENGTH = 1024  # as in the literature
 LIKELIHOODS = "likelihoods 2"  # of a causal language model in the place of a pooling: in the keys of the cache
 
 
@@ -89,7 +89,7 @@ def load_encoder(
     """
     torch = import_torch()
     declared: dict[str, dict[str, Any]] = {}
-    usual_length = _USUAL_LENGTH
+    preset = Preset()
     check_model("model" if causal else "featurize_model_name", model_name)
     of_use: Callable[[Any], Any] = bare_model if causal else without_head
     if isinstance(model_name, tuple):
@@ -98,29 +98,27 @@ def load_encoder(
         device, dtype = str(model.device), str(model.dtype).removeprefix("torch.")
         revision = weights_sha256(model)
     else:
-        name, preset = (model_name, None) if causal else preset_of(model_name)
-        if preset is not None:
-            usual_length = preset.max_text_length
-            pooling = preset.pooling if pooling == "auto" else pooling
-            text_prefix = preset.text_prefix if text_prefix is None else text_prefix
+        name, preset = (model_name, preset) if causal else preset_of(model_name)
         folder = str(FEATURIZERS[name]()) if name in FEATURIZERS and not causal else name
         model, tokenizer, declared = load_pretrained(name, folder, getattr(torch, dtype), causal)
         model = of_use(model).to(device)
         revision = getattr(model.config, "_commit_hash", None) or folder_sha256(Path(folder))
     if compile:
         model = torch.compile(model, dynamic=True)
-    positions, length = _text_length(name, model, tokenizer, declared, max_text_length, usual_length)
-    chosen = LIKELIHOODS if causal else _pooling(name, pooling, declared)
+    positions, length = _text_length(name, model, tokenizer, declared, max_text_length, preset.max_text_length)
+    pooling = preset.pooling if pooling == "auto" else pooling
+    pooling = LIKELIHOODS if causal else _pooling(name, pooling, declared)
+    text_prefix = preset.text_prefix if text_prefix is None else text_prefix
     identity = {
         "model": name,
         "revision": revision,
         "tokenizer": tokenizer_sha256(tokenizer)[:12],
-        "pooling": chosen,
+        "pooling": pooling,
         "max_text_length": str(length),
         "dtype": dtype,
         **prefix_entry(text_prefix),
     }
-    return Encoder(name, model, tokenizer, chosen, length, positions, device, dtype, identity, text_prefix or "")
+    return Encoder(name, model, tokenizer, pooling, length, positions, device, dtype, identity, text_prefix)
 
 
 def check_model(name: str, model: object) -> None:

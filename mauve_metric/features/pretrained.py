@@ -58,9 +58,17 @@ def load_pretrained(
     """
     transformers = import_transformers()
     offline = _is_offline(name, folder, "model" if causal else "featurize_model_name")
-    files = ("1_Pooling/config.json", "sentence_bert_config.json")
+    declared = {}
     with _named_errors(name), quiet(transformers):
-        declared = {file: _repository_json(folder, file, offline) for file in files}
+        for file in ("1_Pooling/config.json", "sentence_bert_config.json"):
+            path = transformers.utils.cached_file(
+                folder,
+                file,
+                local_files_only=offline,
+                _raise_exceptions_for_missing_entries=False,
+                _raise_exceptions_for_connection_errors=False,
+            )
+            declared[file] = {} if path is None else json_object(Path(path).read_bytes(), file)
         safely: dict[str, Any] = {"local_files_only": offline, "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
         kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
@@ -136,24 +144,6 @@ def _named_errors(name: str) -> Iterator[None]:
         elif not isinstance(error, (OSError, ValueError)):
             reason = f"{type(error).__name__}: {reason}"
         raise NoModel(f"the model {name!r} cannot be loaded by transformers: {reason}") from error
-
-
-def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
-    """A JSON file of a model's folder or repository; empty if there is none.
-
-    Raises:
-        ValueError: it holds no JSON object.
-    """
-    from transformers.utils.hub import cached_file
-
-    path = cached_file(
-        folder,
-        file,
-        local_files_only=offline,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
-    return {} if path is None else json_object(Path(path).read_bytes(), file)
 
 
 def _hub_reachable(timeout: float = 5.0) -> bool:
@@ -233,14 +223,14 @@ def identity_digest(identity: Mapping[str, str]) -> str:
 
 
 class Preset(NamedTuple):
-    """Featurization options of a model, used where the user gives none.
+    """Featurization options of a model, used where the user gives none; by default those of the literature.
 
     pooling: as in `MauveConfig`. max_text_length: tokens. text_prefix: put before each text.
     """
 
-    pooling: str
-    max_text_length: int
-    text_prefix: str
+    pooling: str = "auto"
+    max_text_length: int = 1024
+    text_prefix: str = ""
 
 
 _SIZES = ("small", "base", "large")
@@ -260,15 +250,15 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-def preset_of(name: str) -> tuple[str, Preset | None]:
-    """A model's name on the Hub and its preset; the name as it is, and None, for any other model.
+def preset_of(name: str) -> tuple[str, Preset]:
+    """A model's name on the Hub and its preset; the name as it is, and the default, for any other model.
 
     The part behind the slash is enough for a name, unless it is that of a local folder.
 
-    >>> preset_of("e5-base-v2")[0], preset_of("e5-base-v2")[1].text_prefix, preset_of("my/model")
-    ('intfloat/e5-base-v2', 'query: ', ('my/model', None))
+    >>> preset_of("e5-base-v2")[0], preset_of("e5-base-v2")[1].text_prefix, preset_of("my/model")[0]
+    ('intfloat/e5-base-v2', 'query: ', 'my/model')
     """
     if name in PRESETS or os.path.isdir(name):
-        return name, PRESETS.get(name)
+        return name, PRESETS.get(name, Preset())
     full = next((known for known in PRESETS if known.rsplit("/", 1)[-1] == name), name)
-    return full, PRESETS.get(full)
+    return full, PRESETS.get(full, Preset())

@@ -122,9 +122,6 @@ class CheckedRows:
     def __init__(self, name: str, rows: FeatureRows) -> None:
         self.name, self.rows, self.shape = name, rows, rows.shape
 
-    def __len__(self) -> int:
-        return self.shape[0]
-
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
         start = 0

@@ -190,9 +190,9 @@ def test_a_short_name_is_that_of_a_preset_unless_there_is_such_a_folder(
     monkeypatch.chdir(tmp_path)
     assert preset_of("e5-base-v2") == ("intfloat/e5-base-v2", PRESETS["intfloat/e5-base-v2"])
     assert preset_of("intfloat/e5-base-v2") == preset_of("e5-base-v2")
-    assert preset_of("minilm") == ("minilm", None)
+    assert preset_of("minilm") == ("minilm", Preset())
     (tmp_path / "e5-base-v2").mkdir()
-    assert preset_of("e5-base-v2") == ("e5-base-v2", None)
+    assert preset_of("e5-base-v2") == ("e5-base-v2", Preset())
 
 
 def test_presets_are_possible_settings_and_their_short_names_unique() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -83,17 +83,10 @@ class Likelihoods:
 def likelihoods(
     texts: TextData,
     model: str | tuple[Any, Any],
+    config: MauveConfig = MauveConfig(),  # noqa: B008 (immutable)
+    run: RunOptions = RunOptions(),  # noqa: B008
     *,
-    max_text_length: int | None = None,
     prepend_bos: bool = False,
-    dtype: Literal["float32", "float64", "bfloat16", "float16"] = "float32",
-    device: str | None = None,
-    batch_size: int | None = None,
-    max_batch_tokens: int | None = None,
-    cache: bool | str | Path = True,
-    verbose: bool = False,
-    text_field: str | None = None,
-    empty_texts: Literal["error", "drop"] = "error",
     **decoder: Unpack[Decoder],
 ) -> Likelihoods:
     """One pass of a causal language model over texts: probability, rank, sparsemax score, first choice of each token.
@@ -113,29 +106,16 @@ def likelihoods(
     Args:
         texts: a list or any other form that `compute_mauve` takes.
         model: a name or local folder that transformers' AutoModelForCausalLM loads, or a live (model, tokenizer) pair.
-        max_text_length: tokens kept of a text; None: 1024, or what the model takes if less.
+        config: says how many tokens of a text are kept, the number format of the model (probabilities are computed in
+            float32 at least), and what becomes of empty texts.
+        run: says on which device, in which batches, whether features are kept, and which field holds the texts.
         prepend_bos: put the tokenizer's BOS token before each text that does not begin with it.
-        dtype: number format of the model; probabilities are computed in float32 at least.
-        device: "auto" or None (CUDA, else MPS, else CPU), or a torch device name.
-        batch_size, max_batch_tokens: most texts, and tokens with padding, of a batch.
-        cache: keep in this folder; True: in the usual place; False: nowhere.
-        verbose: a progress bar on stderr.
-        text_field: field or column of the texts. empty_texts: "error" or "drop" for empty texts.
         **decoder: temperature, top_k, top_p, min_p, typical_p, see `Decoder`.
 
     Raises:
         OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model; a bad argument; a
         text of which no token is predicted.
     """
-    config = MauveConfig(max_text_length=max_text_length, dtype=dtype, empty_texts=empty_texts)
-    run = RunOptions(
-        device=device,
-        batch_size=batch_size,
-        max_batch_tokens=max_batch_tokens,
-        cache=cache,
-        verbose=verbose,
-        text_field=text_field,
-    )
     settings = check_decoder(decoder)
     given = read_texts(texts, run.text_field) if isinstance(texts, Path) else texts
     source = text_source("texts", given, text_field=run.text_field, empty_texts=config.empty_texts)

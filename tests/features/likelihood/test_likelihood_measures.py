@@ -22,6 +22,7 @@ from mauve_metric.features.likelihood.likelihood_measures import (
     wrep,
 )
 from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
+from mauve_metric.options import RunOptions
 
 SIZE = 1000  # of the vocabulary
 DISCRIMINATORS = [discriminator_ranks, discriminator_total_probability]
@@ -29,7 +30,7 @@ DISCRIMINATORS = [discriminator_ranks, discriminator_total_probability]
 
 @pytest.fixture(scope="module")
 def read(tiny_gpt2: str) -> Likelihoods:
-    return likelihoods(texts_of(30), tiny_gpt2, cache=False)
+    return likelihoods(texts_of(30), tiny_gpt2, run=RunOptions(cache=False))
 
 
 def made(seed: int, texts: int = 60, level: float = -3.0, spread: float = 1.0, repeated: float = 0.1) -> Likelihoods:

@@ -16,11 +16,18 @@ from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.likelihood import language_model
 from mauve_metric.features.likelihood import likelihood_measures as measures
 from mauve_metric.features.likelihood import likelihoods as module
-from mauve_metric.features.likelihood.language_model import COLUMNS, find_head, parse_decoder, token_columns
-from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
+from mauve_metric.features.likelihood.language_model import COLUMNS, Decoder, find_head, parse_decoder, token_columns
+from mauve_metric.features.likelihood.likelihoods import Likelihoods
+from mauve_metric.options import split_options
 
 FLOAT32 = 1e-5  # rounding of 6e-8, through a few layers and a sum over a vocabulary
 TEXTS = texts_of(9, longest=7)
+
+
+def likelihoods(texts: Any, model: Any, *, prepend_bos: bool = False, **options: Any) -> Likelihoods:
+    """The likelihoods of texts with options by their names."""
+    decoder: Any = {name: options.pop(name) for name in Decoder.__annotations__ if name in options}
+    return module.likelihoods(texts, model, *split_options(options), prepend_bos=prepend_bos, **decoder)
 
 
 def with_tokenizer(folder: str) -> tuple[Any, Any]:
