@@ -13,7 +13,7 @@ from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of
 from mauve_metric.measures.discriminators import FEWEST_TEXTS
 from mauve_metric.measures.separation import auc_of_scores
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.projection import content_order
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
@@ -88,8 +88,7 @@ def learned_score(
     num_buckets = auto_learned_buckets(min(sizes))
     labels = buckets_of_ranks(fitted.ranks, num_buckets)
     counted = count_labels(labels[:n_p], labels[n_p:], num_buckets, *(groups or (None, None)))
-    frontier = jackknife.debiased_frontier(counted.p_counts, counted.q_counts, counted.groups)
-    score, _ = intervals.estimate_scores(frontier, config.mauve_scaling_factor, config.confidence_level)
+    score = debiased(counted, config)
     return Learned(
         mauve=score.value,
         stderr=score.stderr,
@@ -117,6 +116,12 @@ def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | 
         rows, is_model, together, seed=config.seed, permutations=config.permutations, device=_device_of(p, q)
     )
     return np.concatenate([[fitted.auc], fitted.permuted])
+
+
+def debiased(histograms: Histograms, config: MauveConfig) -> intervals.Estimate:
+    """MAUVE of learned buckets without bias, with its interval."""
+    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
+    return intervals.estimate_scores(frontier, config.mauve_scaling_factor, config.confidence_level)[0]
 
 
 def learned_estimates(
