@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.measures.groups import Design
-from mauve_metric.results import result_methods
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.plain_text import digits, p_words, printable
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.result_methods import AsDict, SignedResult
+from mauve_metric.results.result_methods import AsDict, SignedResult, plain, report_page, save_page
 from mauve_metric.results.signature import VERSIONS, signature_texts
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.answer import joint_comparison
@@ -171,11 +170,8 @@ class Comparison(SignedResult):
         """
         values = super().to_dict() | {"mauve_own": {name: own.mauve for name, own in self.own.items()}}
         if self.by_featurizer:
-            each = {name: one.to_dict() for name, one in self.by_featurizer.items()}
-            values |= {"by_featurizer": each, "joint_verdict": self.joint_verdict}
-        if self.by_subgroup:
-            values["by_subgroup"] = {label: one.to_dict() for label, one in self.by_subgroup.items()}
-        return values
+            values |= {"by_featurizer": plain(self.by_featurizer), "joint_verdict": self.joint_verdict}
+        return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})
 
     def document(self) -> Document:
         """Build the document: ranking, warnings, the table of models, and those of the differences."""
@@ -193,10 +189,11 @@ class Comparison(SignedResult):
         parts: list[Part] = [Prose(said, paragraphs=True, advice=True), warnings]
         parts += [tables["models"], Prose([*words.notes(self), level])]
         parts += [tables["differences"], Prose([*several, words.forecast_sentence(self)])]
-        if self.learned_differences:
-            parts += [Heading(LEARNED_DIFFERENCES), tables["learned_differences"]]
-        if self.together_differences:
-            parts += [Heading(TOGETHER_DIFFERENCES), tables["together_differences"]]
+        for title, key in (
+            (LEARNED_DIFFERENCES, "learned_differences"),
+            (TOGETHER_DIFFERENCES, "together_differences"),
+        ):
+            parts += [Heading(title), tables[key]] if tables[key].rows else []
         if self.subgroups:
             parts += [Heading("Subgroups"), Prose([words.missed_sentence(self.subgroups)])]
             parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
@@ -217,7 +214,7 @@ class Comparison(SignedResult):
             path: of the page, which ends in .html or .htm.
             measures: the document of a description of the same models, which is added.
         """
-        return result_methods.save_page(path, lambda: result_methods.report_page(self, measures))
+        return save_page(path, lambda: report_page(self, measures))
 
     def _tables(self) -> dict[str, Table]:
         """The tables of models and differences, each featurizer's rows under its name where there are several."""

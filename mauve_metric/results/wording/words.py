@@ -232,13 +232,11 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
     found = [("floor … ceiling", ends, "MAUVE of sets with nothing in common … of two samples of one distribution")]
     if result.mauve_std is not None:
         value = f"{digits(result.mauve_mean)} ± {digits(result.mauve_std)}"
-        found.append(
-            ("MAUVE over seeds", value, f"mean and standard deviation of {len(result.mauve_runs)} clusterings")
-        )
+        meaning = f"mean and standard deviation of {len(result.mauve_runs)} clusterings"
+        found.append(("MAUVE over seeds", value, meaning))
     if result.p_value is not None:
-        meaning = (
-            f"share of {permutations(result) + 1} splits of all texts, this one and random ones, that differ as much"
-        )
+        splits = permutations(result) + 1
+        meaning = f"share of {splits} splits of all texts, this one and random ones, that differ as much"
         found.append(("p-value", digits(result.p_value), meaning))
     lengths = ""
     if result.p_median_length is not None and result.q_median_length is not None:
