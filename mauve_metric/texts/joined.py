@@ -53,9 +53,16 @@ def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = Fals
     if len({len(side.texts) for side in golds.values()}) > 1:
         shown = ", ".join(f"{name} {len(side.texts)}" for name, side in golds.items())
         raise NotOneSet(f"the files differ in their number of human texts ({shown}): give those as a file of their own")
-    _check_agreement(golds)
-    common = None if order is None else [keys[row] for row in order[next(iter(files))]]
     gold = next(iter(golds.values()), None)
+    for name, other in golds.items() if gold is not None else ():
+        row = next((row for row, text in enumerate(gold.texts) if text != other.texts[row]), None)
+        if row is not None:
+            places = [str(row) if side.where is None else side.where[row] for side in (gold, other)]
+            raise NotOneSet(
+                f"the human texts of {next(iter(golds))} and {name} differ, first at {places[0]} and {places[1]}: give "
+                "the human texts as a file of their own"
+            )
+    common = None if order is None else [keys[row] for row in order[next(iter(files))]]
     if common is None and gold is not None and {len(side.texts) for side in models.values()} == {len(gold.texts)}:
         common = list(range(len(gold.texts)))
     return Joined(gold, models, common if human or len(models) > 1 else None, left_out)
@@ -110,21 +117,6 @@ def _check_documents(models: Mapping[str, SideTexts], order: Mapping[str, Sequen
                     f"row {key!r} is another document for {first} ({places[0][mine]}) than for {name} "
                     f"({places[1][its]}): compare runs of one task and one version of it"
                 )
-
-
-def _check_agreement(golds: Mapping[str, SideTexts]) -> None:
-    """`ValueError` where the human texts of two files differ."""
-    if len(golds) < 2:
-        return
-    (first, side), *others = golds.items()
-    for name, other in others:
-        row = next((row for row, text in enumerate(side.texts) if text != other.texts[row]), None)
-        if row is not None:
-            places = [str(row) if found.where is None else found.where[row] for found in (side, other)]
-            raise NotOneSet(
-                f"the human texts of {first} and {name} differ, first at {places[0]} and {places[1]}: give the human "
-                "texts as a file of their own"
-            )
 
 
 def _rows(side: SideTexts, numbers: Sequence[int], note: str) -> SideTexts:
