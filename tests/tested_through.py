@@ -43,7 +43,6 @@ TESTED_THROUGH = {
         "hosts/cli/commands/explain",
         "hosts/cli/commands/featurize",
         "hosts/cli/commands/lm_eval_task",
-        "hosts/cli/output",
     ),
     "hosts/plugins/test_inspect.py": ("hosts/plugins/pair_scores",),
     "hosts/plugins/test_lm_eval.py": ("hosts/plugins/lm_eval_task",),
