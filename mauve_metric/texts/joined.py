@@ -53,14 +53,15 @@ def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = Fals
     if len({len(side.texts) for side in golds.values()}) > 1:
         shown = ", ".join(f"{name} {len(side.texts)}" for name, side in golds.items())
         raise NotOneSet(f"the files differ in their number of human texts ({shown}): give those as a file of their own")
-    gold = next(iter(golds.values()), None)
-    for name, other in golds.items() if gold is not None else ():
-        row = next((row for row, text in enumerate(gold.texts) if text != other.texts[row]), None)
+    first, gold = next(iter(golds.items()), ("", None))
+    for name, other in golds.items():
+        pairs = enumerate(zip(golds[first].texts, other.texts, strict=True))
+        row = next((row for row, (one, two) in pairs if one != two), None)
         if row is not None:
-            places = [str(row) if side.where is None else side.where[row] for side in (gold, other)]
+            places = [str(row) if side.where is None else side.where[row] for side in (golds[first], other)]
             raise NotOneSet(
-                f"the human texts of {next(iter(golds))} and {name} differ, first at {places[0]} and {places[1]}: give "
-                "the human texts as a file of their own"
+                f"the human texts of {first} and {name} differ, first at {places[0]} and {places[1]}: give the human "
+                "texts as a file of their own"
             )
     common = None if order is None else [keys[row] for row in order[next(iter(files))]]
     if common is None and gold is not None and {len(side.texts) for side in models.values()} == {len(gold.texts)}:
