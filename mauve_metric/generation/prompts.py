@@ -198,15 +198,19 @@ class PromptSource:
             raise ValueError("cutting a dataset into prompts needs a tokenizer")
         if model is not None and is_encoder_decoder(model):
             raise ValueError("a dataset is cut into prompts for causal models: give an encoder-decoder model prompts")
+        positions, most = max_positions(model), self.options.max_new_tokens or self.settings.max_new_tokens
         pairs: list[tuple[Prompt, str]] = []
         short = 0
         at_once = min(_TOKENIZED_AT_ONCE, wanted or _TOKENIZED_AT_ONCE)
         for text, ids in tokenized(tokenizer, self._texts("dataset", dataset, "drop"), at_once):
-            pair = self._split_text(text, ids, max_positions(model), tokenizer)
-            if pair is None:
+            size = self.options.prompt_tokens + (bool(ids) and ids[0] == getattr(tokenizer, "bos_token_id", None))
+            total = min(len(ids), positions or len(ids), len(ids) if most is None else size + most)
+            if total <= size:
                 short += 1
                 continue
-            pairs.append(pair)
+            prompt = Prompt(tuple(ids[:size]), total - size, decode(tokenizer, ids[:size]))
+            whole = text if total == len(ids) else decode(tokenizer, ids[:total])
+            pairs.append((prompt, whole if self.options.include_prompt else whole.removeprefix(prompt.text)))
             if len(pairs) == wanted:
                 break
         if short:
@@ -218,19 +222,6 @@ class PromptSource:
         if wanted is not None and len(pairs) < wanted:
             raise ValueError(f"num_samples={wanted} texts were asked for, the dataset has {len(pairs)} usable")
         return [prompt for prompt, _ in pairs], [human for _, human in pairs]
-
-    def _split_text(
-        self, text: str, ids: Sequence[int], positions: int | None, tokenizer: PreTrainedTokenizerBase
-    ) -> tuple[Prompt, str] | None:
-        """A prompt from the first tokens of a text, and the human text to compare with; None if nothing is left."""
-        most = self.options.max_new_tokens or self.settings.max_new_tokens
-        size = self.options.prompt_tokens + (bool(ids) and ids[0] == getattr(tokenizer, "bos_token_id", None))
-        total = min(len(ids), positions or len(ids), len(ids) if most is None else size + most)
-        if total <= size:
-            return None
-        prompt = Prompt(tuple(ids[:size]), total - size, decode(tokenizer, ids[:size]))
-        whole = text if total == len(ids) else decode(tokenizer, ids[:total])
-        return prompt, whole if self.options.include_prompt else whole.removeprefix(prompt.text)
 
 
 def question(chat: Conversation) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -124,7 +124,6 @@ def change_in(split: Callable[[str], Pieces], change: Callable[[Pieces, float, n
     split: from a text to its pieces. A text that would become empty stays as it is.
     """
 
-    @functools.wraps(change)
     def perturb(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
         if check_strength(strength) == 0:
             return list(texts)
@@ -139,5 +138,6 @@ def change_in(split: Callable[[str], Pieces], change: Callable[[Pieces, float, n
     return perturb
 
 
-change_words = functools.partial(change_in, words_in)
-change_sentences = functools.partial(change_in, sentences_in)
+change_words = partial(change_in, words_in)
+change_numbers = partial(change_in, numbers_in)
+change_sentences = partial(change_in, sentences_in)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -29,7 +30,7 @@ from mauve_metric.texts.records import (
     value_at,
 )
 from mauve_metric.texts.sources import NoTextsError
-from mauve_metric.texts.tables import field_names, parquet_texts, read_csv
+from mauve_metric.texts.tables import parquet_texts, read_csv, read_table
 
 Role = Literal["reference", "prediction"]
 
@@ -257,15 +258,18 @@ class TextFile:
         Raises:
             ValueError: a record is not what the first one is, with its line and the field.
         """
-        found, groups = self._texts_of(side), self._prompts(side)
+        found, field = self._texts_of(side), self._prompt_field
         if by is not None and (self._has(by) or any(has_field(record, by) for record in self._records or ())):
             found = found._replace(labels=self._values(by))
+        if field is not None and (side == "prediction" or self._has(field)):  # which human texts alone may lack
+            if self._records is None and not self._columns:
+                raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
+            return found._replace(groups=self._values(field))
         texts = {self._text_field, *self._own.values()}
         likely = next((field for field in PROMPT_FIELDS if field not in texts and self._has(field)), None)
-        if groups is not None or likely is None:
-            return found._replace(groups=groups)
-        with contextlib.suppress(ValueError):  # rows without a value
-            return found._replace(prompts=self._values(likely), prompt_field=likely)
+        if likely is not None:
+            with contextlib.suppress(ValueError):  # rows without a value
+                found = found._replace(prompts=self._values(likely), prompt_field=likely)
         return found
 
     def _texts_of(self, side: Role) -> SideTexts:
@@ -289,18 +293,23 @@ class TextFile:
         origin, where = f"{name}/{column.field}{group}", [record.where for record in records]
         return SideTexts(texts, column.field, origin, where, *_keys(records, self.format))
 
-    def _prompts(self, side: Role) -> list[Hashable] | None:
-        """The prompt of each row; None where no field was named, or a file of human texts alone has none."""
-        field = self._prompt_field
-        if field is None or (side == "reference" and not self._has(field)):
-            return None
-        if self._records is None and not field_names(self._path):
-            raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
-        return self._values(field)
+    @functools.cached_property
+    def _columns(self) -> list[str]:
+        """The names of a table's columns; none for lines of text and folders, and where it cannot be read."""
+        suffix = self._path.suffix.lower()
+        if self._path.is_dir() or suffix == ".txt":
+            return []
+        with contextlib.suppress(OSError, ValueError):
+            if suffix != ".parquet":
+                return read_table(self._path)[0]
+            import pyarrow.parquet
+
+            return list(pyarrow.parquet.read_schema(self._path).names)
+        return []
 
     def _has(self, field: str) -> bool:
         """Return whether the first record, or the table, has a field."""
-        return has_field(self._records[0], field) if self._records else field in field_names(self._path)
+        return has_field(self._records[0], field) if self._records else field in self._columns
 
     def _values(self, field: str) -> list[Hashable]:
         """The values of a field, one a row."""

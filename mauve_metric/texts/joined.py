@@ -53,16 +53,28 @@ def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = Fals
     if len({len(side.texts) for side in golds.values()}) > 1:
         shown = ", ".join(f"{name} {len(side.texts)}" for name, side in golds.items())
         raise NotOneSet(f"the files differ in their number of human texts ({shown}): give those as a file of their own")
-    _check_agreement(golds)
+    first, gold = next(iter(golds.items()), ("", None))
+    for name, other in golds.items():
+        pairs = enumerate(zip(golds[first].texts, other.texts, strict=True))
+        row = next((row for row, (one, two) in pairs if one != two), None)
+        if row is not None:
+            places = [str(row) if side.where is None else side.where[row] for side in (golds[first], other)]
+            raise NotOneSet(
+                f"the human texts of {first} and {name} differ, first at {places[0]} and {places[1]}: give the human "
+                "texts as a file of their own"
+            )
     common = None if order is None else [keys[row] for row in order[next(iter(files))]]
-    gold = next(iter(golds.values()), None)
     if common is None and gold is not None and {len(side.texts) for side in models.values()} == {len(gold.texts)}:
         common = list(range(len(gold.texts)))
     return Joined(gold, models, common if human or len(models) > 1 else None, left_out)
 
 
 def _order(models: Mapping[str, SideTexts], common_rows: bool) -> dict[str, list[int]] | None:
-    """The rows of each model in the order of the first one's; None where keys neither match nor must be unique."""
+    """The rows of each model in the order of the first one's; None where keys neither match nor must be unique.
+
+    Raises:
+        ValueError: rows that only some have, or rows of one key that belong to different documents.
+    """
     keys = {name: list(side.keys or ()) for name, side in models.items()}
     first, *others = keys
     if all(keys[name] == keys[first] for name in others):
@@ -70,61 +82,41 @@ def _order(models: Mapping[str, SideTexts], common_rows: bool) -> dict[str, list
     elif any(len(set(found)) < len(found) for found in keys.values()):
         return None
     else:
-        common = set(keys[first]).intersection(*(keys[name] for name in others))
-        if not common_rows or not common:
-            _check_same_keys(keys, common)
         places = {name: {key: row for row, key in enumerate(found)} for name, found in keys.items()}
-        order = {name: [places[name][key] for key in keys[first] if key in common] for name in keys}
-    _check_documents(models, order)
-    return order
-
-
-def _check_same_keys(keys: Mapping[str, Sequence[Hashable]], common: set[Hashable]) -> None:
-    """Raise `ValueError` with the rows that only some of the models have."""
-    lacking = []
-    everything = list(dict.fromkeys(key for found in keys.values() for key in found))
-    for name, found in keys.items():
-        has = set(found)
-        missing = [key for key in everything if key not in has]
-        if missing:
-            more = ", …" if len(missing) > _SHOWN else ""
-            lacking.append(f"{name} lacks {len(missing)} ({', '.join(map(repr, missing[:_SHOWN]))}{more})")
-    choice = f"pass common_rows=True (--common-rows) to compare the {len(common)} that all have"
-    choice = choice if common else "none is in all"
-    if lacking:
-        raise NotOneSet(
-            f"the models' files do not hold the same {len(everything)} rows: {'; '.join(lacking)}; {choice}"
-        )
-
-
-def _check_documents(models: Mapping[str, SideTexts], order: Mapping[str, Sequence[int]]) -> None:
-    """`ValueError` for rows of one key that belong to different documents."""
-    (first, side), *others = models.items()
-    for name, other in others:
+        common = [key for key in keys[first] if all(key in rows for rows in places.values())]
+        if not common_rows or not common:
+            _check_same_keys(places, len(common))
+        order = {name: [rows[key] for key in common] for name, rows in places.items()}
+    side = models[first]
+    for name in others:
+        other = models[name]
         if side.documents is None or other.documents is None:
             continue
         for mine, its in zip(order[first], order[name], strict=True):
             if side.documents[mine] != other.documents[its]:
-                key, places = (side.keys or ())[mine], (side.where or (), other.where or ())
+                where, other_where = (side.where or ())[mine], (other.where or ())[its]
                 raise NotOneSet(
-                    f"row {key!r} is another document for {first} ({places[0][mine]}) than for {name} "
-                    f"({places[1][its]}): compare runs of one task and one version of it"
+                    f"row {keys[first][mine]!r} is another document for {first} ({where}) than for {name} "
+                    f"({other_where}): compare runs of one task and one version of it"
                 )
+    return order
 
 
-def _check_agreement(golds: Mapping[str, SideTexts]) -> None:
-    """`ValueError` where the human texts of two files differ."""
-    if len(golds) < 2:
-        return
-    (first, side), *others = golds.items()
-    for name, other in others:
-        row = next((row for row, text in enumerate(side.texts) if text != other.texts[row]), None)
-        if row is not None:
-            places = [str(row) if found.where is None else found.where[row] for found in (side, other)]
-            raise NotOneSet(
-                f"the human texts of {first} and {name} differ, first at {places[0]} and {places[1]}: give the human "
-                "texts as a file of their own"
-            )
+def _check_same_keys(places: Mapping[str, Mapping[Hashable, int]], num_common: int) -> None:
+    """Raise `ValueError` with the rows that only some of the models have."""
+    everything = list(dict.fromkeys(key for rows in places.values() for key in rows))
+    lacking = []
+    for name, rows in places.items():
+        missing = [key for key in everything if key not in rows]
+        if missing:
+            more = ", …" if len(missing) > _SHOWN else ""
+            lacking.append(f"{name} lacks {len(missing)} ({', '.join(map(repr, missing[:_SHOWN]))}{more})")
+    choice = f"pass common_rows=True (--common-rows) to compare the {num_common} that all have"
+    if lacking:
+        raise NotOneSet(
+            f"the models' files do not hold the same {len(everything)} rows: {'; '.join(lacking)}; "
+            f"{choice if num_common else 'none is in all'}"
+        )
 
 
 def _rows(side: SideTexts, numbers: Sequence[int], note: str) -> SideTexts:

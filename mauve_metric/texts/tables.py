@@ -128,22 +128,6 @@ def reading_parquet(path: Path) -> Iterator[None]:
         raise DamagedFile(f"{path} is not a parquet file that can be read: {one_line(error)}") from error
 
 
-def field_names(path: Path) -> list[str]:
-    """The names of a table's columns; none for lines of text and folders, and where it cannot be read."""
-    if path.is_dir() or path.suffix.lower() == ".txt":
-        return []
-    if path.suffix.lower() == ".parquet":
-        with contextlib.suppress(OSError, ValueError):
-            import pyarrow.parquet
-
-            return list(pyarrow.parquet.read_schema(path).names)
-        return []
-    with contextlib.suppress(ValueError, csv.Error):
-        content = decode(read_bytes(path), str(path))
-        return next(csv.reader(io.StringIO(content, newline=""), delimiter=csv_delimiter(content, path)), [])
-    return []
-
-
 class Line(NamedTuple):
     """A row: its place, and its values as text, "" for a missing one."""
 
