@@ -13,20 +13,18 @@ from typing import Unpack
 import numpy as np
 
 from mauve_metric.api import score
-from mauve_metric.api.each_featurizer import learned_together, of_each
+from mauve_metric.api.compute import learned_together, of_each
 from mauve_metric.api.explain import explain_learned, explain_model
+from mauve_metric.api.opening import check_sides, open_several
 from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
-from mauve_metric.features import sides as feature_sides
-from mauve_metric.features.feature_files import is_feature_file
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
-from mauve_metric.features.sides import By
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
+from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import design_of, pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets, without_first
-from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.comparison import Comparison, Difference, OwnScore
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import LearnedScore, MauveResult
@@ -104,13 +102,10 @@ def compare(
     """
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
-    sides = check_models(models)
-    config, run = scoring_options(options, "compare")
-    human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text})
-    opened = feature_sides.open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
-
-    job = Featurizing(config, run, frozenset(options))
-    return of_each(featurizers, opened, job, partial(_compare_one, list(sides), buckets, texts), compare_together)
+    human: Mapping[Kind, object] = {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}
+    design = (aligned, p_groups, q_groups)
+    names, job, opened = open_several("compare", options, human, models, design, common_rows, by)
+    return of_each(featurizers, opened, job, partial(_compare_one, names, buckets, texts), compare_together)
 
 
 def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Comparison:
@@ -133,7 +128,7 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
 
 
 def _compare_one(
-    names: Sequence[str], buckets: int, texts: int, job: Featurizing, opened: feature_sides.OpenedSides, is_first: bool
+    names: Sequence[str], buckets: int, texts: int, job: Featurizing, opened: OpenedSides, is_first: bool
 ) -> tuple[Comparison, list[FeatureSet]]:
     """The comparison of one featurizer, the first one's with buckets, and its features of all sets.
 
@@ -141,7 +136,7 @@ def _compare_one(
     """
     config, buckets = job.config, buckets if is_first else 0
     with job:
-        read = feature_sides.read_sides(job, opened)
+        read = read_sides(job, opened)
     check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
     (human, human_texts), *reads = read.values()
     models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
@@ -158,50 +153,6 @@ def _compare_one(
     return comparison, [human, *models.values()]
 
 
-def check_models(models: object) -> dict[str, Side]:
-    """The sides of the models by name; `TypeError` or `ValueError` for invalid models."""
-    if not isinstance(models, Mapping):
-        known = "a dict from names to texts, features or FeatureSets"
-        raise WrongOption.of("models", f"must be {known}, got {type(models).__name__}")
-    if not models:
-        raise WrongOption.of("models", "must hold at least one model, got none")
-    for name in models:
-        if not isinstance(name, str) or not name.strip():
-            raise TypeError(f"models: names must be non-empty strings, got {name!r}")
-    return {name: side_of(f"models[{name!r}]", data, f"q_groups[{name!r}]") for name, data in models.items()}
-
-
-def side_of(argument: str, data: object, groups_argument: str = "") -> Side:
-    """Make the side of one model; the type of its data determines the kind."""
-    if isinstance(data, FeatureSet):
-        return Side("set", argument, data, None, groups_argument)
-    if isinstance(data, MauveResult):
-        raise TypeError(f"{argument} must hold texts, features or a FeatureSet, got a result")
-    if isinstance(data, (str, Path)) and is_feature_file(data):
-        return Side("set", argument, FeatureSet.load(data), None, groups_argument)
-    is_table = hasattr(data, "columns") or hasattr(data, "column_names")
-    is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
-    is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
-    is_matrix = getattr(data, "ndim", None) == 2 and not is_table
-    is_features = is_matrix or is_rows or is_numbers
-    return Side("features" if is_features else "text", argument, data, None, groups_argument, (argument,))
-
-
-def check_sides(sides: Mapping[str, FeatureSet]) -> None:
-    """Raise an error for sets that cannot be compared, the human one first.
-
-    Raises:
-        TypeError, ValueError: as `compare`; the sides are called by their keys.
-    """
-    feature_sides.check_columns(sides)
-    human, *models = sides.values()
-    for name, side in sides.items():
-        if len(side) < 2:
-            raise ValueError(f"{name} must hold at least 2 texts to be compared, got {len(side)}")
-        feature_sides.check_same_encoder(human.identity, side.identity)
-        feature_sides.check_same_encoder(models[0].identity, side.identity)
-
-
 def compare_features(
     p: FeatureSet,
     models: Mapping[str, FeatureSet],
@@ -213,7 +164,7 @@ def compare_features(
     texts: int = 3,
     partition: Partition | None = None,
     watch: Callable[[str], None] | None = None,
-    subgroups: feature_sides.Subgroups | None = None,
+    subgroups: Subgroups | None = None,
 ) -> Comparison:
     """Project and cluster all sets together, score each model against P, and compare the scores.
 
@@ -285,7 +236,7 @@ def compare_features(
 def _compare_subgroups(
     p: FeatureSet,
     models: Mapping[str, FeatureSet],
-    subgroups: feature_sides.Subgroups,
+    subgroups: Subgroups,
     config: MauveConfig,
     run: RunOptions,
 ) -> dict[str, Comparison]:

@@ -31,7 +31,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Find the passages and show them."""
-    from mauve_metric.api.described_set import tokenizing
+    from mauve_metric.api.described_sets import tokenizing
     from mauve_metric.duplicates.corpus import corpus_texts
     from mauve_metric.duplicates.memorisation import memorisation, prompted_memorisation
     from mauve_metric.results.result_methods import plain

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.api.compare import check_sides, compare_features, compare_together
-from mauve_metric.api.each_featurizer import with_together
+from mauve_metric.api.compare import compare_features, compare_together
+from mauve_metric.api.compute import with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.normalised import with_normalised
+from mauve_metric.api.opening import check_sides
 from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import Encoder, load_encoder
@@ -230,7 +231,7 @@ class Scored:
         return list(self.results if self.comparison is None else self.comparison.ranking)
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
-        """The parts of a model's gap, see `explain_result`."""
+        """The parts of a model's gap, see `explain_model`."""
         number = [*self.results].index(name) + 1
         readable = self.embedded.readable
         result = self.results[name]
