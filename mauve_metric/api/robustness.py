@@ -15,7 +15,7 @@ import numpy as np
 from mauve_metric.api import robustness_settings as plans
 from mauve_metric.api.compare import ranked_differences
 from mauve_metric.api.opening import check_sides, open_several
-from mauve_metric.api.score import debiased_estimates, resolve_config, score_histograms
+from mauve_metric.api.score import count_runs, debiased_estimates, resolve_config, score_histograms
 from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import duration, estimated_seconds
@@ -27,7 +27,6 @@ from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.groups import design_of
 from mauve_metric.measures.judgements.rank_correlation import kendall
 from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
-from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets, without_first
 from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
 from mauve_metric.results.signature import human_entries
@@ -314,8 +313,7 @@ def _score_models(
     """Each model's debiased score and its ranking key, as in `compare`: the last two break ties."""
     estimates, scores = [], []
     for number in range(1, len(runs[0])):
-        k, of_both = int(config.num_buckets), (groups[0], groups[number])
-        own, *others = [count_labels(run[0], run[number], k, *of_both) for run in runs]
+        own, *others = count_runs(runs, number, (groups[0], groups[number]), config)
         found = debiased_estimates(others or [own], config)
         if found.mauve is None or found.frontier_integral is None:
             raise ValueError(f"the scores have no errors: {found.problem}")
