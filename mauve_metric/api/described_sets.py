@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_wor
 from mauve_metric.measures.discriminators import TransferTable, transfer_table
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.quantize.histograms import Histograms, count_labels
+from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Described
 from mauve_metric.runtime.checks import shown
@@ -246,16 +247,12 @@ class DescribedSets:
             raise ValueError(f"{int(np.isnan(values).sum())} texts have no value")
         return values
 
-    def _between(self, row: Measure, name: str) -> float | Floats | Estimate:
+    def _of_both(self, row: Measure, name: str) -> Described:
+        """The entry of a measure of two sets, with the reason for a missing interval if it is few texts a bucket."""
         self.watch()
         model, human = self.models[name], self.human
         if "histograms" in row.inputs.forms:
-            counts = self._counts(name)
-            grouped = {} if counts.groups is None else {"groups": counts.groups}
-            estimate: Estimate = row.compute(
-                counts.p_counts, counts.q_counts, level=self.config.confidence_level, **grouped
-            )
-            return estimate
+            return self._of_buckets(row, name)
         if row.sizes_matter and not row.grouped:
             model, human = (item.drawn(self.smallest, self.config.seed) for item in (model, human))
         options: dict[str, Any] = {"seed": self.config.seed, "level": self.config.confidence_level}
@@ -264,34 +261,26 @@ class DescribedSets:
         pair = pair_of_groups(human.groups, model.groups) if row.designed else None
         options |= {} if pair is None else {"groups": pair}
         third = [self.training.form] if row.inputs.sets == 3 and self.training is not None else []
-        if not row.part:
-            return row.on(human.form, model.form, *third, **options)
         key = row.compute, name
-        if key not in self.shared:
+        if not row.part or key not in self.shared:
             self.shared[key] = row._replace(part="").on(human.form, model.form, *third, **options)
-        part: Estimate = getattr(self.shared[key], row.part)
-        return part
-
-    def _of_both(self, row: Measure, name: str) -> Described:
-        """The entry of a measure of two sets, with the reason for a missing interval if it is few texts a bucket."""
-        found = self._between(row, name)
+        found = getattr(self.shared[key], row.part) if row.part else self.shared[key]
         if isinstance(found, Estimate):
-            item = Described(float(found.value), None, found.ci, found.p_value)
-        else:
-            item = Described(float(found))
-        if item.ci is not None or "histograms" not in row.inputs.forms or row.compute is chi_square:
-            return item
-        counts = self._counts(name)
-        few = few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
-        return item._replace(no_interval="none: few texts a bucket") if few else item
+            return Described(float(found.value), None, found.ci, found.p_value)
+        return Described(float(found))
 
-    def _counts(self, name: str) -> Histograms:
-        """The histograms of the human texts and a model's."""
+    def _of_buckets(self, row: Measure, name: str) -> Described:
+        """The entry of a measure of the histograms of the human texts and a model's."""
         if self.comparison is None:
             raise ValueError(self.failed.get("score", "there are no buckets"))
         result = self.comparison.models[name]
         groups = self.human.groups, self.models[name].groups
-        return count_labels(result.p_labels, result.q_labels, result.num_buckets, *groups)
+        counts = count_labels(result.p_labels, result.q_labels, result.num_buckets, *groups)
+        grouped = {} if counts.groups is None else {"groups": counts.groups}
+        found: Estimate = row.compute(counts.p_counts, counts.q_counts, level=self.config.confidence_level, **grouped)
+        few = found.ci is None and few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
+        reason = "none: few texts a bucket" if few and row.compute is not chi_square else ""
+        return Described(float(found.value), None, found.ci, found.p_value, reason)
 
     def _prompts(self, name: str) -> tuple[Sequence[Hashable], Sequence[Hashable]] | None:
         """Prompts of the human texts and of a model's; None unless both are known."""
@@ -307,12 +296,10 @@ class DescribedSets:
         if all(item.texts is not None for item in sets.values()):
             texts = [text for item in sets.values() for text in item.needed_texts()]
             prompts = texts_of_one_origin(texts, prompts).tolist()
-        ends = np.cumsum([len(item) for item in sets.values()]).tolist()
-        groups = (
-            None
-            if prompts is None
-            else {name: prompts[end - len(item) : end] for (name, item), end in zip(sets.items(), ends, strict=True)}
-        )
+        groups: dict[str, list[Hashable]] | None = None
+        if prompts is not None:
+            remaining = iter(prompts)
+            groups = {name: [*itertools.islice(remaining, len(item))] for name, item in sets.items()}
         features = {name: item.features for name, item in self.models.items()}
         return transfer_table(
             self.human.features, features, seed=self.config.seed, level=self.config.confidence_level, groups=groups
