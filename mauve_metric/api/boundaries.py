@@ -6,6 +6,7 @@ import contextlib
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -120,8 +121,10 @@ def _verdicts(read: Guesses) -> tuple[Array, Array]:
 
 def _select(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
     """Select the rounds with these numbers, in their order."""
-    lists = {name: value for name, value in read._asdict().items() if isinstance(value, list)}
-    return read._replace(**{name: [value[row] for row in rows] for name, value in lists.items()})
+    chosen: dict[str, Any] = {
+        name: [value[row] for row in rows] for name, value in read._asdict().items() if isinstance(value, list)
+    }
+    return read._replace(**chosen)
 
 
 def _score_rounds(name: str, read: Guesses, all_human_points: float, level: float) -> RoundScores:

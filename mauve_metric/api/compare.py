@@ -308,9 +308,11 @@ def _forecasts(
         told = forecast.score_told_from_one(result.frontier_integral_stderr, result.n_p, result.n_q, c, level)
         smallest = max(smallest, 1 - told) if result.mauve_debiased >= told else smallest
     i, j = (list(results).index(name) for name in (best.a, best.b))
-    counts = [np.bincount(runs[0][number], minlength=int(config.num_buckets)) for number in (0, i + 1, j + 1)]
+    p, a, b = (np.bincount(runs[0][number], minlength=int(config.num_buckets)) for number in (0, i + 1, j + 1))
     seen = forecast.Seen(
-        *counts,
+        p_counts=p,
+        a_counts=a,
+        b_counts=b,
         a_score=_quality(results[best.a])[0],
         b_score=_quality(results[best.b])[0],
         n=min(map(len, runs[0])),

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.api.normalised import with_normalised
+from mauve_metric.api.compute import with_normalised
 from mauve_metric.api.opening import open_two
 from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array, FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData

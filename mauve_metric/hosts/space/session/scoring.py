@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.api.compare import compare_features, compare_together
-from mauve_metric.api.compute import with_together
+from mauve_metric.api.compute import with_normalised, with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
-from mauve_metric.api.normalised import with_normalised
 from mauve_metric.api.opening import check_sides
 from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array
