@@ -187,6 +187,7 @@ class MauveConfig(CheckedFields):
         _model,
         "featurizer: 'minilm' or 'ngrams' (packaged, no download), or a name or folder that transformers' AutoModel "
         "loads; in Python also a (model, tokenizer) pair or a function from texts to an array",
+        metavar="MODEL",
         label="Featurizer",
         common=True,
     )

@@ -27,6 +27,7 @@ from samples import PACKAGE, ROOT, script
 from tested_through import TESTED_THROUGH
 
 import mauve_metric
+from mauve_metric.hosts.cli.main import COMMANDS
 
 TESTS = ROOT / "tests"
 
@@ -251,6 +252,8 @@ def imported(path: Path) -> frozenset[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    if path == PACKAGE / "hosts/cli/main.py":  # which imports them by their names
+        found |= {command.__name__ for command in COMMANDS.values()}
     homes = {f"mauve_metric.{name}": f"mauve_metric.{home}" for name, home in mauve_metric._HOMES.items()}
     return frozenset(homes.get(name, name) for name in found)
 

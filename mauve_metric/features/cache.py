@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -58,15 +58,6 @@ _PASSING = {  # the circumstances of a file that may be sound: all other errors 
 }
 _LOOK_SECONDS = 1.0  # how long to wait for another process before a damaged file is looked at
 Answer = TypeVar("Answer")
-
-
-class CacheInfo(NamedTuple):
-    """State of a cache: its file, number of features, bytes on disk, and the most bytes it may take."""
-
-    path: Path
-    features: int
-    bytes: int
-    max_bytes: int
 
 
 def cache_folder() -> Path:
@@ -269,10 +260,10 @@ class FeatureCache:
         """Give the space of deleted features back to the file system."""
         self._execute("VACUUM")
 
-    def info(self) -> CacheInfo:
-        """Return the state of the cache."""
+    def info(self) -> dict[str, Any]:
+        """The state of the cache: its file, its number of features, its bytes on disk, the most that it may take."""
         (count,) = self._execute("SELECT COUNT(*) FROM features WHERE dtype != '|u1'").fetchone()
-        return CacheInfo(self.path, count, self._bytes(), self.max_bytes)
+        return {"path": str(self.path), "features": count, "bytes": self._bytes(), "max_bytes": self.max_bytes}
 
     def _bytes(self) -> int:
         """Bytes in use: pages of the file without the free ones."""

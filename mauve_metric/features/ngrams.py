@@ -49,21 +49,11 @@ def ngram_features(texts: Sequence[str]) -> Array:
     """
     rows = np.empty((len(texts), 2 * COLUMNS), dtype=np.float32)
     for row, text in zip(rows, texts, strict=True):
-        row[:COLUMNS] = LETTERS_WEIGHT * _hash_pairs(_letters(text))
-        row[COLUMNS:] = _hash_pairs(_kinds(text))
+        letters = np.frombuffer(f"{START}{text}{END}".encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        kinds = [zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in (START, *kinds_of(text), END)]
+        row[:COLUMNS] = LETTERS_WEIGHT * _hash_pairs(letters.astype(np.uint64))
+        row[COLUMNS:] = _hash_pairs(np.array(kinds, dtype=np.uint64))
     return rows
-
-
-def _letters(text: str) -> Hashes:
-    """A number for each character, with marks for the two ends."""
-    points = np.frombuffer(f"{START}{text}{END}".encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    return points.astype(np.uint64)
-
-
-def _kinds(text: str) -> Hashes:
-    """A number for each word's kind, with marks for the two ends."""
-    kinds = [START, *kinds_of(text), END]
-    return np.array([zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in kinds], dtype=np.uint64)
 
 
 def kinds_of(text: str) -> list[str]:

@@ -152,9 +152,10 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     >>> list(named_featurizers(["gpt2-large", "minilm"], first="minilm"))
     ['minilm', 'gpt2-large']
     """
+    is_pair = isinstance(featurizers, tuple) and len(featurizers) == 2 and hasattr(featurizers[0], "state_dict")
     if isinstance(featurizers, Mapping):
         named = list(featurizers.items())
-    elif isinstance(featurizers, (list, tuple)) and not _is_pair(featurizers):
+    elif isinstance(featurizers, (list, tuple)) and not is_pair:
         named = [(featurizer_name(one), one) for one in featurizers]
     elif isinstance(featurizers, (str, tuple)) or callable(featurizers):
         named = [(featurizer_name(featurizers), featurizers)]
@@ -175,11 +176,6 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     if not found:
         raise WrongOption.of("featurizers", "must hold at least one featurizer, got none")
     return found
-
-
-def _is_pair(value: list[object] | tuple[object, ...]) -> bool:
-    """Return whether a value is a (model, tokenizer) pair, which is one featurizer."""
-    return isinstance(value, tuple) and len(value) == 2 and hasattr(value[0], "state_dict")
 
 
 def featurizer_name(featurizer: object) -> str:

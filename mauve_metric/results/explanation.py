@@ -193,7 +193,7 @@ class Explanation(Result):
     def document(self) -> Document:
         """Build the document: score, gap and parts, buckets with texts, and evidence of a classifier."""
         result, first = self.result, words.headline(self.result)
-        whose = " of the literature's number" if first.literature else ""
+        whose = "" if result.mauve_debiased is None else " of the literature's number"
         said = (opening(result), f"{first.sentence}.", first.beside, verdict(result))
         buckets = Table(
             BUCKET_COLUMNS,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
 import numpy as np
 
 from mauve_metric.arrays import Array
-from mauve_metric.features.batches import as_objects, output_of, padded
 from mauve_metric.features.encoder import Encoder, without_head
+from mauve_metric.features.featurize import as_objects, output_of, padded
 from mauve_metric.runtime.checks import check_count, did_you_mean, number_check
 from mauve_metric.runtime.errors import not_causal
 from mauve_metric.runtime.model_state import evaluating, out_of_memory

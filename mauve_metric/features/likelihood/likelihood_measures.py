@@ -209,21 +209,16 @@ def _check_alike(human: Likelihoods, model: Likelihoods) -> None:
 
 def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, groups_q: Integers | None) -> Integers:
     """The group of each text, human ones first, from 0, (n,): those given and copies, joined where they meet."""
-    given = _given_groups(groups_p, "groups_p", human) + _given_groups(groups_q, "groups_q", model)
-    return same_origin(_copies(human) + _copies(model), given)
-
-
-def _copies(likelihoods: Likelihoods) -> list[bytes]:
-    """A hash of the tokens of each text."""
-    rows = zip(likelihoods.first_ids, np.split(likelihoods.token_ids, likelihoods.offsets[1:-1]), strict=True)
-    return [hashlib.blake2b(first.tobytes() + row.tobytes(), digest_size=16).digest() for first, row in rows]
-
-
-def _given_groups(groups: Integers | None, name: str, likelihoods: Likelihoods) -> list[int | None]:
-    """The groups that were given, or None for each text."""
-    if groups is None:
-        return [None] * len(likelihoods)
-    groups = np.asarray(groups)
-    if groups.shape != (len(likelihoods),) or groups.dtype.kind not in "iu" or groups.min() < 0:
-        raise ValueError(f"{name} must be {len(likelihoods)} whole numbers from 0, got {groups.dtype} {groups.shape}")
-    return list(groups.tolist())
+    copies: list[bytes] = []
+    given: list[int | None] = []
+    for side, groups, name in ((human, groups_p, "groups_p"), (model, groups_q, "groups_q")):
+        rows = zip(side.first_ids, np.split(side.token_ids, side.offsets[1:-1]), strict=True)
+        copies += [hashlib.blake2b(first.tobytes() + row.tobytes(), digest_size=16).digest() for first, row in rows]
+        if groups is None:
+            given += [None] * len(side)
+            continue
+        groups = np.asarray(groups)
+        if groups.shape != (len(side),) or groups.dtype.kind not in "iu" or groups.min() < 0:
+            raise ValueError(f"{name} must be {len(side)} whole numbers from 0, got {groups.dtype} {groups.shape}")
+        given += groups.tolist()
+    return same_origin(copies, given)

@@ -9,16 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.runtime.errors import NotOneSet
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
-from mauve_metric.texts.files import FEATURE_FILES, READERS, TextFile
+from mauve_metric.texts.files import TextFile
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
 
-FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
@@ -51,54 +49,21 @@ def check_output_files(options: argparse.Namespace) -> None:
     """
     if os.environ.get("RANK", "0") != "0":
         return
-    outputs = _output_files(options)
-    for path in outputs:
-        check_can_be_written(path)
-    check_outputs(outputs, _input_files(options))
-    if any(getattr(options, name, None) is not None for name in ("plot", "report")):
-        import_altair()
-
-
-def _output_files(options: argparse.Namespace) -> list[str | Path]:
-    """Every file that a command will write, additional files included."""
-    given = vars(options)
-    outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
-    outputs += options.more_outputs(options)
-    if given.get("checkpoint") is not None:
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    outputs = [given[name] for name in ("plot", "report", "output") if name in given] + options.more_outputs(options)
+    if "checkpoint" in given:
         from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 
         folder = Path(options.checkpoint).expanduser()
         outputs += [folder / CHECKPOINT_FILE] if folder.is_dir() else []
-    return outputs
-
-
-def _input_files(options: argparse.Namespace) -> list[str]:
-    """Files and folders that the arguments of a command name as inputs, and the files that accompany features."""
-    given = [value for name in _READ if (value := getattr(options, name, None)) is not None]
-    listed = [item for value in given for item in (value if isinstance(value, list) else [value])]
-    paths = [path for item in listed if isinstance(item, str) and (path := named_file(item)[1]) not in ("", "-")]
-    return [*paths, *(f"{path}.json" for path in paths if path.lower().endswith(".npy"))]
-
-
-def add_models(parser: CommandParser) -> None:
-    """Add human texts and those of several models."""
-    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
-    parser.add_argument(
-        "models",
-        metavar="MODEL",
-        nargs="*",
-        help="a model's texts or features, likewise; NAME=FILE names it; without HUMAN where every file holds both",
-    )
-    parser.add_argument(
-        "--common-rows", action="store_true", help="leave out rows (doc_id) that not all of the models' files have"
-    )
-
-
-def add_two_sides(parser: CommandParser) -> None:
-    """Add human texts and those of one model."""
-    alone = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, needs no MODEL"
-    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
-    parser.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {alone}")
+    for path in outputs:
+        check_can_be_written(path)
+    read = [given[name] for name in _READ if name in given]
+    listed = [item for value in read for item in (value if isinstance(value, list) else [value])]
+    inputs = [path for item in listed if isinstance(item, str) and (path := named_file(item)[1]) not in ("", "-")]
+    check_outputs(outputs, [*inputs, *(f"{path}.json" for path in inputs if path.lower().endswith(".npy"))])
+    if "plot" in given or "report" in given:
+        import_altair()
 
 
 def two_sides(options: argparse.Namespace) -> dict[str, Any]:
@@ -207,26 +172,20 @@ def model_names(paths: Sequence[str]) -> list[str]:
     >>> model_names(["out/gpt2-1.5/generated_predictions.jsonl", "out/phi/generated_predictions.jsonl"])
     ['gpt2-1.5', 'phi']
     """
-    parts = [_name_parts(path) for path in paths]
-    names = []
+    parts: list[tuple[str, ...]] = []
+    for path in paths:
+        folder = _folder_of_model(path) or (Path(path) if os.path.isdir(path) else None)
+        of_file = ("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path)
+        parts.append(of_file if folder is None else folder.parts)
+    names: list[str] = []
     for own in parts:
-        depth = next(
-            (depth for depth in range(1, len(own) + 1) if sum(own[-depth:] == other[-depth:] for other in parts) == 1),
-            1,
-        )
+        depths = range(1, len(own) + 1)
+        depth = next((depth for depth in depths if sum(own[-depth:] == other[-depth:] for other in parts) == 1), 1)
         name, number = "/".join(own[-depth:]), 2
         while name in names:
             name, number = f"{'/'.join(own[-depth:])}-{number}", number + 1
         names.append(name)
     return names
-
-
-def _name_parts(path: str) -> tuple[str, ...]:
-    """The folders and the name from which the name of a model is made."""
-    if path == "-":
-        return ("stdin",)
-    folder = _folder_of_model(path) or (Path(path) if os.path.isdir(path) else None)
-    return folder.parts if folder is not None else (*Path(path).parent.parts, Path(path).stem or path)
 
 
 def named_file(argument: str) -> tuple[str | None, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import io
 import logging
 import os
@@ -17,28 +18,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mauve_metric.hosts.cli.commands import (
-    baseline,
-    boundaries,
-    cache,
-    compare,
-    deduplicate,
-    demo,
-    describe,
-    errors,
-    explain,
-    featurize,
-    lm_eval_task,
-    memorised,
-    preferences,
-    reproduce,
-    robustness,
-    score,
-    stress_test,
-    warnings,
-)
 from mauve_metric.hosts.cli.files import check_output_files, named_file
-from mauve_metric.hosts.cli.flags import CommandParser, add_log_options
+from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.output import drop_output, tell
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
@@ -48,19 +29,14 @@ from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    *(score, compare, describe, robustness, baseline, stress_test, explain, reproduce, demo, featurize, lm_eval_task),
-    *(deduplicate, memorised, preferences, boundaries, cache, warnings, errors),
+    *("score", "compare", "describe", "robustness", "baseline", "stress-test", "explain", "reproduce", "demo"),
+    *("featurize", "lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries"),
+    *("cache", "warnings", "errors"),
 )
-COMMANDS = {command.__name__.split(".")[-1].replace("_", "-"): command for command in _IN_THE_ORDER_OF_THE_HELP}
-
-
-def page(name: str) -> str:
-    """The place of a page of the documentation in the repository.
-
-    >>> page("errors")
-    'docs/errors.md'
-    """
-    return f"docs/{name}.md"
+COMMANDS = {
+    name: importlib.import_module(f"mauve_metric.hosts.cli.commands.{name.replace('-', '_')}")
+    for name in _IN_THE_ORDER_OF_THE_HELP
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with _logging_to_stderr(options):
         try:
             check_output_files(options)
-            return options.run(options) or 0
+            return COMMANDS[options.command].run(options) or 0
         except KeyboardInterrupt:
             tell("interrupted")
             return 130
@@ -91,15 +67,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser(everything: bool = False) -> argparse.ArgumentParser:
-    """The parser of the whole command line; each command sets the functions of its module (`run`, …) as defaults.
+    """The parser of the whole command line; the defaults are what other files need of a command.
 
     everything: include rare options in the help.
     """
     whole = argparse.ArgumentParser(
         prog="mauve-metric",
         description="How close a model's texts are to human texts.",
-        epilog=f"Pages of the repository: {page('start')} for the first steps, {page('measures')} for every measure, "
-        f"{page('errors')} for errors and warnings (or `mauve-metric warnings CODE` and `mauve-metric errors CODE`; "
+        epilog="Pages of the repository: docs/start.md for the first steps, docs/measures.md for every measure, "
+        "docs/errors.md for errors and warnings (or `mauve-metric warnings CODE` and `mauve-metric errors CODE`; "
         "a message ends with its code in brackets).",
     )
     whole.add_argument("--version", action="version", version=f"mauve_metric {__version__}")
@@ -109,13 +85,10 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
         about = textwrap.fill(about, shutil.get_terminal_size().columns - 2)
         own = added.add_parser(name, help=command.HELP, description=about, epilog=examples, everything=everything)
         command.add_arguments(own)
-        add_log_options(own)
-        own.set_defaults(
-            run=command.run,
-            error=own.error,
-            usage_error=getattr(command, "usage_error", lambda options: None),
-            more_outputs=getattr(command, "more_outputs", lambda options: []),
-        )
+        own.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
+        own.add_argument("--quiet", "-q", action="store_true", help="no progress bar, errors only")
+        own.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+        own.set_defaults(error=own.error, more_outputs=getattr(command, "more_outputs", lambda options: []))
     return whole
 
 
@@ -139,10 +112,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             near = " (`mauve-metric compare` takes several models)" if one else " (the command takes no more files)"
         options.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
-    if alone and not _may_hold_both(named_file(options.human)[1]):
+    path = named_file(options.human)[1] if alone else "-"
+    if path != "-" and not os.path.isdir(path) and Path(path).suffix.lower() not in set(READERS) - {".txt"}:
         options.error(f"{options.human}: expected MODEL after HUMAN, or a file that holds both")
-    wrong = options.usage_error(options)
-    if wrong is not None:
+    command = COMMANDS[options.command]
+    if hasattr(command, "usage_error") and (wrong := command.usage_error(options)) is not None:
         options.error(wrong)
     return options
 
@@ -152,10 +126,6 @@ def _flags(command: str) -> list[str]:
     with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
         parser(everything=True).parse_args([command, "--help"])
     return re.findall(r"--[a-z-]+", shown.getvalue())
-
-
-def _may_hold_both(path: str) -> bool:
-    return path == "-" or os.path.isdir(path) or Path(path).suffix.lower() in set(READERS) - {".txt"}
 
 
 class _Line(logging.Formatter):

@@ -16,7 +16,7 @@ from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotWritten
 
 if TYPE_CHECKING:
-    from mauve_metric.results.document import Document, Part
+    from mauve_metric.results.document import Document
     from mauve_metric.results.result_methods import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
@@ -88,23 +88,19 @@ def show_result_of(
 
 
 def _format_document(document: Document, options: argparse.Namespace, title: str) -> str:
-    document = replace(document, title=title or document.title, parts=[*map(_in_flags, document.parts)])
+    """Format a document as asked for; advice names flags."""
+    from mauve_metric.results.document import Prose
+
+    parts = list(document.parts)
+    for place, part in enumerate(parts):
+        if isinstance(part, Prose) and part.advice:
+            parts[place] = part._replace(lines=[line._replace(text=SHELL.respell(line.text)) for line in part.texts])
+    document = replace(document, title=title or document.title, parts=parts)
     if options.csv:
         return document.csv(options.csv)
     if options.markdown:
         return document.markdown()
-    if options.latex:
-        return document.latex()
-    return document.terminal(options.signature)
-
-
-def _in_flags(part: Part) -> Part:
-    """A part whose advice names flags."""
-    from mauve_metric.results.document import Prose
-
-    if not isinstance(part, Prose) or not part.advice:
-        return part
-    return part._replace(lines=[line._replace(text=SHELL.respell(line.text)) for line in part.texts])
+    return document.latex() if options.latex else document.terminal(options.signature)
 
 
 def failed_gate(reasons: Sequence[str]) -> int:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.flags import (
-    CommandParser,
-    add_confidence_level,
-    add_number,
-    add_output_options,
-    keywords_of,
-)
+from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
 
@@ -23,14 +17,14 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--by", metavar="COLUMN", help="also group the rounds: reason, words, …; round: by the player's experience"
     )
-    add_number(parser, "--sentences", SENTENCES, "of each text", "N")
+    parser.add_number("--sentences", SENTENCES, "of each text", "N", int)
     points = "points for correctly guessing that people wrote the whole text"
-    add_number(parser, "--all-human-points", FULL_POINTS, points, "POINTS")
+    parser.add_number("--all-human-points", FULL_POINTS, points, "POINTS")
     parser.add_argument(
         "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
     )
-    add_confidence_level(parser)
-    add_output_options(parser, "models", "groups", "pairs")
+    parser.add_number("--confidence-level", 0.95, "of the intervals")
+    parser.add_output_options("models", "groups", "pairs")
 
 
 def run(options: argparse.Namespace) -> None:

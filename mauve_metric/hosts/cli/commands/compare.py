@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import add_models, sides_of_models
-from mauve_metric.hosts.cli.flags import CommandParser, add_by, add_score_options, count, keywords_of
+from mauve_metric.hosts.cli.files import sides_of_models
+from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result_of, tell
 
 HELP = "say which of several models is closest, and which differ"
@@ -16,11 +16,11 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, the forms of the tables and the report."""
-    add_models(parser)
+    parser.add_models()
     tables = ("models", "differences", "learned_differences", "together_differences", "subgroups")
-    add_score_options(parser, "compare", *tables, featurizers="the first makes the ranking, all are compared")
-    add_by(parser, "recall and scores of the texts")
-    parser.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
+    parser.add_score_options("compare", *tables, featurizers="the first makes the ranking, all are compared")
+    parser.add_by("recall and scores of the texts")
+    parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
     gate = parser.add_argument_group("gate (for automatic jobs)")
     gate.add_argument("--baseline", metavar="FILE", help="compare each model with what compare --json printed earlier")
     gate.add_argument(

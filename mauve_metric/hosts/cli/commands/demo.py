@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.flags import CommandParser, Once, add_config_options, add_output_options, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, Once, keywords_of
 from mauve_metric.hosts.cli.output import show_result_of
 from mauve_metric.texts.files import examples_folder, read_texts
 
@@ -19,7 +19,7 @@ HELP = "score a small language model's texts that come with the package"
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the form of the output and the options that are worth a try."""
-    add_output_options(parser, "scores")
+    parser.add_output_options("scores")
     parser.add_argument(
         "--featurizer",
         dest="featurize_model_name",
@@ -28,7 +28,7 @@ def add_arguments(parser: CommandParser) -> None:
         default=argparse.SUPPRESS,
         help="one of the two that need no download (default: minilm, whose features are in the package)",
     )
-    add_config_options(parser, names=("quantizer", "num_buckets", "seed"))
+    parser.add_config_options(names=("quantizer", "num_buckets", "seed"))
 
 
 def run(options: argparse.Namespace) -> None:

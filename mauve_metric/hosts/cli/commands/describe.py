@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import add_models, sides_of_models
-from mauve_metric.hosts.cli.flags import CommandParser, add_by, add_score_options, argument_type, keywords_of
+from mauve_metric.hosts.cli.files import sides_of_models
+from mauve_metric.hosts.cli.flags import CommandParser, argument_type, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 
 HELP = "show MAUVE and every other measure of models in one table"
@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, the choice of measures and the forms of the table."""
-    add_models(parser)
+    parser.add_models()
     parser.add_argument(
         "--measures",
         metavar="GROUPS",
@@ -37,8 +37,8 @@ def add_arguments(parser: CommandParser) -> None:
         help="how the texts were decoded (greedy, sampling, temperature=0.7,top_p=0.95), of all models or of one: adds "
         "measures of the group language-model",
     )
-    add_by(parser, "every measure of the texts")
-    add_score_options(parser, "describe", "measures", "transfer")
+    parser.add_by("every measure of the texts")
+    parser.add_score_options("describe", "measures", "transfer")
 
 
 @argument_type

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import add_two_sides, two_sides
-from mauve_metric.hosts.cli.flags import CommandParser, add_by, add_score_options, count, keywords_of
+from mauve_metric.hosts.cli.files import two_sides
+from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
 from mauve_metric.hosts.cli.output import show_result_of
 
 HELP = "show which buckets of texts keep a model's score from 1"
@@ -15,11 +15,11 @@ EXAMPLES = """example:
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and how much is shown."""
-    add_two_sides(parser)
-    parser.add_argument("--buckets", type=count, default=10, help="how many buckets to show (default: 10)")
-    parser.add_argument("--texts", type=count, default=3, help="texts of each side to show (default: 3)")
-    add_by(parser, "how many texts each bucket has")
-    add_score_options(parser, "explain", "buckets", "texts", "subgroups")
+    parser.add_two_sides()
+    parser.add_number("--buckets", 10, "how many buckets to show", type=count)
+    parser.add_number("--texts", 3, "texts of each side to show", type=count)
+    parser.add_by("how many texts each bucket has")
+    parser.add_score_options("explain", "buckets", "texts", "subgroups")
 
 
 def run(options: argparse.Namespace) -> None:

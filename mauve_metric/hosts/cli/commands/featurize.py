@@ -5,17 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mauve_metric.hosts.cli.flags import (
-    CommandParser,
-    add_config_options,
-    add_filter,
-    add_run_options,
-    add_text_field,
-    features_file,
-    keywords_of,
-)
+from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.output import tell
-from mauve_metric.texts.files import READERS, read_texts
+from mauve_metric.texts.files import FEATURE_FILES, READERS, read_texts
 
 HELP = "turn texts into features, to score or ship without the texts"
 
@@ -24,12 +16,19 @@ def add_arguments(parser: CommandParser) -> None:
     """Add the texts and the file of features."""
     parser.add_argument("texts", metavar="TEXTS", help=f"{', '.join(READERS)}, a folder of .txt files, or -")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, type=features_file, help=".npy, .npz or .parquet"
+        "-o", "--output", metavar="FILE", required=True, type=_features_file, help=".npy, .npz or .parquet"
     )
-    add_text_field(parser)
-    add_filter(parser)
-    add_run_options(parser, "featurize")
-    add_config_options(parser, "featurize")
+    parser.add_text_field()
+    parser.add_filter()
+    parser.add_run_options("featurize")
+    parser.add_config_options("featurize")
+
+
+def _features_file(path: str) -> str:
+    """Check the name of the file before anything is computed."""
+    if Path(path).suffix.lower() not in (*FEATURE_FILES, ".parquet"):
+        raise argparse.ArgumentTypeError(f"features are written to .npy, .npz or .parquet, got {path!r}")
+    return path
 
 
 def more_outputs(options: argparse.Namespace) -> list[Path]:

@@ -5,15 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mauve_metric.hosts.cli.flags import (
-    CommandParser,
-    add_config_options,
-    add_run_options,
-    add_text_field,
-    argument_type,
-    count,
-    keywords_of,
-)
+from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, keywords_of
 from mauve_metric.hosts.cli.output import show, tell
 from mauve_metric.hosts.plugins.lm_eval_task import (
     NEW_TOKENS,
@@ -37,18 +29,11 @@ def add_arguments(parser: CommandParser) -> None:
         "-o", "--output", metavar="DIR", dest="folder", required=True, help="a folder for the task's files"
     )
     parser.add_argument("--name", type=argument_type(check_task_name), help="of the task (default: that of TEXTS)")
-    parser.add_argument(
-        "--prompt-words",
-        type=count,
-        default=PROMPT_WORDS,
-        help=f"words of a text to continue (default: {PROMPT_WORDS})",
-    )
-    parser.add_argument(
-        "--new-tokens", type=count, default=NEW_TOKENS, help=f"most tokens of a continuation (default: {NEW_TOKENS})"
-    )
-    add_text_field(parser)
-    add_run_options(parser)
-    add_config_options(parser)
+    parser.add_number("--prompt-words", PROMPT_WORDS, "words of a text to continue", type=count)
+    parser.add_number("--new-tokens", NEW_TOKENS, "most tokens of a continuation", type=count)
+    parser.add_text_field()
+    parser.add_run_options()
+    parser.add_config_options()
 
 
 def more_outputs(options: argparse.Namespace) -> list[Path]:

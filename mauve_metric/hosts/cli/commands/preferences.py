@@ -5,13 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from mauve_metric.hosts.cli.flags import (
-    CommandParser,
-    add_confidence_level,
-    add_number,
-    add_output_options,
-    keywords_of,
-)
+from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 
@@ -41,14 +35,14 @@ def add_arguments(parser: CommandParser) -> None:
         default="robust",
         help="method of the intervals: robust (judgements of one annotator may depend on each other) or fisher",
     )
-    add_number(parser, "--pseudo-wins", 0.0, "wins added for every model of a pair", "WINS")
+    parser.add_number("--pseudo-wins", 0.0, "wins added for every model of a pair", "WINS")
     parser.add_argument("--min-seconds", type=float, metavar="SECONDS", help="leave out judgements made in less")
     parser.add_argument(
         "--common-models", action="store_true", help="correlate over the models that are both judged and measured"
     )
-    add_number(parser, "--seed", 25, "of the coins for --ties random")
-    add_confidence_level(parser)
-    add_output_options(parser, "models", "correlations")
+    parser.add_number("--seed", 25, "of the coins for --ties random", type=int)
+    parser.add_number("--confidence-level", 0.95, "of the intervals")
+    parser.add_output_options("models", "correlations")
 
 
 def run(options: argparse.Namespace) -> None:

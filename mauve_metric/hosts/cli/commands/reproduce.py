@@ -6,14 +6,8 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from mauve_metric.hosts.cli.files import add_two_sides, two_sides
-from mauve_metric.hosts.cli.flags import (
-    CommandParser,
-    add_design_options,
-    add_field_options,
-    add_run_options,
-    keywords_of,
-)
+from mauve_metric.hosts.cli.files import two_sides
+from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, json_of, show
 
 HELP = "score again with the options of a signature, and say what differs"
@@ -26,11 +20,11 @@ def add_arguments(parser: CommandParser) -> None:
     """Add the signature and the two sides."""
     text = "what `score --signature` printed, or a file of `score --json`, whose numbers are compared too"
     parser.add_argument("signature", metavar="SIGNATURE", help=text)
-    add_two_sides(parser)
-    add_field_options(parser)
-    add_design_options(parser)
+    parser.add_two_sides()
+    parser.add_field_options()
+    parser.add_design_options()
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    add_run_options(parser)
+    parser.add_run_options()
 
 
 def run(options: argparse.Namespace) -> int:

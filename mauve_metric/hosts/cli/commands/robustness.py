@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import add_models, sides_of_models
-from mauve_metric.hosts.cli.flags import CommandParser, add_score_options, argument_type, keywords_of
+from mauve_metric.hosts.cli.files import sides_of_models
+from mauve_metric.hosts.cli.flags import CommandParser, argument_type, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 
 HELP = "say whether the ranking of models holds under other settings, and what moves it"
@@ -23,9 +23,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--no-design", dest="design", action="store_false", help="change one thing at a time, and never several"
     )
-    add_models(parser)
+    parser.add_models()
     tables = ("settings", "pairs", "factors")
-    add_score_options(parser, "robustness", *tables, featurizers="the first is the default, the others are tried")
+    parser.add_score_options("robustness", *tables, featurizers="the first is the default, the others are tried")
 
 
 @argument_type

@@ -5,18 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.files import add_two_sides, two_sides
-from mauve_metric.hosts.cli.flags import CommandParser, add_score_options, keywords_of
+from mauve_metric.hosts.cli.files import two_sides
+from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result, show_result_of
 from mauve_metric.results.wording.spelling import flag_of
 from mauve_metric.runtime.outputs import REPORT_FILES
-
-if TYPE_CHECKING:
-    from mauve_metric.results.result import MauveResult
 
 logger = logging.getLogger(__name__)
 
@@ -31,33 +26,18 @@ _NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and every option of a score."""
-    add_two_sides(parser)
-    add_score_options(parser, "compute_mauve", "scores", featurizers="the first makes the score, all are compared")
-    parser.add_argument(
-        "--fail-under", metavar="NUMBER", type=float, help="exit status 3 for a debiased score below NUMBER"
-    )
-    _add_shard_options(parser)
-
-
-def _add_shard_options(parser: CommandParser) -> None:
-    """Add the flags for many files and machines."""
+    parser.add_two_sides()
+    parser.add_score_options("compute_mauve", "scores", featurizers="the first makes the score, all are compared")
+    text = "exit status 3 for a debiased score below NUMBER"
+    parser.add_argument("--fail-under", metavar="NUMBER", type=float, help=text)
     group = parser.add_argument_group("many files, many machines (no influence on the score; see docs/scale.md)")
-    group.add_argument(
-        "-o",
-        "--output",
-        metavar="DIR",
-        dest="folder",
-        help="HUMAN and MODEL are .jsonl or .parquet files, folders of them, patterns or URLs; keep one file of "
-        "features each in DIR, and go on from what is there",
+    text = (
+        "HUMAN and MODEL are .jsonl or .parquet files, folders of them, patterns or URLs; keep one file of features "
+        "each in DIR, and go on from what is there"
     )
-    group.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        nargs="?",
-        const="local",
-        type=_address,
-        help=parser.rare("share the work out on the Ray cluster at ADDRESS (auto: the one of this machine), or local"),
-    )
+    group.add_argument("-o", "--output", metavar="DIR", dest="folder", help=text)
+    text = parser.rare("share the work out on the Ray cluster at ADDRESS (auto: the one of this machine), or local")
+    group.add_argument("--ray", metavar="ADDRESS", nargs="?", const="local", type=_address, help=text)
     text = parser.rare("most workers at once (unset: all that have room)")
     group.add_argument("--workers", metavar="N", type=int, help=text)
     text = parser.rare("CPUs that each takes (default: 1)")
@@ -100,29 +80,17 @@ def run(options: argparse.Namespace) -> int:
     if options.model is None:
         title = f"{options.human} (model and human)"
     given = keywords_of(compute_mauve, options)
-    if options.folder is not None:
-        result = _score_shards(options, given)
-        show_result(result, options, title)
-    else:
+    if options.folder is None:
         result = show_result_of(compute_mauve, options, given | two_sides(options), title)
+    else:
+        from mauve_metric.runtime.progress import LogLines
+        from mauve_metric.sharding.sharded import score_sharded
+
+        given |= keywords_of(score_sharded, options)
+        if options.text_field is not None:
+            given["text_field"] = options.text_field
+        with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints the state of its workers to stderr
+            result = score_sharded(options.human, options.model, **given)
+        show_result(result, options, title)
     reason = "" if options.fail_under is None else score_below(result, options.fail_under)
     return failed_gate([reason] if reason else [])
-
-
-def _score_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> MauveResult:
-    """Score many files of texts."""
-    from mauve_metric.runtime.progress import LogLines
-    from mauve_metric.sharding.sharded import score_sharded
-
-    if options.text_field is not None:
-        given = {**given, "text_field": options.text_field}
-    places = {name: value for name in _ONLY_WITH_FOLDER if (value := getattr(options, name)) is not None}
-    with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints the state of its workers to stderr
-        return score_sharded(
-            options.human,
-            options.model,
-            options.folder,
-            prompt_field=options.prompt_field,
-            **places,
-            **given,
-        )

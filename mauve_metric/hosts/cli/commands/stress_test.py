@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.flags import (
-    CommandParser,
-    add_config_options,
-    add_filter,
-    add_output_options,
-    add_run_options,
-    add_text_field,
-    keywords_of,
-)
+from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.texts.files import READERS, read_texts
 
@@ -22,10 +14,10 @@ HELP = "say which errors in texts a featurizer sees, from what strength on"
 def add_arguments(parser: CommandParser) -> None:
     """Add the texts, the errors and their strengths."""
     parser.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
-    add_text_field(parser)
-    add_filter(parser)
-    add_output_options(parser, "scores")
-    add_run_options(parser, "stress_test")
+    parser.add_text_field()
+    parser.add_filter()
+    parser.add_output_options("scores")
+    parser.add_run_options("stress_test")
     parser.add_argument(
         "--perturbations",
         metavar="NAMES",
@@ -38,7 +30,7 @@ def add_arguments(parser: CommandParser) -> None:
         default=argparse.SUPPRESS,
         help="of the errors, above 0 and up to 1, joined by commas (default: 0.25,0.5,1)",
     )
-    add_config_options(parser, "stress_test", "each is tested")
+    parser.add_config_options("stress_test", "each is tested")
 
 
 def _numbers(text: str) -> list[float]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.flags import add_codes
+from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.output import show_advice
 
 HELP = "say what a warning means and what to do about it"
-add_arguments = add_codes
+add_arguments = CommandParser.add_codes
 
 
 def run(options: argparse.Namespace) -> None:
