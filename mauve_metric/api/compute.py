@@ -12,7 +12,6 @@ import numpy as np
 from mauve_metric.api.opening import listed_texts, open_two
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, Integers, TextData, TokenData
-from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.featurize import tokenize, windows
 from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, check_texts_alone
@@ -249,7 +248,15 @@ def with_normalised(
     plain = [[normalised_text(text) for text in side] for side in (p, q)]
     is_model = text_function(job.config.featurize_model_name) is None
     # a cache knows equal tokens itself, and often the texts, so that no model has to be loaded
-    if is_model and job.store is None and _read_alike(job.load(), [*p, *q], [*plain[0], *plain[1]]):
+    if (
+        is_model
+        and job.store is None
+        and all(
+            tokenize(job.load(), some)[0] == tokenize(job.load(), like)[0]
+            for side, other in zip((p, q), plain, strict=True)
+            for some, like in zip(windows(side, _WINDOW), windows(other, _WINDOW), strict=True)
+        )
+    ):
         same = LearnedScore(*(getattr(result, name) for name in LearnedScore._fields))
         return replace(result, normalised=None if None in same else same, normalised_missing=None)
     sides = [job.of_texts("texts", TextSource(side)) for side in plain]
@@ -257,12 +264,6 @@ def with_normalised(
     if found is None:
         return replace(result, normalised_missing="without format too few different texts are left")
     return replace(result, normalised=LearnedScore.of(found), normalised_missing=None)
-
-
-def _read_alike(encoder: Encoder, texts: Sequence[str], others: Sequence[str]) -> bool:
-    """Return True if a model's tokenizer makes the same of both forms of all texts: their features are equal."""
-    pairs = zip(windows(texts, _WINDOW), windows(others, _WINDOW), strict=True)
-    return all(tokenize(encoder, some)[0] == tokenize(encoder, like)[0] for some, like in pairs)
 
 
 def format_differs(result: MauveResult) -> bool:

@@ -256,8 +256,11 @@ class DescribedSets:
         if row.sizes_matter and not row.grouped:
             model, human = (item.drawn(self.smallest, self.config.seed) for item in (model, human))
         options: dict[str, Any] = {"seed": self.config.seed, "level": self.config.confidence_level}
-        if row.grouped:
-            options |= {"prompts": self._prompts(name)} if "texts" in row.inputs.forms else self._groups(name)
+        if row.grouped and "texts" in row.inputs.forms:
+            known = human.groups is not None and model.groups is not None
+            options["prompts"] = (human.prompts, model.prompts) if known else None
+        elif row.grouped:
+            options |= _groups_of_folds({"groups_p": human, "groups_q": model}) or {}
         pair = pair_of_groups(human.groups, model.groups) if row.designed else None
         options |= {} if pair is None else {"groups": pair}
         third = [self.training.form] if row.inputs.sets == 3 and self.training is not None else []
@@ -282,37 +285,26 @@ class DescribedSets:
         reason = "none: few texts a bucket" if few and row.compute is not chi_square else ""
         return Described(float(found.value), None, found.ci, found.p_value, reason)
 
-    def _prompts(self, name: str) -> tuple[Sequence[Hashable], Sequence[Hashable]] | None:
-        """Prompts of the human texts and of a model's; None unless both are known."""
-        human, model = self.human.groups, self.models[name].groups
-        return None if human is None or model is None else (human.tolist(), model.tolist())
-
     def transfer(self) -> TransferTable:
         """The discriminators of the features, each trained on one model's texts and tested on every model's."""
-        sets = {"human": self.human, **self.models}
-        prompts: list[Hashable] | None = None
-        if all(item.groups is not None for item in sets.values()):
-            prompts = [code for item in sets.values() for code in item.prompts]
-        if all(item.texts is not None for item in sets.values()):
-            texts = [text for item in sets.values() for text in item.needed_texts()]
-            prompts = texts_of_one_origin(texts, prompts).tolist()
-        groups: dict[str, list[Hashable]] | None = None
-        if prompts is not None:
-            remaining = iter(prompts)
-            groups = {name: [*itertools.islice(remaining, len(item))] for name, item in sets.items()}
+        groups = _groups_of_folds({"human": self.human, **self.models})
         features = {name: item.features for name, item in self.models.items()}
         return transfer_table(
             self.human.features, features, seed=self.config.seed, level=self.config.confidence_level, groups=groups
         )
 
-    def _groups(self, name: str) -> dict[str, Sequence[Hashable] | Integers]:
-        """Groups of texts that must stay in one fold: copies, and answers to one prompt."""
-        human, model, prompts = self.human, self.models[name], self._prompts(name)
-        if human.texts is None or model.texts is None:
-            return {} if prompts is None else {"groups_p": prompts[0], "groups_q": prompts[1]}
-        joined = None if prompts is None else [*prompts[0], *prompts[1]]
-        groups = texts_of_one_origin([*human.texts, *model.texts], joined)
-        return {"groups_p": groups[: len(human.texts)], "groups_q": groups[len(human.texts) :]}
+
+def _groups_of_folds(sets: Mapping[str, DescribedSet]) -> dict[str, list[Hashable]] | None:
+    """Groups of texts that must stay in one fold: copies, and answers to one prompt; None where neither is known."""
+    groups: list[Hashable] | None = None
+    if all(item.groups is not None for item in sets.values()):
+        groups = [code for item in sets.values() for code in item.prompts]
+    if all(item.texts is not None for item in sets.values()):
+        groups = texts_of_one_origin([text for item in sets.values() for text in item.needed_texts()], groups).tolist()
+    if groups is None:
+        return None
+    remaining = iter(groups)
+    return {name: [*itertools.islice(remaining, len(item))] for name, item in sets.items()}
 
 
 def entry_of(

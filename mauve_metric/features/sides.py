@@ -146,18 +146,6 @@ def _rows_as_groups(sizes: Mapping[str, int]) -> Groups:
     return {name: range(count) for name, count in sizes.items()}
 
 
-def align(sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
-    """The sides with the number of each row as its group.
-
-    Raises:
-        ValueError: sides of unequal size, or texts that were dropped.
-    """
-    if any(side.dropped for side in sides.values()):
-        raise RowsDiffer("aligned=True needs every row: empty texts were dropped, so that rows no longer correspond")
-    groups = _rows_as_groups({name: len(side) for name, side in sides.items()})
-    return {name: replace(side, groups=np.asarray(groups[name], dtype=np.int64)) for name, side in sides.items()}
-
-
 def design_of_two(aligned: object, p_groups: object, q_groups: object) -> GivenDesign:
     """The design of two sides, "p" and "q".
 

@@ -20,7 +20,7 @@ from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.rows import all_rows
-from mauve_metric.features.sides import GivenDesign, OpenedSides, align, check_columns
+from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.reading import has_rough, read_sets
 from mauve_metric.hosts.space.session.run import READ, Run
@@ -329,12 +329,10 @@ def score(
 def sides_with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
     """The sets, the human one first, with the number of each row as its group if aligned, else with its prompt."""
     sides = dict(zip(["human", *names], embedded.sets, strict=True))
-    if aligned:
-        return list(align(sides).values())
-    if not any(prompts):
+    if not aligned and not any(prompts):
         return list(embedded.sets)
     given = {name: Side("text", name, texts) for name, texts in zip(sides, embedded.texts, strict=True)}
-    design = GivenDesign(groups=dict(zip(sides, prompts, strict=True)))
+    design = GivenDesign(aligned, {} if aligned else dict(zip(sides, prompts, strict=True)))
     return list(OpenedSides(given, {}, design).grouped(sides).values())
 
 
