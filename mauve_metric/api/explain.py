@@ -13,10 +13,9 @@ from mauve_metric.api.opening import open_two
 from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array, FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
-from mauve_metric.features.ngrams import differing_ngrams
 from mauve_metric.features.sides import By, Subgroups, check_columns, check_same_encoder, read_sides
+from mauve_metric.features.text_functions import differing_ngrams
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
-from mauve_metric.measures import gap
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, Options, with_options
 from mauve_metric.quantize.histograms import count_labels
@@ -26,7 +25,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.tensors import on_cpu
 from mauve_metric.texts.files import TextFile
-from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
+from mauve_metric.uncertainty.buckets import best_overlaps, contributions, noise_p_values
 
 _PHRASES = 24  # that tell one set from the other
 AROUND = 20  # fewest texts of the other side that a side's texts in a bucket are compared with
@@ -134,9 +133,9 @@ def explain_model(
     k, c, points = result.num_buckets, config.mauve_scaling_factor, config.divergence_curve_discretization_size
     labels = result.p_labels, result.q_labels
     histograms = count_labels(*labels, k)
-    parts = gap.contributions(result.p_hist, result.q_hist, c, points)
+    parts = contributions(result.p_hist, result.q_hist, c, points)
     p_values = noise_p_values(histograms.p_counts, histograms.q_counts)
-    other_ranks = _ranks(gap.contributions(*count_labels(*other_labels, k).probabilities(), c, points))
+    other_ranks = _ranks(contributions(*count_labels(*other_labels, k).probabilities(), c, points))
     match, overlap = best_overlaps(np.concatenate(labels), np.concatenate(other_labels), k)
     too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
     total, ranks = float(parts.sum()), _ranks(parts)

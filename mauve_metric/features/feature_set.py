@@ -16,11 +16,10 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 
 from mauve_metric.arrays import Integers, TextData
-from mauve_metric.features.cache import FeatureCache, open_cache
+from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
 from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.featurize import FeaturizeStats, check_tokens, featurize_texts, featurize_tokens, tokenize
-from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, as_rows, check_features, hash_of_rows
@@ -223,7 +222,6 @@ class Featurizing:
         for side in sides.values():
             if side.content is None:
                 raise ValueError(f"one of {', '.join(side.choices)} must be given, all are None")
-        for side in sides.values():
             if isinstance(side.content, FeatureSet):
                 self.follow(side.content, side.argument)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import itertools
 import logging
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mauve_metric.arrays import Array, Integers
-from mauve_metric.features.cache import FeatureCache
+from mauve_metric.features.cache import FeatureCache, token_key
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.options import RunOptions
 from mauve_metric.runtime.checks import shown
@@ -33,7 +32,6 @@ logger = logging.getLogger(__name__)
 
 Compute = Callable[[Encoder, list[tuple[int, ...]]], Array]  # token ids of a batch → one entry a row, (b, …)
 Progress = Callable[[int, int | None], None]  # called with texts done and texts in all, None for a stream
-KEY_BYTES = 20  # of the hash that is a feature's key
 WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
 CPU_BATCH_TOKENS = 1024  # activations of about this many tokens stay in a CPU's cache; larger batches are slower
 LONG_SECONDS = 600  # from here on a run is announced with a warning and advice
@@ -85,13 +83,6 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], l
         whole = encoder.tokenizer([texts[index] for index in full], **options)["input_ids"] if full else []
     cut = {index for index, row in zip(full, whole, strict=True) if len(row) > length}
     return ids, [index in cut for index in range(len(ids))]
-
-
-def token_key(digest: str, ids: Sequence[int]) -> bytes:
-    """The cache key of one text under one encoder: a hash of the encoder's identity and the token ids."""
-    hashed = hashlib.blake2b(digest.encode(), digest_size=KEY_BYTES)
-    hashed.update(np.asarray(ids, dtype=np.int64).tobytes())
-    return hashed.digest()
 
 
 def featurize_texts(

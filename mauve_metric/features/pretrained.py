@@ -127,10 +127,8 @@ def _named_errors(name: str) -> Iterator[None]:
     """Raise `OSError` for all exceptions of json, safetensors, tokenizers and torch over invalid model files."""
     try:
         yield
-    except (ImportError, MemoryError):
-        raise
     except Exception as error:
-        if out_of_memory(error):
+        if isinstance(error, ImportError) or out_of_memory(error):
             raise
         reason = str(error).strip().split("\n")[0]
         if "trust_remote_code" in str(error):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
-from mauve_metric.features.ngrams import NgramUse
+from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table
 from mauve_metric.results.plain_text import digits, excerpt, percent, printable
 from mauve_metric.results.result import MauveResult
@@ -67,7 +67,7 @@ class GapBucket:
         bucket: its number. rank: 1 for the largest contribution.
         side: "too much": the model puts a larger share of its texts here than people do (Type I); "missed": a smaller
             one (Type II); "even".
-        contribution: in [0, 1], see `gap.contributions`. share: of the gap, in [0, 1].
+        contribution: in [0, 1], see `buckets.contributions`. share: of the gap, in [0, 1].
         type_one, type_two: the contribution under its side's name, 0 under the other.
         p_count, q_count: human and model texts in it.
         p_value: of "equal shares", corrected for the number of buckets. noise: not significant at the config's level.
@@ -175,7 +175,7 @@ class Explanation(Result):
         most_human, most_model: the human texts that the classifier of the learned score finds most human, and the
             model's that it finds most like the model's, the most extreme first; none where there is no such score.
         ngrams: with texts and the featurizer `ngrams`, the n-grams whose use differs most (see
-            `features.ngrams.NgramUse`); else none.
+            `features.text_functions.NgramUse`); else none.
     """
 
     result: MauveResult

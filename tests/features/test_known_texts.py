@@ -14,8 +14,7 @@ import pytest
 
 from mauve_metric import compute_mauve, featurize
 from mauve_metric.features import feature_set
-from mauve_metric.features.cache import FeatureCache
-from mauve_metric.features.known_texts import source_of
+from mauve_metric.features.cache import FeatureCache, source_of
 from mauve_metric.options import MauveConfig
 
 ROOT = Path(__file__).parents[2]

@@ -138,7 +138,6 @@ def discriminator_ranks(
     human: Likelihoods,
     model: Likelihoods,
     *,
-    bins: likelihood.Bins = "thesis",
     groups_p: Integers | None = None,
     groups_q: Integers | None = None,
     seed: int = 25,
@@ -147,7 +146,7 @@ def discriminator_ranks(
     """Held-out accuracy of a logistic regression on how often each text's tokens have which rank.
 
     Args:
-        human, model: of both sets under one language model. bins: of the ranks, see `measures.likelihood.rank_edges`.
+        human, model: of both sets under one language model.
         groups_p, groups_q: texts with one number hang together (of one prompt), (n_p,) and (n_q,); None: copies do.
         seed: of the folds. level: of the interval.
 
@@ -156,7 +155,7 @@ def discriminator_ranks(
         p-value as `separation.accuracy_of_scores` says.
 
     Raises:
-        ValueError: a side has fewer than two different texts; both were not read alike; other bins.
+        ValueError: a side has fewer than two different texts; both were not read alike.
 
     Ippolito 2021, §3.4; Gehrmann et al. 2019.
     """
@@ -165,12 +164,10 @@ def discriminator_ranks(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    _check_alike(human, model)
-    edges = likelihood.rank_edges(bins, human.vocabulary_size)
-    counts = [likelihood.rank_counts(side.ranks, side.offsets, edges) for side in (human, model)]
+    groups = _groups(human, model, groups_p, groups_q)
+    counts = [likelihood.rank_counts(side.ranks, side.offsets) for side in (human, model)]
     p, q = (side / side.sum(axis=1, keepdims=True) for side in counts)
     rows, is_model = np.concatenate([p, q]), np.repeat([False, True], [len(p), len(q)])
-    groups = _groups(human, model, groups_p, groups_q)
     fold_of = assign_folds(groups, is_model, seed)
     classifier = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
     scores = cross_val_predict(classifier, rows, is_model, cv=PredefinedSplit(fold_of), method="decision_function")
@@ -193,22 +190,23 @@ def discriminator_total_probability(
 
     Solaiman et al. 2019; Ippolito 2021, §3.4.
     """
-    _check_alike(human, model)
+    groups = _groups(human, model, groups_p, groups_q)
     p, q = (likelihood.sums_by_text(side.log_probabilities, side.offsets)[:, None] for side in (human, model))
     is_model = np.repeat([False, True], [len(p), len(q)])
-    fitted = cross_fit(np.concatenate([p, q]), is_model, _groups(human, model, groups_p, groups_q), seed=seed)
+    fitted = cross_fit(np.concatenate([p, q]), is_model, groups, seed=seed)
     return accuracy_of_scores(fitted.held_out, level)
 
 
-def _check_alike(human: Likelihoods, model: Likelihoods) -> None:
+def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, groups_q: Integers | None) -> Integers:
+    """The group of each text, human ones first, from 0, (n,): those given and copies, joined where they meet.
+
+    Raises:
+        ValueError: the sets were read by two models or in two ways; groups that are none.
+    """
     for key in _FIXED:
         p, q = human.identity.get(key), model.identity.get(key)
         if p != q:
             raise ValueError(f"both sets must be read by one language model in one way, got {key} {p!r} and {q!r}")
-
-
-def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, groups_q: Integers | None) -> Integers:
-    """The group of each text, human ones first, from 0, (n,): those given and copies, joined where they meet."""
     copies: list[bytes] = []
     given: list[int | None] = []
     for side, groups, name in ((human, groups_p, "groups_p"), (model, groups_q, "groups_q")):
