@@ -5,14 +5,13 @@ from __future__ import annotations
 TESTED_THROUGH = {
     "api/test_baseline.py": ("results/baseline",),
     "api/test_compute.py": (
-        "api/each_featurizer",
+        "api/opening",
         "results/result",
         "runtime/optional_imports",
         "version",
     ),
     "api/test_describe.py": (
-        "api/described_rows",
-        "api/described_set",
+        "api/described_sets",
         "catalogue/row",
         "results/description",
     ),

@@ -83,19 +83,22 @@ def human_baseline(
         for number, size in enumerate(sizes):
             of_size = resolve_config(config, size, size)
             scores = []
-            for done, found_histograms in enumerate(_split_histograms(rows, size, splits, of_size, quiet)):
-                scores.append(_scores(*found_histograms, of_size))
+            for done, pair in enumerate(_split_histograms(rows, size, splits, of_size, quiet)):
+                scores.append(_scores(*pair, of_size))
                 if bar is not None:
                     bar(number * splits + done + 1, splits * len(sizes))
             found.append(_equal_sets(size, of_size, "split", scores))
     whole = resolve_config(config, len(side))
     ((labels,),) = partition_sets([rows], whole, quiet, clusterings=1).labels
     counts = np.bincount(labels, minlength=int(whole.num_buckets)).astype(np.int64)
-    found.append(_equal_sets(len(side), whole, "forecast", _forecast_scores(counts, len(side), whole)))
+    rng, shares = np.random.default_rng(config.seed), counts / counts.sum()
+    drawn = (Histograms(*rng.multinomial(len(side), shares, size=2)) for _ in range(_DRAWS))
+    scores = [_scores(histograms, histograms, whole) for histograms in drawn]
+    found.append(_equal_sets(len(side), whole, "forecast", scores))
     entries = human_entries(side, side, whole, {"splits": splits})
-    c = config.mauve_scaling_factor
     needed = tuple(_texts_needed(counts, difference, whole) for difference in DIFFERENCES)
-    return HumanBaseline(len(side), mauve_floor(c), tuple(found), needed, int(whole.num_buckets), AROUND, entries)
+    floor = mauve_floor(config.mauve_scaling_factor)
+    return HumanBaseline(len(side), floor, tuple(found), needed, int(whole.num_buckets), AROUND, entries)
 
 
 def _sizes(n: int, config: MauveConfig) -> list[int]:
@@ -133,14 +136,6 @@ def _equal_sets(size: int, config: MauveConfig, source: Source, scores: list[tup
 def _spread(values: Floats) -> Spread:
     low, high = np.quantile(values, (0.05, 0.95))
     return Spread(float(values.mean()), float(values.std(ddof=1)), float(low), float(high))
-
-
-def _forecast_scores(counts: Counts, size: int, config: MauveConfig) -> list[tuple[float, float]]:
-    """Scores of two sets of a size, both drawn from the histogram of the human texts."""
-    rng, shares = np.random.default_rng(config.seed), counts / counts.sum()
-    draws = (rng.multinomial(size, shares, size=2) for _ in range(_DRAWS))
-    drawn = (Histograms(one, two) for one, two in draws)
-    return [_scores(histograms, histograms, config) for histograms in drawn]
 
 
 def _texts_needed(counts: Counts, difference: float, config: MauveConfig) -> Needed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from itertools import combinations
@@ -121,10 +122,9 @@ def _verdicts(read: Guesses) -> tuple[Array, Array]:
 def _select(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
     """Select the rounds with these numbers, in their order."""
     chosen: dict[str, Any] = {
-        name: [value[row] for row in rows] if isinstance(value, list) else value
-        for name, value in read._asdict().items()
+        name: [value[row] for row in rows] for name, value in read._asdict().items() if isinstance(value, list)
     }
-    return Guesses(**chosen)
+    return read._replace(**chosen)
 
 
 def _score_rounds(name: str, read: Guesses, all_human_points: float, level: float) -> RoundScores:
@@ -135,6 +135,12 @@ def _score_rounds(name: str, read: Guesses, all_human_points: float, level: floa
     random, always_last = game.chance_points(boundary, read.sentences, all_human_points=all_human_points)
     human, (found, never) = boundary == read.sentences + 1, _verdicts(read)
     right = (found | (human & never)).astype(np.float64)
+    alpha = None
+    if read.texts is not None:  # a guess before the boundary agrees with no other guess
+        categories = np.where(found, -1, np.where(never, -2, np.arange(len(guess))))
+        with contextlib.suppress(ValueError):  # where it is not defined
+            alpha = game.krippendorff_alpha(categories, np.array(read.texts))
+    looks = [min(look, LONGEST_LOOK) for times in read.seconds or () for look in times]
     return RoundScores(
         model=name,
         rounds=len(points),
@@ -150,23 +156,6 @@ def _score_rounds(name: str, read: Guesses, all_human_points: float, level: floa
         machine=int((~human).sum()),
         human=int(human.sum()),
         false_alarms=float((guess < boundary)[human].mean()) if human.any() else None,
-        alpha=None if read.texts is None else _alpha(found, never, np.array(read.texts)),
-        seconds=_seconds(read),
+        alpha=alpha,
+        seconds=math.fsum(looks) / len(looks) if looks else None,
     )
-
-
-def _alpha(found: Array, never: Array, texts: Array) -> float | None:
-    """Krippendorff's α; None where it is not defined. A guess before the boundary agrees with no other guess."""
-    categories = np.where(found, -1, np.where(never, -2, np.arange(len(texts))))
-    try:
-        return game.krippendorff_alpha(categories, texts)
-    except ValueError:
-        return None
-
-
-def _seconds(read: Guesses) -> float | None:
-    """The mean seconds on a sentence, each at most `LONGEST_LOOK`."""
-    if read.seconds is None:
-        return None
-    looks = [min(look, LONGEST_LOOK) for times in read.seconds for look in times]
-    return math.fsum(looks) / len(looks)

@@ -13,20 +13,17 @@ from typing import Unpack
 import numpy as np
 
 from mauve_metric.api import score
-from mauve_metric.api.each_featurizer import learned_together, of_each
+from mauve_metric.api.compute import learned_together, of_each
 from mauve_metric.api.explain import explain_learned, explain_model
+from mauve_metric.api.opening import check_sides, open_several
 from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
-from mauve_metric.features import sides as feature_sides
-from mauve_metric.features.feature_files import is_feature_file
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
-from mauve_metric.features.sides import By
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
+from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import design_of, pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
-from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets, without_first
-from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.comparison import Comparison, Difference, OwnScore
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import LearnedScore, MauveResult
@@ -104,13 +101,10 @@ def compare(
     """
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
-    sides = check_models(models)
-    config, run = scoring_options(options, "compare")
-    human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text})
-    opened = feature_sides.open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
-
-    job = Featurizing(config, run, frozenset(options))
-    return of_each(featurizers, opened, job, partial(_compare_one, list(sides), buckets, texts), compare_together)
+    human: Mapping[Kind, object] = {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}
+    design = (aligned, p_groups, q_groups)
+    names, job, opened = open_several("compare", options, human, models, design, common_rows, by)
+    return of_each(featurizers, opened, job, partial(_compare_one, names, buckets, texts), compare_together)
 
 
 def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Comparison:
@@ -133,7 +127,7 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
 
 
 def _compare_one(
-    names: Sequence[str], buckets: int, texts: int, job: Featurizing, opened: feature_sides.OpenedSides, is_first: bool
+    names: Sequence[str], buckets: int, texts: int, job: Featurizing, opened: OpenedSides, is_first: bool
 ) -> tuple[Comparison, list[FeatureSet]]:
     """The comparison of one featurizer, the first one's with buckets, and its features of all sets.
 
@@ -141,7 +135,7 @@ def _compare_one(
     """
     config, buckets = job.config, buckets if is_first else 0
     with job:
-        read = feature_sides.read_sides(job, opened)
+        read = read_sides(job, opened)
     check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
     (human, human_texts), *reads = read.values()
     models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
@@ -158,50 +152,6 @@ def _compare_one(
     return comparison, [human, *models.values()]
 
 
-def check_models(models: object) -> dict[str, Side]:
-    """The sides of the models by name; `TypeError` or `ValueError` for invalid models."""
-    if not isinstance(models, Mapping):
-        known = "a dict from names to texts, features or FeatureSets"
-        raise WrongOption.of("models", f"must be {known}, got {type(models).__name__}")
-    if not models:
-        raise WrongOption.of("models", "must hold at least one model, got none")
-    for name in models:
-        if not isinstance(name, str) or not name.strip():
-            raise TypeError(f"models: names must be non-empty strings, got {name!r}")
-    return {name: side_of(f"models[{name!r}]", data, f"q_groups[{name!r}]") for name, data in models.items()}
-
-
-def side_of(argument: str, data: object, groups_argument: str = "") -> Side:
-    """Make the side of one model; the type of its data determines the kind."""
-    if isinstance(data, FeatureSet):
-        return Side("set", argument, data, None, groups_argument)
-    if isinstance(data, MauveResult):
-        raise TypeError(f"{argument} must hold texts, features or a FeatureSet, got a result")
-    if isinstance(data, (str, Path)) and is_feature_file(data):
-        return Side("set", argument, FeatureSet.load(data), None, groups_argument)
-    is_table = hasattr(data, "columns") or hasattr(data, "column_names")
-    is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
-    is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
-    is_matrix = getattr(data, "ndim", None) == 2 and not is_table
-    is_features = is_matrix or is_rows or is_numbers
-    return Side("features" if is_features else "text", argument, data, None, groups_argument, (argument,))
-
-
-def check_sides(sides: Mapping[str, FeatureSet]) -> None:
-    """Raise an error for sets that cannot be compared, the human one first.
-
-    Raises:
-        TypeError, ValueError: as `compare`; the sides are called by their keys.
-    """
-    feature_sides.check_columns(sides)
-    human, *models = sides.values()
-    for name, side in sides.items():
-        if len(side) < 2:
-            raise ValueError(f"{name} must hold at least 2 texts to be compared, got {len(side)}")
-        feature_sides.check_same_encoder(human.identity, side.identity)
-        feature_sides.check_same_encoder(models[0].identity, side.identity)
-
-
 def compare_features(
     p: FeatureSet,
     models: Mapping[str, FeatureSet],
@@ -213,7 +163,7 @@ def compare_features(
     texts: int = 3,
     partition: Partition | None = None,
     watch: Callable[[str], None] | None = None,
-    subgroups: feature_sides.Subgroups | None = None,
+    subgroups: Subgroups | None = None,
 ) -> Comparison:
     """Project and cluster all sets together, score each model against P, and compare the scores.
 
@@ -225,44 +175,41 @@ def compare_features(
         watch: called with the name of each model before it is scored.
         subgroups: rows of the texts of each label; they are compared on buckets of their own.
     """
-    names, subgroups = list(models), subgroups or {}
-    groups = [p.groups, *(side.groups for side in models.values())]
-    resolved = score.resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
-    run = run or RunOptions()
+    sets, run, subgroups = [p, *models.values()], run or RunOptions(), subgroups or {}
+    features, groups = [side.features for side in sets], [side.groups for side in sets]
+    resolved = score.resolve_config(config, *map(len, sets), groups=groups)
     if partition is None:
-        partition = partition_sets(
-            [p.features, *(side.features for side in models.values())],
-            resolved,
-            _with_checkpoint(run, "common"),
-            every_row=readable is not None,
-            groups=groups,
-        )
-    if subgroups and any(map(is_read_only_in_blocks, (p.features, *(side.features for side in models.values())))):
+        common, every_row = _with_checkpoint(run, "common"), readable is not None
+        partition = partition_sets(features, resolved, common, every_row=every_row, groups=groups)
+    if subgroups and any(map(is_read_only_in_blocks, features)):
         raise WrongOption.of("by", "needs features in memory, as an array")
-    results = _score_models(partition, p, models, resolved)
-    own = {}
+    kept = without_first(partition.labels)
+    results: dict[str, MauveResult] = {}
+    own: dict[str, OwnScore] = {}
+    estimates: dict[str, intervals.Estimate | None] = {}
+    explanations: dict[str, Explanation] = {}
     for number, (name, side) in enumerate(models.items(), start=1):
         if watch is not None:
             watch(name)
         own[name] = _own_score(p, side, config, _with_checkpoint(run, f"model-{number}"))
-    results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
-    ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
-    kept = without_first(partition.labels)
-    errors = joint_errors(kept, resolved, groups)
-    estimates = {name: _estimates(kept, number, groups, resolved).mauve for number, name in enumerate(names, start=1)}
-    values = {name: _quality(result)[0] for name, result in results.items()}
-    differences = ranked_differences(estimates, values, ranking, errors, resolved.confidence_level)
-    learned_ranking, learned_differences = _by_learned_score(
-        {name: result.learned for name, result in results.items()}, groups, resolved
-    )
-    explanations: dict[str, Explanation] = {}
-    if readable is not None and buckets:
-        for number, (name, result) in enumerate(results.items(), start=1):
+        entries = {"partition": f"common to {', '.join(models)}", "model": name}
+        learned = score.learned_of(p, side, resolved)
+        result = score.score_buckets(p, side, partition, number, resolved, own[name].p_value, learned, entries)
+        results[name] = result
+        histograms = score.count_runs(kept, number, (groups[0], groups[number]), resolved)
+        estimates[name] = score.debiased_estimates(histograms, resolved).mauve
+        if readable is not None and buckets:
             gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
             given, pair = readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number])
             explanations[name] = explain_learned(gap, given, pair, resolved, texts)
-    common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
-    best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
+    ranking = tuple(sorted(models, key=lambda name: _quality(results[name]), reverse=True))
+    errors = joint_errors(kept, resolved, groups)
+    values = {name: _quality(result)[0] for name, result in results.items()}
+    differences = ranked_differences(estimates, values, ranking, errors, resolved.confidence_level)
+    of_learned = {name: result.learned for name, result in results.items()}
+    learned_ranking, learned_differences = _by_learned_score(of_learned, groups, resolved)
+    smallest_difference, texts_needed = _forecasts(differences, results, kept, errors, resolved, groups)
+    on_common, alone = ({name: found[name].mauve for name in models} for found in (results, own))
     return Comparison(
         models=results,
         own=own,
@@ -270,24 +217,20 @@ def compare_features(
         differences=differences,
         confidence_level=resolved.confidence_level,
         design=design_of(*groups),
-        smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
-        texts_needed=None if best is None else _forecast(best, results, kept, errors, resolved, groups),
-        warnings=(*comparison_warnings(models), *partition_warnings(common, alone)),
+        smallest_difference=smallest_difference,
+        texts_needed=texts_needed,
+        warnings=(*comparison_warnings(models), *partition_warnings(on_common, alone)),
         signature_entries=_signature_entries(p, models, resolved),
         explanations=explanations,
         learned_ranking=learned_ranking,
         learned_differences=learned_differences,
-        subgroups=tuple(recall_of_subgroups(partition.rows, names, subgroups, p.groups, resolved)),
+        subgroups=tuple(recall_of_subgroups(partition.rows, [*models], subgroups, p.groups, resolved)),
         by_subgroup=_compare_subgroups(p, models, subgroups, config, run),
     )
 
 
 def _compare_subgroups(
-    p: FeatureSet,
-    models: Mapping[str, FeatureSet],
-    subgroups: feature_sides.Subgroups,
-    config: MauveConfig,
-    run: RunOptions,
+    p: FeatureSet, models: Mapping[str, FeatureSet], subgroups: Subgroups, config: MauveConfig, run: RunOptions
 ) -> dict[str, Comparison]:
     """The comparison of the texts of each label, of the models that have enough of them."""
     found = {}
@@ -297,28 +240,6 @@ def _compare_subgroups(
             sides = {name: models[name].of_rows(own) for name, own in some.items()}
             found[label] = compare_features(p.of_rows(human), sides, config, run=run)
     return found
-
-
-def _score_models(
-    partition: Partition, p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig
-) -> dict[str, MauveResult]:
-    """Score each model on the common buckets."""
-    rows, runs = partition.rows, partition.labels
-    texts_a_bucket = np.bincount(np.concatenate(runs[0]), minlength=int(config.num_buckets))
-    return {
-        name: score.score_buckets(
-            p,
-            side,
-            [(run[0], run[number]) for run in runs],
-            (rows[0], rows[number]),
-            config,
-            entries={"partition": f"common to {', '.join(models)}", "model": name},
-            texts_a_bucket=texts_a_bucket,
-            problems=partition.problems,
-            learned=score.learned_of(p, side, config),
-        )
-        for number, (name, side) in enumerate(models.items(), start=1)
-    }
 
 
 def _by_learned_score(
@@ -363,47 +284,43 @@ def _size_key(name: str) -> str:
     return f"n_model_{name}" if re.fullmatch("(model_)*[pq]", name) else f"n_{name}"
 
 
-def _smallest_difference(best: Difference, results: Mapping[str, MauveResult], config: MauveConfig) -> float:
-    """The difference of the two best that these sets would show with 80 % probability.
-
-    At 1 the score has no slope, so its delta-method error is 0 there: for a model near 1, the difference
-    is at least the smallest one that separates a score from 1.
-    """
-    level, c = config.confidence_level, config.mauve_scaling_factor
-    found = forecast.detectable_difference(best.stderr or 0.0, level)
-    for result in (results[best.a], results[best.b]):
-        if result.frontier_integral_stderr is None or result.mauve_debiased is None:
-            continue
-        told = forecast.score_told_from_one(result.frontier_integral_stderr, result.n_p, result.n_q, c, level)
-        found = max(found, 1 - told) if result.mauve_debiased >= told else found
-    return found
-
-
-def _forecast(
-    best: Difference,
+def _forecasts(
+    differences: Sequence[Difference],
     results: Mapping[str, MauveResult],
     runs: Sequence[Sequence[Labels]],
     errors: JointErrors,
     config: MauveConfig,
     groups: Sequence[Integers | None],
-) -> int | None:
-    """Number of texts per set that separates the two best models."""
-    names = list(results)
-    i, j = names.index(best.a), names.index(best.b)
-    k = int(config.num_buckets)
-    p_counts, a_counts, b_counts = (np.bincount(runs[0][number], minlength=k) for number in (0, i + 1, j + 1))
+) -> tuple[float | None, int | None]:
+    """The difference of the two best models that these sets would show, and the texts a set that would show theirs.
+
+    With 80 % probability; None where a score has no interval. At 1 the score has no slope, so its delta-method error is
+    0 there: for a model near 1, the difference is at least the smallest one that separates a score from 1.
+    """
+    best = differences[0] if differences else None
+    if best is None or not all(results[name].mauve_ci for name in (best.a, best.b)):
+        return None, None
+    level, c = config.confidence_level, config.mauve_scaling_factor
+    smallest = forecast.detectable_difference(best.stderr or 0.0, level)
+    for result in (results[best.a], results[best.b]):
+        if result.frontier_integral_stderr is None or result.mauve_debiased is None:
+            continue
+        told = forecast.score_told_from_one(result.frontier_integral_stderr, result.n_p, result.n_q, c, level)
+        smallest = max(smallest, 1 - told) if result.mauve_debiased >= told else smallest
+    i, j = (list(results).index(name) for name in (best.a, best.b))
+    p, a, b = (np.bincount(runs[0][number], minlength=int(config.num_buckets)) for number in (0, i + 1, j + 1))
     seen = forecast.Seen(
-        p_counts,
-        a_counts,
-        b_counts,
-        _quality(results[best.a])[0],
-        _quality(results[best.b])[0],
-        min(map(len, runs[0])),
-        max(float(errors.runs[i, i] + errors.runs[j, j] - 2 * errors.runs[i, j]), 0.0),
-        1.0 if groups[0] is None else design_effect(runs, errors, config, i, j),
-        config.mauve_scaling_factor,
+        p_counts=p,
+        a_counts=a,
+        b_counts=b,
+        a_score=_quality(results[best.a])[0],
+        b_score=_quality(results[best.b])[0],
+        n=min(map(len, runs[0])),
+        run_variance=max(float(errors.runs[i, i] + errors.runs[j, j] - 2 * errors.runs[i, j]), 0.0),
+        design_effect=1.0 if groups[0] is None else design_effect(runs, errors, config, i, j),
+        scaling_factor=c,
     )
-    return forecast.texts_needed(seen, config.confidence_level, seed=config.seed)
+    return smallest, forecast.texts_needed(seen, level, seed=config.seed)
 
 
 def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
@@ -443,28 +360,16 @@ def ranked_differences(
     Args:
         estimates: by name; those of scores without an interval are None. errors: in the order of the estimates.
     """
-    names = list(estimates)
-    found = {}
-    for a, b in itertools.combinations(ranking, 2):
+    names, pairs, found = list(estimates), list(itertools.combinations(ranking, 2)), {}
+    for a, b in pairs:
         i, j = names.index(a), names.index(b)
         one, two = estimates[a], estimates[b]
         if one is not None and two is not None:
             found[a, b] = difference_of({i: one, j: two}, errors, i, j, level)
     corrected = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
-    differences = []
-    for a, b in itertools.combinations(ranking, 2):
-        item = found.get((a, b))
-        if item is None:
-            differences.append(Difference(a, b, values[a] - values[b], None, None, False, None))
-        else:
-            real = bool(corrected[a, b] < 1 - level)
-            differences.append(Difference(a, b, item.value, item.ci, item.p_value, real, item.stderr))
-    return tuple(differences)
-
-
-def _estimates(
-    runs: Sequence[Sequence[Labels]], number: int, groups: Sequence[Integers | None], config: MauveConfig
-) -> score.Estimates:
-    """The debiased scores of the model with this number, with their errors."""
-    k, of_both = int(config.num_buckets), (groups[0], groups[number])
-    return score.debiased_estimates([count_labels(run[0], run[number], k, *of_both) for run in runs], config)
+    return tuple(
+        Difference(a, b, item.value, item.ci, item.p_value, bool(corrected[a, b] < 1 - level), item.stderr)
+        if (item := found.get((a, b))) is not None
+        else Difference(a, b, values[a] - values[b], None, None, False, None)
+        for a, b in pairs
+    )

@@ -1,21 +1,41 @@
-"""`compute_mauve`: texts, tokens or features in, a `MauveResult` out."""
+"""`compute_mauve`: texts, tokens or features in, a `MauveResult` out, by one featurizer or each of several."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Unpack
+import logging
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, Unpack
 
-from mauve_metric.api.each_featurizer import of_each, with_together
-from mauve_metric.api.normalised import format_differs, with_normalised
+import numpy as np
+
+from mauve_metric.api.opening import listed_texts, open_two
 from mauve_metric.api.score import score_features
-from mauve_metric.arrays import FeatureData, TextData, TokenData
-from mauve_metric.features import sides as feature_sides
+from mauve_metric.arrays import FeatureData, Integers, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
+from mauve_metric.features.featurize import tokenize, windows
+from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, check_texts_alone
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, named_featurizers, text_function
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import Featurizer, Options, with_options
-from mauve_metric.quantize.quantizers import scoring_options
-from mauve_metric.results.result import MauveResult
+from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.runtime import tensors
+from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.texts.files import TextFile
+from mauve_metric.texts.sources import TextSource
+from mauve_metric.uncertainty.learned import Learned, learned_score
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+Scored = TypeVar("Scored", bound=MauveResult | Comparison)
+
+logger = logging.getLogger(__name__)
+
+MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurizes a second time
+_WINDOW = 256  # texts that are tokenized at once
+TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_TEXTS} texts"
 
 
 @with_options()
@@ -91,31 +111,170 @@ def score_sides(
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
 ) -> MauveResult:
     """`compute_mauve` of the sides "p" and "q", which errors name by their arguments."""
-    config, run = scoring_options(options, "compute_mauve")
-    opened = feature_sides.open_sides(sides, config, run, feature_sides.design_of_two(aligned, p_groups, q_groups))
-    job = Featurizing(config, run, frozenset(options))
+    job, opened = open_two("compute_mauve", options, sides, (aligned, p_groups, q_groups))
     return of_each(featurizers, opened, job, _score_one, with_together)
 
 
-def _score_one(
-    job: Featurizing, opened: feature_sides.OpenedSides, is_first: bool
-) -> tuple[MauveResult, Sequence[FeatureSet]]:
+def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[MauveResult, Sequence[FeatureSet]]:
     """Score with one featurizer; return its features of both sides too. is_first: log the warnings."""
     config = job.config  # that of the job may follow a `FeatureSet`
     with job:
         sides = {name: opened.placed(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
         p_side, q_side = opened.grouped(sides).values()
-        feature_sides.check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
-        feature_sides.check_same_encoder(p_side.identity, q_side.identity)
+        check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
+        check_same_encoder(p_side.identity, q_side.identity)
         result = score_features(p_side, q_side, config, not is_first, job.run)
         if format_differs(result):
-            texts = [_listed_texts(job, side) for side in opened.sides.values()]
-            groups = pair_of_groups(p_side.groups, q_side.groups)
-            result = with_normalised(result, texts, groups, config, job)
+            texts = [  # None for a stream and for sides without texts
+                listed_texts(job, side) if side.kind == "text" and hasattr(side.content, "__len__") else None
+                for side in opened.sides.values()
+            ]
+            result = with_normalised(result, texts, pair_of_groups(p_side.groups, q_side.groups), config, job)
         return result, (p_side, q_side)
 
 
-def _listed_texts(job: Featurizing, side: Side) -> list[str] | None:
-    """The texts of a side as they were featurized; None for a stream and for sides without texts."""
-    is_list = side.kind == "text" and hasattr(side.content, "__len__")
-    return list(job.source(side.argument, side.content).texts) if is_list else None
+def with_each(
+    featurizers: Mapping[str, Given], make: Callable[[str, Given], Made]
+) -> tuple[dict[str, Made], list[ScoreWarning]]:
+    """Call `make` with each featurizer; return its values by name, and a warning for each that fails.
+
+    Raises:
+        Exception: any error of the first one, and an unexpected error of another.
+    """
+    found: dict[str, Made] = {}
+    missing: list[ScoreWarning] = []
+    for name, featurizer in featurizers.items():
+        try:
+            found[name] = make(name, featurizer)
+        except EXPECTED as error:
+            if not found:
+                raise
+            reason = message_of(error)
+            message = f"the featurizer {name} could not be used, and has no part in what the others say: {reason}"
+            missing.append(ScoreWarning("featurizer_missing", message, {"featurizer": name}))
+            logger.warning("featurizer_missing: %s", message)
+    return found, missing
+
+
+def of_each(
+    featurizers: object,
+    opened: OpenedSides,
+    job: Featurizing,
+    score: Callable[[Featurizing, OpenedSides, bool], tuple[Scored, Sequence[FeatureSet]]],
+    together: Callable[[Scored, Sequence[Sequence[FeatureSet]], MauveConfig], Scored],
+) -> Scored:
+    """The result of the first of several featurizers, with those of all in its `by_featurizer`; None: that of `job`.
+
+    Args:
+        score: the result of one featurizer, and its features of all sets; True for the first one.
+        together: adds to a result what one classifier of the features of all featurizers finds.
+
+    Raises:
+        TypeError, ValueError: wrong featurizers; sides that are not texts.
+    """
+    if featurizers is None:
+        return score(job, opened, True)[0]
+    asked = job.config.featurize_model_name if "featurize_model_name" in job.given else None
+    named = named_featurizers(featurizers, asked)
+    check_texts_alone(opened.sides.values())
+    kept, first, given = opened.kept(), next(iter(named)), job.given | {"featurize_model_name"}
+
+    def score_with(name: str, featurizer: Featurizer) -> tuple[Scored, Sequence[FeatureSet]]:
+        own = Featurizing(replace(job.config, featurize_model_name=featurizer), job.run, given)
+        return score(own, kept, name == first)
+
+    found, missing = with_each(named, score_with)
+    result: Any = together(found[first][0], [sets for _, sets in found.values()], job.config)
+    by_featurizer = {name: one for name, (one, _) in found.items()}
+    whole: Scored = replace(result, by_featurizer=by_featurizer, warnings=(*result.warnings, *missing))
+    return whole
+
+
+def with_together(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
+    """Add the learned score of one classifier of the features of all featurizers, if there is one."""
+    found = learned_together(sides, config)
+    return result if found is None else replace(result, together=LearnedScore.of(found))
+
+
+def learned_together(sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Learned | None:
+    """The learned score of one classifier of the features of all featurizers, side by side.
+
+    Args:
+        sides: P and Q of the same texts by each featurizer.
+
+    Returns:
+        None for one featurizer, features that are not in memory, and too few texts.
+    """
+    rows = [[tensors.in_memory(side.features) for side in every] for every in zip(*sides, strict=True)]
+    known = [[part for part in of_side if part is not None] for of_side in rows]
+    if len(sides) < 2 or min(map(len, known)) < len(sides):
+        return None
+    p, q = (np.concatenate(of_side, axis=1) for of_side in known)
+    return learned_score(p, q, pair_of_groups(sides[0][0].groups, sides[0][1].groups), config)
+
+
+def with_normalised(
+    result: MauveResult,
+    texts: Sequence[Sequence[str] | None],
+    groups: tuple[Integers, Integers] | None,
+    config: MauveConfig,
+    job: Featurizing | None = None,
+) -> MauveResult:
+    """Add the learned score of the same texts normalised, where format alone separates the two sets.
+
+    The result stays as it is without the warning `format_differs`. Its `normalised_missing` says why there is no such
+    score: texts that are not known or cut, or more than `MOST_TEXTS` that no packaged function makes features of, since
+    to read these again costs as much as the first time. A model whose tokenizer leaves out what is normalised, such as
+    minilm's, reads none of them again, with a cache or without.
+
+    Args:
+        texts: of P and of Q, as they were scored; None: not known.
+        groups: codes of texts that are not independent; None: each is alone. config: of the result.
+        job: makes features as those of the result were made; None: only functions of texts can.
+    """
+    if not format_differs(result):
+        return result
+    (p, q), model = texts, str(result.signature_entries.get("featurize_model_name"))
+    if model in TEXT_FUNCTIONS:
+        config = replace(config, featurize_model_name=model)
+    if job is None and text_function(config.featurize_model_name) is not None:
+        job = Featurizing(config, RunOptions(cache=False))
+    if job is None or p is None or q is None:
+        return result
+    if result.signature_entries.get("match_lengths") != "no":
+        return replace(result, normalised_missing="texts are cut to match lengths")
+    if model not in TEXT_FUNCTIONS and result.n_p + result.n_q > MOST_TEXTS:
+        return replace(result, normalised_missing=TWICE)
+    plain = [[normalised_text(text) for text in side] for side in (p, q)]
+    is_model = text_function(job.config.featurize_model_name) is None
+    # a cache knows equal tokens itself, and often the texts, so that no model has to be loaded
+    if (
+        is_model
+        and job.store is None
+        and all(
+            tokenize(job.load(), some)[0] == tokenize(job.load(), like)[0]
+            for side, other in zip((p, q), plain, strict=True)
+            for some, like in zip(windows(side, _WINDOW), windows(other, _WINDOW), strict=True)
+        )
+    ):
+        same = LearnedScore(*(getattr(result, name) for name in LearnedScore._fields))
+        return replace(result, normalised=None if None in same else same, normalised_missing=None)
+    sides = [job.of_texts("texts", TextSource(side)) for side in plain]
+    found = learned_score(sides[0].features, sides[1].features, groups, config)
+    if found is None:
+        return replace(result, normalised_missing="without format too few different texts are left")
+    return replace(result, normalised=LearnedScore.of(found), normalised_missing=None)
+
+
+def format_differs(result: MauveResult) -> bool:
+    """Return True if a result has the warning that format alone separates the two sets."""
+    return any(warning.code == "format_differs" for warning in result.warnings)
+
+
+def normalised_text(text: str) -> str:
+    """Replace each run of white space by one blank, and make all letters lower case.
+
+    >>> normalised_text(" One\\n\\nTwo.  ")
+    'one two.'
+    """
+    return " ".join(text.split()).lower()

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
-from mauve_metric.api.compare import check_models, compare_features
-from mauve_metric.api.described_rows import DescribedSets
-from mauve_metric.api.described_set import read_sets, read_training, tokenizing
+from mauve_metric.api.described_sets import DescribedSets, read_sets, read_training, tokenizing
+from mauve_metric.api.opening import open_several
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.catalogue.row import Group
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.encoder import check_model
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
+from mauve_metric.features.feature_set import FeatureSet, Kind
 from mauve_metric.features.likelihood.language_model import Decoder, describe_decoder, parse_decoder
-from mauve_metric.features.sides import By, open_models
+from mauve_metric.features.sides import By
 from mauve_metric.options import Options, RunOptions, with_options
-from mauve_metric.quantize.quantizers import scoring_options
-from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Described, Description
 from mauve_metric.results.result import INTERVALS
 from mauve_metric.results.signature import versions
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
-from mauve_metric.runtime.errors import EXPECTED, WrongOption, message_of
+from mauve_metric.runtime.errors import WrongOption, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.score_warnings import duplication_warnings
@@ -102,60 +99,93 @@ def describe(
     (1.0, 0.36363636363636365)
     """
     names = chosen_measures(measures)
-    config, run = scoring_options(options, "describe")
-    sides = check_models(models)
-    _check_names(sides)
-    decoders = _decoders(decoder, sides, names)
-    human = given_side("p", {"set": p, "features": p_features, "text": p_text})
-    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
+    forms: Mapping[Kind, object] = {"set": p, "features": p_features, "text": p_text}
+    design = (aligned, p_groups, q_groups)
+    of_models, job, opened = open_several("describe", options, forms, models, design, common_rows, by)
+    config = job.config  # without what the job may follow
+    _check_names(of_models)
+    decoders = _decoders(decoder, of_models, names)
     with_features, start = need_features(names), time.perf_counter()
-    given = frozenset(options)
-    (human_set, *of_models), missing = read_sets(
-        opened,
-        Featurizing(config, run, given),
-        with_features,
-        tokenizing(tokenizer),
-        _likelihoods(language_model, run),
-    )
-    seconds = {"features": time.perf_counter() - start} if with_features else {}
-    rows = opened.rows_of_subgroups(dict(zip(opened.sides, map(len, (human_set, *of_models)), strict=True)))
-    third = None if training is None else read_training(training, Featurizing(config, run, given), not missing)
-    sets = DescribedSets(human_set, dict(zip(sides, of_models, strict=True)), third, config, missing, decoders=decoders)
+    tokenize, likely = tokenizing(tokenizer), _likelihoods(language_model, job.run)
+    with job:
+        (human, *others), missing = read_sets(opened, job, with_features, tokenize, likely)
+        seconds = {"features": time.perf_counter() - start} if with_features else {}
+        rows = opened.rows_of_subgroups(dict(zip(opened.sides, map(len, (human, *others)), strict=True)))
+        third = None if training is None else read_training(training, job, with_features=not missing)
+    by_name = dict(zip(of_models, others, strict=True))
+    sets = DescribedSets(human, by_name, third, config, job.run, missing, decoders, seconds=seconds)
     more: dict[str, object] = {
         "tokens": _WORDS if tokenizer is None else _name_of(tokenizer),
         "language_model": _name_of(language_model or DEFAULT_LANGUAGE_MODEL),
+        "decoder": ";".join(f"{name}:{describe_decoder(own) or 'sampling'}" for name, own in decoders.items()),
     }
-    more |= {"decoder": ";".join(f"{name}:{describe_decoder(own) or 'sampling'}" for name, own in decoders.items())}
     more |= {} if third is None else {"n_training": len(third)}
-    found = _Work(run, sets, seconds).described(names, more)
+    found = describe_read(sets, names, more)
     by_subgroup: dict[str, Description] = {}
     for label, own in rows.items():
         some = sets.of_rows(own)
         try:
-            by_subgroup |= {} if some is None else {label: _Work(run, some).described(names, more)}
+            by_subgroup |= {} if some is None else {label: describe_read(some, names, more)}
         except ValueError as error:
             logger.warning("subgroup %s is missing: %s", label, message_of(error))
     return replace(found, by_subgroup=by_subgroup)
 
 
 def describe_read(
-    sets: DescribedSets,
-    names: Sequence[str],
-    *,
-    compared: Callable[[], Comparison] | None = None,
-    watch: Callable[[str, int, int], None] | None = None,
+    sets: DescribedSets, names: Sequence[str], more: Mapping[str, object] = MappingProxyType({"tokens": _WORDS})
 ) -> Description:
     """Describe sets that are already read: their texts, and their features where measures need them.
 
     Args:
-        sets: the sets. names: see `chosen_measures`.
-        compared: makes the comparison of the same sets under their config, where a measure needs it; None: it is made
-            of their features.
-        watch: called before each measure with its name, how many are done and how many there are in all; what it
-            raises ends the work.
+        names: see `chosen_measures`. more: further entries of the signature.
     """
     _check_names(sets.models)
-    return _Work(RunOptions(), sets, compared=compared, watch=watch).described(names, {"tokens": _WORDS})
+    human: dict[str, float] = {}
+    models: dict[str, dict[str, Described]] = {name: {} for name in sets.models}
+    rows = [name for name in names if name != "score" and not sets.lacks(MEASURES[name])]
+    if "score" in names or any("histograms" in MEASURES[name].inputs.forms for name in rows):
+        sets.compare()
+    if "score" in names and sets.comparison is not None:
+        for name, result in sets.comparison.models.items():
+            models[name] |= _scores(result)
+    with progress_bar("measure", sets.run.verbose, unit=" measures", total=len(rows)) as bar:
+        for done, name in enumerate(rows):
+            if bar is not None:
+                bar(done, len(rows))
+            if sets.before is not None:
+                sets.before(name, done, len(rows))
+            with sets.recorded(name):
+                value, of_models = sets.measure(MEASURES[name])
+                human |= {} if value is None else {name: value}
+                for model, item in of_models.items():
+                    models[model].setdefault(name, item)  # a score's interval allows for the clusterings too
+    transfer = None
+    if len(models) > 1 and {"discriminator_auc", "discriminator_accuracy"} & set(rows):
+        with sets.recorded("discriminators across models"):
+            transfer = sets.transfer()
+    order = [name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())]
+    if not order:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in sets.failed.items()) or "nothing was asked for"
+        raise ValueError(f"none of the measures could be computed: {reasons}")
+    sizes = {HUMAN: len(sets.human)} | {name: len(item) for name, item in sets.models.items()}
+    moved = any(MEASURES[name].sizes_matter for name in order)
+    return Description(
+        measures=tuple(order),
+        human=human,
+        models=models,
+        failed=sets.failed,
+        seconds=sets.seconds,
+        sizes=sizes,
+        same_size=sets.smallest if moved and len(set(sizes.values())) > 1 else None,
+        confidence_level=sets.config.confidence_level,
+        model_warnings={
+            model: tuple(duplication_warnings({name: item.value for name, item in found.items()}, human))
+            for model, found in models.items()
+        },
+        comparison=sets.comparison,
+        signature_entries=_signature(sets, order, more),
+        transfer=transfer,
+    )
 
 
 def need_features(names: Sequence[str]) -> bool:
@@ -167,7 +197,7 @@ def need_features(names: Sequence[str]) -> bool:
     return any(name == "score" or "features" in MEASURES[name].inputs.given for name in names)
 
 
-def _check_names(models: Mapping[str, object]) -> None:
+def _check_names(models: Collection[str]) -> None:
     if HUMAN in models:
         raise ValueError(f"models: {HUMAN!r} stands for the human texts: give the model another name")
 
@@ -196,115 +226,18 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys("score" if group == "score" else name for name, group in chosen))
 
 
-@dataclass
-class _Work:
-    """State of a description while it is computed."""
-
-    run: RunOptions
-    sets: DescribedSets
-    seconds: dict[str, float] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    compared: Callable[[], Comparison] | None = None
-    watch: Callable[[str, int, int], None] | None = None
-
-    def described(self, names: Sequence[str], more: Mapping[str, object]) -> Description:
-        """Compute all measures with their times; name those that fail.
-
-        Args:
-            names: see `chosen_measures`. more: further entries of the signature.
-        """
-        human: dict[str, float] = {}
-        models: dict[str, dict[str, Described]] = {name: {} for name in self.sets.models}
-        rows = [name for name in names if name != "score" and not self.sets.lacks(MEASURES[name])]
-        if "score" in names or any("histograms" in MEASURES[name].inputs.forms for name in rows):
-            self._compare()
-        if "score" in names and self.sets.comparison is not None:
-            for name, result in self.sets.comparison.models.items():
-                models[name] |= _scores(result)
-        with progress_bar("measure", self.run.verbose, unit=" measures", total=len(rows)) as bar:
-            for done, name in enumerate(rows):
-                if bar is not None:
-                    bar(done, len(rows))
-                if self.watch is not None:
-                    self.watch(name, done, len(rows))
-                with self._record(name):
-                    value, of_models = self.sets.measure(MEASURES[name])
-                    human |= {} if value is None else {name: value}
-                    for model, item in of_models.items():
-                        models[model].setdefault(name, item)  # a score's interval allows for the clusterings too
-        transfer = None
-        if len(models) > 1 and {"discriminator_auc", "discriminator_accuracy"} & set(rows):
-            with self._record("discriminators across models"):
-                transfer = self.sets.transfer()
-        order = [
-            name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())
-        ]
-        if not order:
-            reasons = "; ".join(f"{name}: {reason}" for name, reason in self.failed.items()) or "nothing was asked for"
-            raise ValueError(f"none of the measures could be computed: {reasons}")
-        sizes = {HUMAN: len(self.sets.human)} | {name: len(item) for name, item in self.sets.models.items()}
-        moved = any(MEASURES[name].sizes_matter for name in order)
-        return Description(
-            measures=tuple(order),
-            human=human,
-            models=models,
-            failed=self.failed,
-            seconds=self.seconds,
-            sizes=sizes,
-            same_size=self.sets.smallest if moved and len(set(sizes.values())) > 1 else None,
-            confidence_level=self.sets.config.confidence_level,
-            model_warnings={
-                model: tuple(duplication_warnings({name: item.value for name, item in found.items()}, human))
-                for model, found in models.items()
-            },
-            comparison=self.sets.comparison,
-            signature_entries=self._signature(order, more),
-            transfer=transfer,
-        )
-
-    @contextlib.contextmanager
-    def _record(self, name: str) -> Iterator[None]:
-        """Record the duration of a measure, and the reason if it fails."""
-        start = time.perf_counter()
-        try:
-            yield
-        except EXPECTED as error:
-            self.failed[name] = message_of(error)
-            if self.watch is None:  # the callback shows progress itself; its log holds no words of texts
-                logger.warning("%s is missing: %s", name, self.failed[name])
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-    def _compare(self) -> None:
-        with self._record("score"):
-            if self.sets.no_features:
-                raise ValueError(self.sets.no_features)
-            if self.compared is not None:
-                self.sets.comparison = self.compared()
-            else:
-                human, models = self.sets.human.reference(), self.sets.models.items()
-                of_models = {name: item.reference() for name, item in models}
-                self.sets.comparison = compare_features(human, of_models, self.sets.config, run=self.run)
-        self.sets.no_buckets = self.failed.get("score", "")
-
-    def _signature(self, order: Sequence[str], more: Mapping[str, object]) -> dict[str, object]:
-        entries: dict[str, object] = {}
-        if self.sets.comparison is not None:
-            entries = dict(self.sets.comparison.signature_entries)
-        else:
-            config = ("strip", "empty_texts", "confidence_level", "seed")
-            entries |= {name: getattr(self.sets.config, name) for name in config}
-            entries["n_p"] = len(self.sets.human)
-            entries |= {f"n_{name}": len(item) for name, item in self.sets.models.items()} | versions("numpy")
-        entries.pop("mauve_metric")
-        forms = {form for name in order for form in MEASURES[name].inputs.forms}
-        has_use = {
-            "tokens": "tokens" in forms,
-            "language_model": "likelihoods" in forms,
-            "decoder": any("a decoder" in MEASURES[name].inputs.given for name in order),
-        }
-        shown = {name: value for name, value in more.items() if has_use.get(name, True)}
-        return {**entries, "measures": ",".join(order), **shown, **versions()}
+def _signature(sets: DescribedSets, order: Sequence[str], more: Mapping[str, object]) -> dict[str, object]:
+    if sets.comparison is not None:
+        entries = dict(sets.comparison.signature_entries)
+    else:
+        entries = {name: getattr(sets.config, name) for name in ("strip", "empty_texts", "confidence_level", "seed")}
+        entries["n_p"] = len(sets.human)
+        entries |= {f"n_{name}": len(item) for name, item in sets.models.items()} | versions("numpy")
+    entries.pop("mauve_metric")
+    used = {word for name in order for word in (*MEASURES[name].inputs.forms, *MEASURES[name].inputs.given)}
+    needs = {"tokens": "tokens", "language_model": "likelihoods", "decoder": "a decoder"}
+    shown = {name: value for name, value in more.items() if needs.get(name) in (None, *used)}
+    return {**entries, "measures": ",".join(order), **shown, **versions()}
 
 
 def _scores(result: object) -> dict[str, Described]:
@@ -324,7 +257,7 @@ def _name_of(model: object) -> str:
 
 
 def _decoders(
-    given: str | Mapping[str, str] | None, models: Mapping[str, object], measures: Sequence[str]
+    given: str | Mapping[str, str] | None, models: Sequence[str], measures: Sequence[str]
 ) -> dict[str, Decoder]:
     """The decoder of each model that has one; `TypeError` or `ValueError` for invalid ones."""
     if given is None:

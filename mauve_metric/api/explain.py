@@ -8,19 +8,18 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.api.normalised import with_normalised
+from mauve_metric.api.compute import with_normalised
+from mauve_metric.api.opening import open_two
 from mauve_metric.api.score import resolve_config, score_partition
-from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
-from mauve_metric.features import sides as feature_sides
+from mauve_metric.arrays import Array, FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
-from mauve_metric.features.sides import By
+from mauve_metric.features.sides import By, Subgroups, check_columns, check_same_encoder, read_sides
 from mauve_metric.features.text_functions import differing_ngrams
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, Options, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets
-from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_count
@@ -79,32 +78,28 @@ def explain(
     """
     buckets = check_count("buckets", buckets)
     texts = check_count("texts", texts, low=0)
-    config, run = scoring_options(options, "explain")
     sides = {
         "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
         "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
-    design = feature_sides.design_of_two(aligned, p_groups, q_groups)
-    opened = feature_sides.open_sides(sides, config, run, design, by=by)
-    with Featurizing(config, run, frozenset(options)) as job:
-        (p_side, p_read), (q_side, q_read) = feature_sides.read_sides(job, opened).values()
+    job, opened = open_two("explain", options, sides, (aligned, p_groups, q_groups), by)
+    with job:
+        (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
         subgroups = opened.rows_of_subgroups({"p": len(p_side), "q": len(q_side)})
-        feature_sides.check_same_encoder(p_side.identity, q_side.identity)
-        feature_sides.check_columns({"p_features": p_side, "q_features": q_side})
-        config = resolve_config(config, len(p_side), len(q_side), groups=[p_side.groups, q_side.groups])
-        partition = partition_sets(
-            [p_side.features, q_side.features], config, run, every_row=True, groups=[p_side.groups, q_side.groups]
-        )
+        check_same_encoder(p_side.identity, q_side.identity)
+        check_columns({"p_features": p_side, "q_features": q_side})
+        groups = [p_side.groups, q_side.groups]
+        config = resolve_config(job.config, len(p_side), len(q_side), groups=groups)
+        partition = partition_sets([p_side.features, q_side.features], config, job.run, every_row=True, groups=groups)
         result = score_partition(p_side, q_side, partition, config, quiet=True)
         readable = Readable.of([p_read, q_read])
         explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
         composed = tuple(_with_composition(bucket, result, subgroups) for bucket in explanation.buckets)
         explanation = replace(explanation, buckets=composed)
-        groups = pair_of_groups(p_side.groups, q_side.groups)
-        return explain_learned(explanation, readable.texts, groups, config, texts, job)
+        return explain_learned(explanation, readable.texts, pair_of_groups(*groups), config, texts, job)
 
 
-def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: feature_sides.Subgroups) -> GapBucket:
+def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: Subgroups) -> GapBucket:
     """The bucket with its texts of each label that it holds."""
     inside = [labels == bucket.bucket for labels in (result.p_labels, result.q_labels)]
     counts = {
@@ -114,39 +109,43 @@ def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: feature
     return replace(bucket, composition={label: (of_p, of_q) for label, (of_p, of_q) in counts.items() if of_p or of_q})
 
 
-def explain_result(
+def explain_model(
+    partition: Partition,
+    number: int,
     result: MauveResult,
-    projected: Sequence[Rows],
-    other_labels: Sequence[Labels],
     config: MauveConfig,
     readable: Readable,
     *,
     buckets: int | Sequence[int],
     texts: int,
 ) -> Explanation:
-    """Explain a result whose rows and second clustering are known.
+    """Explain the result of the model with this number.
 
     Args:
-        result: with its labels.
-        projected: the rows of P and of Q, (n_p, r) and (n_q, r).
-        other_labels: buckets of the same rows under another seed, (n_p,) and (n_q,).
-        config: of the result.
-        readable: the texts of P and Q.
+        partition: of P and all models, with a second clustering. number: from 1.
+        result: with its labels. config: of the result. readable: the texts of P and of all models.
         buckets: how many to describe, the largest first, or the numbers of those to describe. texts: of each side to
             show.
     """
+    projected = on_cpu(partition.rows[0]), on_cpu(partition.rows[number])
+    other_labels = partition.labels[1][0], partition.labels[1][number]
+    readable = readable.pair(0, number)
     k, c, points = result.num_buckets, config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    histograms = count_labels(result.p_labels, result.q_labels, k)
+    labels = result.p_labels, result.q_labels
+    histograms = count_labels(*labels, k)
     parts = contributions(result.p_hist, result.q_hist, c, points)
     p_values = noise_p_values(histograms.p_counts, histograms.q_counts)
-    other = count_labels(other_labels[0], other_labels[1], k).probabilities()
-    other_ranks = _ranks(contributions(*other, c, points))
-    match, overlap = best_overlaps(np.concatenate([result.p_labels, result.q_labels]), np.concatenate(other_labels), k)
+    other_ranks = _ranks(contributions(*count_labels(*other_labels, k).probabilities(), c, points))
+    match, overlap = best_overlaps(np.concatenate(labels), np.concatenate(other_labels), k)
     too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
     total, ranks = float(parts.sum()), _ranks(parts)
     described = []
     for bucket in np.argsort(-parts, kind="stable")[:buckets].tolist() if isinstance(buckets, int) else buckets:
-        part, distances = float(parts[bucket]), _distances(result, projected, bucket)
+        part, distances = float(parts[bucket]), _distances(labels, projected, bucket)
+        near = [
+            _nearest(away, side == bucket, own, texts)
+            for away, side, own in zip(distances, labels, readable.texts, strict=True)
+        ]
         even = result.p_hist[bucket] == result.q_hist[bucket]
         described.append(
             GapBucket(
@@ -163,8 +162,9 @@ def explain_result(
                 noise=bool(noise[bucket]),
                 overlap=float(overlap[bucket]),
                 other_rank=int(other_ranks[match[bucket]]),
-                **_phrases(result, bucket, distances, readable),
-                **_near_texts(result, bucket, distances, readable, texts),
+                **_phrases(labels, bucket, distances, readable),
+                p_texts=near[0],
+                q_texts=near[1],
             )
         )
     return Explanation(
@@ -177,23 +177,6 @@ def explain_result(
         p_values=p_values,
         buckets=tuple(described),
     )
-
-
-def explain_model(
-    partition: Partition,
-    number: int,
-    result: MauveResult,
-    config: MauveConfig,
-    readable: Readable,
-    *,
-    buckets: int | Sequence[int],
-    texts: int,
-) -> Explanation:
-    """Explain the result of the model with this number, counted from 1."""
-    rows = on_cpu(partition.rows[0]), on_cpu(partition.rows[number])
-    labels = partition.labels[1][0], partition.labels[1][number]
-    pair = readable.pair(0, number)
-    return explain_result(result, rows, labels, config, pair, buckets=buckets, texts=texts)
 
 
 def explain_learned(
@@ -257,49 +240,39 @@ def _ranks(values: Floats) -> Labels:
     return ranks
 
 
-def _phrases(result: MauveResult, bucket: int, distances: Sequence[Floats], readable: Readable) -> dict[str, Any]:
+def _phrases(
+    labels: tuple[Labels, Labels], bucket: int, distances: Sequence[Floats], readable: Readable
+) -> dict[str, Any]:
     """The fields of `GapBucket` that are made of words; empty ones where the texts are not known."""
     inside, near, everything = [], [], []
-    labels = (result.p_labels, result.q_labels)
-    known = zip(labels, distances, readable.starts, readable.texts, strict=True)
-    sizes = [int((side == bucket).sum()) for side in labels]
-    for side, away, start, texts in known:
+    most = max(AROUND, 2 * max(int((side == bucket).sum()) for side in labels))
+    for side, away, start, texts in zip(labels, distances, readable.starts, readable.texts, strict=True):
         rows = np.arange(len(side) if texts is not None else 0) + start
         everything.append(rows)
         inside.append(rows[side[: len(rows)] == bucket])
-        near.append(rows[np.argsort(away[: len(rows)], kind="stable")[: max(AROUND, 2 * max(sizes))]])
+        near.append(rows[np.argsort(away[: len(rows)], kind="stable")[:most]])
     table, members, skip = readable.table, np.concatenate(inside), readable.functional
-    model_texts = readable.texts[1]
-    repeated: tuple[str, ...] = ()
-    if model_texts is not None:
-        repeated = repeated_phrases([model_texts[row] for row in np.nonzero(labels[1] == bucket)[0].tolist()])
+    model_texts = (
+        [readable.texts[1][row] for row in np.nonzero(labels[1] == bucket)[0].tolist()] if readable.texts[1] else []
+    )
     return {
         "words": telling_phrases(table, members, np.setdiff1d(np.concatenate(everything), members), skip),
         "p_words": telling_phrases(table, inside[0], near[1], skip),
         "q_words": telling_phrases(table, inside[1], near[0], skip),
-        "repeated": repeated,
+        "repeated": repeated_phrases(model_texts),
     }
 
 
-def _distances(result: MauveResult, projected: Sequence[Rows], bucket: int) -> list[Floats]:
+def _distances(labels: tuple[Labels, Labels], projected: Sequence[Rows], bucket: int) -> list[Floats]:
     """Distance of each row of either side from the mean of the bucket's rows, (n_p,) and (n_q,)."""
-    labels = (result.p_labels, result.q_labels)
     members = np.concatenate([rows[side == bucket] for rows, side in zip(projected, labels, strict=True)])
     centre = members.mean(axis=0) if len(members) else np.zeros(projected[0].shape[1], dtype=np.float32)
     return [np.sqrt(np.square(rows - centre).sum(axis=1, dtype=np.float64)) for rows in projected]
 
 
-def _near_texts(
-    result: MauveResult, bucket: int, distances: Sequence[Floats], readable: Readable, most: int
-) -> dict[str, Any]:
-    """The texts of each side nearest to the bucket's centre."""
-    near = []
-    for away, side, texts in zip(distances, (result.p_labels, result.q_labels), readable.texts, strict=True):
-        order = np.argsort(away, kind="stable")[:most].tolist()
-        near.append(
-            tuple(
-                NearText(row, float(away[row]), bool(side[row] == bucket), None if texts is None else texts[row])
-                for row in order
-            )
-        )
-    return {"p_texts": near[0], "q_texts": near[1]}
+def _nearest(distances: Floats, inside: Array, texts: Sequence[str] | None, most: int) -> tuple[NearText, ...]:
+    """The texts of one side nearest to a bucket's centre. inside: true for those of the bucket, (n,)."""
+    return tuple(
+        NearText(row, float(distances[row]), bool(inside[row]), None if texts is None else texts[row])
+        for row in np.argsort(distances, kind="stable")[:most].tolist()
+    )

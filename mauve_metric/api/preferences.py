@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.arrays import Array, Floats
 from mauve_metric.measures.judgements import bradley_terry
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 from mauve_metric.measures.judgements.rank_correlation import spearman
@@ -75,7 +75,14 @@ def rank_by_preferences(
     seed = check_count("seed", seed, low=0)
     if min_seconds is not None:
         min_seconds = check_number("min_seconds", min_seconds, 0, math.inf, low_included=True)
-    _check_options(ties, errors, human, answers, common_models)
+    check_known("ties", ties, get_args(Ties))
+    check_known("errors", errors, get_args(Errors))
+    if not isinstance(human, str):
+        raise TypeError(f"human must be a model's name, got {shown(human)}")
+    is_list = isinstance(answers, (list, tuple)) and all(isinstance(name, str) for name in answers)
+    if answers is not None and not is_list:
+        raise TypeError(f"answers must be a list of columns' names, got {shown(answers)}")
+    check_bool("common_models", common_models)
     read = read_preferences(preferences, answers=answers, min_seconds=min_seconds)
     known = _measures(measures, human)
     judged = list(dict.fromkeys(name for question in read.questions.values() for name in question.models()))
@@ -88,24 +95,14 @@ def rank_by_preferences(
             scored = _score_question(name, question, ties, errors, pseudo_wins, level, seed)
         except ValueError as error:
             raise ValueError(f"{read.name}, {name!r}: {error}") from error
-        scores[name] = _with_agreement(scored, known, ordered, seed)
+        agreement, failed = _agreement({one.model: one.score for one in scored.models}, known, ordered, seed)
+        scores[name] = replace(scored, agreement=agreement, failed=failed)
     entries: dict[str, object] = {"ties": ties, "errors": errors, "pseudo_wins": pseudo_wins}
     entries |= {"seed": seed} if ties == "random" else {}
     entries |= {} if min_seconds is None else {"min_seconds": min_seconds}
     entries |= {"confidence_level": level, "judgements": max(scored.judgements for scored in scores.values())}
     entries["mauve_metric"] = __version__
     return Judgement(scores, level, read.quick, human if human in judged else None, left_out, entries)
-
-
-def _check_options(ties: object, errors: object, human: object, answers: object, common_models: object) -> None:
-    check_known("ties", ties, get_args(Ties))
-    check_known("errors", errors, get_args(Errors))
-    if not isinstance(human, str):
-        raise TypeError(f"human must be a model's name, got {shown(human)}")
-    is_list = isinstance(answers, (list, tuple)) and all(isinstance(name, str) for name in answers)
-    if answers is not None and not is_list:
-        raise TypeError(f"answers must be a list of columns' names, got {shown(answers)}")
-    check_bool("common_models", common_models)
 
 
 def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> dict[str, Measured]:
@@ -160,94 +157,61 @@ def _score_question(
     units = bradley_terry.unit_wins(first, second, outcome[counted], len(models))
     wins = np.asarray(units.sum(axis=0)).reshape(len(models), -1)
     scores = bradley_terry.bradley_terry(wins, names=models, pseudo_wins=pseudo_wins)
-    spread = _spread(units, judges, scores, errors, pseudo_wins, level)
+    widths = _half_widths(units, judges, scores, errors, pseudo_wins, level)
     order = np.argsort(-scores, kind="stable")
+    a, b = (order[one] for one in np.triu_indices(len(order), k=1))
+    each, values = widths(np.diag), scores[a] - scores[b]
+    of_pairs = widths(lambda c: c[a, a] - c[b, a] - (c[a, b] - c[b, b]))
+    judgements = wins.sum(axis=0) + wins.sum(axis=1)
     return QuestionScores(
         question=name,
         judgements=int(counted.sum()),
         ties=int((np.array(question.outcome) == 0.5).sum()),
         annotators=None if judges is None else len(np.unique(judges)),
-        models=_model_scores(models, scores, wins, order, spread),
-        differences=_differences(models, scores, order, spread),
+        models=tuple(
+            ModelScore(
+                models[i],
+                float(scores[i]),
+                (float(scores[i] - each[i]), float(scores[i] + each[i])),
+                float(wins[i].sum()),
+                round(float(judgements[i])),
+            )
+            for i in order
+        ),
+        differences=tuple(
+            ScoreDifference(models[i], models[j], value, (value - width, value + width))
+            for i, j, value, width in zip(a, b, values.tolist(), of_pairs.tolist(), strict=True)
+        ),
         agreement=(),
         failed={},
     )
 
 
-class _Spread(NamedTuple):
-    """Covariances of the scores over repeated judgements, of which the widest is used, (m, m) each.
-
-    fisher: is used where the others are 0, as they are if all judgements agree. units: see `half_width`.
-    """
-
-    covariances: tuple[Floats, ...]
-    fisher: Floats
-    units: int | None
-    level: float
-
-    def widths(self, variances: Callable[[Floats], Floats]) -> Floats:
-        """Half widths of intervals of several linear functions of the scores.
-
-        Args:
-            variances: from a covariance (m, m) to the variances of these functions, (k,).
-        """
-        fisher = variances(self.fisher)
-        largest = np.max([variances(covariance) for covariance in self.covariances], axis=0)
-        return bradley_terry.half_width(np.where(largest > _NOTHING * fisher, largest, fisher), self.units, self.level)
-
-
-def _spread(
+def _half_widths(
     units: Array, judges: Array | None, scores: Floats, errors: Errors, pseudo_wins: float, level: float
-) -> _Spread:
-    """Annotators are the units where there are several, and intervals then no narrower than without them."""
+) -> Callable[[Callable[[Floats], Floats]], Floats]:
+    """A function from variances, a function of a covariance (m, m) to (k,), to the half widths of intervals."""
     fisher = bradley_terry.score_covariance(units, scores, errors="fisher", pseudo_wins=pseudo_wins)
-    if errors == "fisher":
-        return _Spread((fisher,), fisher, None, level)
-    alone = bradley_terry.score_covariance(units, scores, pseudo_wins=pseudo_wins)
-    together = None if judges is None else bradley_terry.joined_units(units, judges)
-    if together is None or together.shape[0] < 2:
-        return _Spread((alone,), fisher, units.shape[0], level)
-    clustered = bradley_terry.score_covariance(together, scores, pseudo_wins=pseudo_wins)
-    return _Spread((alone, clustered), fisher, together.shape[0], level)
+    covariances, number = [fisher], None
+    if errors == "robust":  # annotators are the units where there are several, but make no interval narrower
+        covariances, number = [bradley_terry.score_covariance(units, scores, pseudo_wins=pseudo_wins)], units.shape[0]
+        together = units[:1] if judges is None else bradley_terry.joined_units(units, judges)
+        if together.shape[0] >= 2:
+            covariances.append(bradley_terry.score_covariance(together, scores, pseudo_wins=pseudo_wins))
+            number = together.shape[0]
+
+    def widths(variances: Callable[[Floats], Floats]) -> Floats:
+        largest = np.max([variances(covariance) for covariance in covariances], axis=0)
+        known = np.where(largest > _NOTHING * variances(fisher), largest, variances(fisher))  # 0 if all agree
+        return bradley_terry.half_width(known, number, level)
+
+    return widths
 
 
-def _model_scores(
-    models: list[str], scores: Floats, wins: Floats, order: Integers, spread: _Spread
-) -> tuple[ModelScore, ...]:
-    judgements, widths = wins.sum(axis=0) + wins.sum(axis=1), spread.widths(lambda covariance: np.diag(covariance))
-    return tuple(
-        ModelScore(
-            models[i],
-            float(scores[i]),
-            (float(scores[i] - widths[i]), float(scores[i] + widths[i])),
-            float(wins[i].sum()),
-            round(float(judgements[i])),
-        )
-        for i in order
-    )
-
-
-def _differences(models: list[str], scores: Floats, order: Integers, spread: _Spread) -> tuple[ScoreDifference, ...]:
-    first, second = np.triu_indices(len(order), k=1)
-    a, b = order[first], order[second]
-
-    def variances(covariance: Floats) -> Floats:
-        """Variance of each difference, c_aa - c_ba - c_ab + c_bb."""
-        return covariance[a, a] - covariance[b, a] - (covariance[a, b] - covariance[b, b])
-
-    values, widths = scores[a] - scores[b], spread.widths(variances)
-    intervals = zip((values - widths).tolist(), (values + widths).tolist(), strict=True)
-    return tuple(
-        ScoreDifference(models[i], models[j], value, interval)
-        for i, j, value, interval in zip(a, b, values.tolist(), intervals, strict=True)
-    )
-
-
-def _with_agreement(
-    scored: QuestionScores, measures: Mapping[str, Measured], ordered: list[str], seed: int
-) -> QuestionScores:
-    """The scores with the correlation of every measure that has one, and the reason for the others."""
-    strength = {score.model: score.score for score in scored.models}
+def _agreement(
+    strength: Mapping[str, float], measures: Mapping[str, Measured], ordered: list[str], seed: int
+) -> tuple[tuple[Agreement, ...], dict[str, str]]:
+    """The correlation of every measure that has one with the models' scores, and the reason for the others."""
     models = [model for model in ordered if model in strength]
     found, failed = [], {}
     for name, measured in measures.items():
@@ -265,4 +229,4 @@ def _with_agreement(
         pearson = float(np.corrcoef(values, [strength[model] for model in models])[0, 1])
         found.append(Agreement(name, estimate.value, p_value, pearson, len(models), measured.reading))
     found.sort(key=lambda one: -one.correlation)
-    return replace(scored, agreement=tuple(found), failed=failed)
+    return tuple(found), failed

@@ -13,22 +13,21 @@ from typing import Unpack
 import numpy as np
 
 from mauve_metric.api import robustness_settings as plans
-from mauve_metric.api.compare import check_models, check_sides, ranked_differences
-from mauve_metric.api.score import debiased_estimates, resolve_config, score_histograms
+from mauve_metric.api.compare import ranked_differences
+from mauve_metric.api.opening import check_sides, open_several
+from mauve_metric.api.score import count_runs, debiased_estimates, resolve_config, score_histograms
 from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
 from mauve_metric.features.encoder import Encoder
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.rows import as_rows
-from mauve_metric.features.sides import OpenedSides, open_models, read_sides
+from mauve_metric.features.sides import OpenedSides, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.groups import design_of
 from mauve_metric.measures.judgements.rank_correlation import kendall
-from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, config_fields, with_options
-from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
 from mauve_metric.quantize.partition import partition_sets, without_first
-from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
@@ -92,14 +91,13 @@ def robustness(
     start = time.perf_counter()
     check_bool("design", design)
     factors = plans.chosen_factors(vary)
-    config, run = scoring_options(options, "robustness")
-    sides = check_models(models)
-    if len(sides) < 2:
-        raise ValueError(f"models must hold at least two models to be ranked, got {len(sides)}")
-    human = given_side("p", {"set": p, "features": p_features, "text": p_text})
-    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
-    work = _Work(config, run, frozenset(options), opened, tuple(sides))
-    tried = _featurizers(featurizers, config, factors, "featurize_model_name" in options)
+    human: Mapping[Kind, object] = {"set": p, "features": p_features, "text": p_text}
+    design_of_texts = (aligned, p_groups, q_groups)
+    names, job, opened = open_several("robustness", options, human, models, design_of_texts, common_rows)
+    if len(names) < 2:
+        raise ValueError(f"models must hold at least two models to be ranked, got {len(names)}")
+    work = _Work(job, opened, names)
+    tried = _featurizers(featurizers, job.config, factors, "featurize_model_name" in options)
     found = work.analyse(tried, factors, design)
     return replace(found, seconds=time.perf_counter() - start)
 
@@ -122,12 +120,12 @@ def _featurizers(
     return found
 
 
-def _part_of(sides: Sequence[FeatureSet], part: plans.Part | None) -> tuple[list[Features], list[Integers | None]]:
+def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> tuple[list[Features], list[Integers | None]]:
     """The features and groups of a random part of every set; sets of one size keep the same rows.
 
     Texts of one group, of all sets, are all in the part or all left out.
     """
-    if part is None:
+    if not isinstance(part, plans.Part):
         return [side.features for side in sides], [side.groups for side in sides]
     kept = [plans.part_rows(len(side), part) for side in sides]
     codes = [side.groups for side in sides if side.groups is not None]
@@ -144,57 +142,57 @@ def _part_of(sides: Sequence[FeatureSet], part: plans.Part | None) -> tuple[list
 class _Work:
     """State of an analysis while it is computed.
 
-    given: names of the options that the user gave. names: of the models. sets: what was featurized, by how. failed:
-    featurizers and settings that failed, with the reason.
+    job: has the options. names: of the models. sets: what was featurized, by how. failed: featurizers and settings that
+    failed, with the reason. labels: the buckets of all texts for each clustering, P's first.
     """
 
-    config: MauveConfig
-    run: RunOptions
-    given: frozenset[str]
+    job: Featurizing
     opened: OpenedSides
-    names: tuple[str, ...]
+    names: Sequence[str]
     sets: dict[_Key, tuple[FeatureSet, ...]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     labels: dict[_Key, Sequence[Sequence[Labels]]] = field(default_factory=dict)
 
     def analyse(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
         """Compute all settings, the default first; name those that fail."""
-        base = self._base(featurizers, factors)
+        base = self._base(featurizers)
         plan = plans.planned(base, factors, design)
-        tried = [(plans.setting_name(changes), factor, changes) for factor, changes in plan.one_at_a_time()]
-        of_design = {_key(changes, *plans.FACTORS): changes for changes in plan.design}
-        for key in [(), *(_key(changes, *plans.FACTORS) for _, _, changes in tried)]:
-            of_design.pop(key, None)  # which is tried already
+        tried: list[tuple[str, str, plans.Changes]] = [
+            (plans.setting_name({factor: level}), factor, {factor: level})
+            for factor, levels in plan.levels.items()
+            for level in levels
+        ]
+        times = Counter(_key(changes) for changes in plan.design)
+        known = {(), *(_key(changes) for _, _, changes in tried)}
+        of_design = {_key(changes): changes for changes in plan.design if _key(changes) not in known}
         tried += [
             (f"{DESIGN} {number}: {plans.setting_name(changes)}", DESIGN, changes)
             for number, changes in enumerate(of_design.values(), start=1)
         ]
         start = time.perf_counter()
-        times = Counter(_key(changes, *plans.FACTORS) for changes in plan.design)
         default = replace(self._setting(base, DEFAULT, DEFAULT, {}, None), in_design=times[()])
-        self._announce(base, plan, len(tried), time.perf_counter() - start)
+        self._announce(base, plan, [changes for _, _, changes in tried], time.perf_counter() - start)
         settings = [default]
-        with progress_bar("settings", self.run.verbose, unit=" settings", total=len(tried)) as bar:
+        with progress_bar("settings", self.job.run.verbose, unit=" settings", total=len(tried)) as bar:
             for done, (name, factor, changes) in enumerate(tried):
                 if bar is not None:
                     bar(done, len(tried))
                 try:
                     found = self._setting(base, name, factor, changes, default)
-                    settings.append(replace(found, in_design=times[_key(changes, *plans.FACTORS)]))
+                    settings.append(replace(found, in_design=times[_key(changes)]))
                 except EXPECTED as error:
                     self._note(name, error)
         sides = self._featurize(base.config)
-        p, q = sides[:2]
-        groups = [side.groups for side in sides]
-        entries = human_entries(p, q, base.config, {"design": design_of(*groups)})
-        level = base.config.confidence_level
-        return Robustness(tuple(settings), self.failed, plan.left_out, 0.0, level, entries)
+        entries = human_entries(
+            sides[0], sides[1], base.config, {"design": design_of(*(side.groups for side in sides))}
+        )
+        return Robustness(tuple(settings), self.failed, plan.left_out, 0.0, base.config.confidence_level, entries)
 
-    def _base(self, featurizers: Sequence[Featurizer], factors: Sequence[str]) -> plans.Base:
+    def _base(self, featurizers: Sequence[Featurizer]) -> plans.Base:
         """The default setting: its featurizer is the first that can be loaded."""
         has_texts = self.opened.are_texts
         for number, one in enumerate(featurizers):
-            config = replace(self.config, featurize_model_name=one)
+            config = replace(self.job.config, featurize_model_name=one)
             try:
                 sides = self._featurize(config)
                 break
@@ -216,7 +214,7 @@ class _Work:
             None if lengths is None else float(np.median(lengths)),
             has_texts,
             tuple(featurizers[number + 1 :]),
-            self.config.num_buckets == "auto",
+            self.job.config.num_buckets == "auto",
         )
 
     def _note(self, name: str, error: BaseException) -> None:
@@ -225,27 +223,25 @@ class _Work:
 
     def _featurize(self, config: MauveConfig) -> tuple[FeatureSet, ...]:
         """The features of all sides, computed once for a featurizer, pooling and length."""
-        key = _key(vars(config), *plans.OF_TEXTS)
+        key = _key({name: getattr(config, name) for name in plans.OF_TEXTS})
         if key not in self.sets:
             own = plans.OF_TEXTS if self.opened.are_texts else ()
-            with Featurizing(config, self.run, self.given.union(own)) as job:
+            with Featurizing(config, self.job.run, self.job.given.union(own)) as job:
                 read = read_sides(job, self.opened)
             check_sides({self.opened.sides[name].argument: side for name, (side, _) in read.items()})
             self.sets[key] = tuple(side for side, _ in read.values())
         return self.sets[key]
 
-    def _announce(self, base: plans.Base, plan: plans.Plan, settings: int, each: float) -> None:
+    def _announce(self, base: plans.Base, plan: plans.Plan, tried: Sequence[plans.Changes], each: float) -> None:
         """Log the plan and its estimated duration, from the seconds that one setting takes."""
-        every = [*(changes for _, changes in plan.one_at_a_time()), *plan.design]
-        of_texts = [{name: changes[name] for name in plans.OF_TEXTS if name in changes} for changes in every]
+        of_texts = [{name: changes[name] for name in plans.OF_TEXTS if name in changes} for changes in tried]
         ways = {plans.setting_name(own): own for own in of_texts if own}
-        seconds = settings * each + self._featurizing_seconds(base, list(ways.values()))
         logger.info(
             "%d more settings of %d models, texts featurized in %d more ways: about %s, less what is in the cache",
-            settings,
+            len(tried),
             len(self.names),
             len(ways),
-            duration(seconds),
+            duration(len(tried) * each + self._featurizing_seconds(base, list(ways.values()))),
         )
         for level in set(plan.levels.get("quantizer", ())) - {plans.KMEANS}:
             logger.info("quantizer=%s may take longer than that: what it needs to train is not counted", level)
@@ -254,16 +250,14 @@ class _Work:
 
     def _featurizing_seconds(self, base: plans.Base, ways: Sequence[plans.Changes]) -> float:
         """Estimated seconds to featurize all texts in other ways; 0 for functions and missing models."""
-        lengths = [side.lengths for side in self._featurize(base.config)]
-        known = np.concatenate([np.zeros(0), *(item for item in lengths if item is not None)])
+        known = [side.lengths for side in self._featurize(base.config) if side.lengths is not None]
         total, models = 0.0, dict[str, Encoder]()
-        for changes in ways:
-            config = plans.changed(base, changes)
+        for config in (plans.changed(base, changes) for changes in ways):
             name = plans.level_name(config.featurize_model_name)
             if text_function(config.featurize_model_name) is not None:
                 continue
-            with contextlib.suppress(*EXPECTED), Featurizing(config, self.run) as job:
-                tokens = float(np.minimum(known, config.max_text_length or np.inf).sum())
+            with contextlib.suppress(*EXPECTED), Featurizing(config, self.job.run) as job:
+                tokens = sum(float(np.minimum(own, config.max_text_length or np.inf).sum()) for own in known)
                 models[name] = models[name] if name in models else job.load()
                 total += estimated_seconds(models[name], tokens)
         return total
@@ -272,13 +266,15 @@ class _Work:
         self, base: plans.Base, name: str, factor: str, changes: plans.Changes, default: Setting | None
     ) -> Setting:
         """The models under one setting."""
-        part = changes.get("n")
         config = plans.changed(base, changes)
-        features, groups = _part_of(self._featurize(config), part if isinstance(part, plans.Part) else None)
+        features, groups = _part_of(self._featurize(config), changes.get("n"))
         sizes = [int(rows.shape[0]) for rows in features]
         config = resolve_config(config, *sizes, groups=groups)
-        key = _key(changes, *(name for name in plans.FACTORS if name != RESCALING))
-        runs = self._cluster(key, features, groups, config)
+        key = _key({name: level for name, level in changes.items() if name != RESCALING})  # c changes no buckets
+        if key not in self.labels:
+            quiet = replace(self.job.run, verbose=False, checkpoint=None)
+            self.labels[key] = partition_sets(features, config, quiet, groups=groups).labels
+        runs = self.labels[key]
         estimates, scores = _score_models(runs, config, groups)
         ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)
         ranking = tuple(self.names[number] for number in ranks)
@@ -301,20 +297,14 @@ class _Work:
             tau=1.0 if default is None else kendall(default.ranking, ranking),
         )
 
-    def _cluster(
-        self, key: _Key, features: Sequence[Features], groups: Sequence[Integers | None], config: MauveConfig
-    ) -> Sequence[Sequence[Labels]]:
-        """The buckets of all texts for each clustering, P's first; c does not change them."""
-        if key not in self.labels:
-            quiet = replace(self.run, verbose=False, checkpoint=None)
-            self.labels[key] = partition_sets(features, config, quiet, groups=groups).labels
-        return self.labels[key]
 
-
-def _key(values: Mapping[str, object], *names: str) -> _Key:
+def _key(changes: Mapping[str, object]) -> _Key:
     """Cache key of these values; models and functions are compared by identity, not by name."""
-    found = ((name, values[name]) for name in names if name in values)
-    return tuple((name, one if isinstance(one, (str, int, float, plans.Part)) else id(one)) for name, one in found)
+    return tuple(
+        (name, changes[name] if isinstance(changes[name], (str, int, float, plans.Part)) else id(changes[name]))
+        for name in plans.FACTORS
+        if name in changes
+    )
 
 
 def _score_models(
@@ -323,8 +313,7 @@ def _score_models(
     """Each model's debiased score and its ranking key, as in `compare`: the last two break ties."""
     estimates, scores = [], []
     for number in range(1, len(runs[0])):
-        k, of_both = int(config.num_buckets), (groups[0], groups[number])
-        own, *others = [count_labels(run[0], run[number], k, *of_both) for run in runs]
+        own, *others = count_runs(runs, number, (groups[0], groups[number]), config)
         found = debiased_estimates(others or [own], config)
         if found.mauve is None or found.frontier_integral is None:
             raise ValueError(f"the scores have no errors: {found.problem}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from mauve_metric.runtime.errors import WrongOption
 
 APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
 OF_TEXTS = ("featurize_model_name", "pooling", "max_text_length")  # can only be varied with texts
+FACTORS = (*OF_TEXTS, "quantizer", "num_buckets", "mauve_scaling_factor", "seed", "n", "row_order")
 _NO_TEXTS = "features are given, and it takes the texts to vary it"
 KMEANS = "kmeans"
 _SHORT = {
@@ -79,72 +80,35 @@ class Base:
     auto_buckets: bool = True
 
 
-def _featurizers(base: Base) -> tuple[Level, ...] | str:
-    return (
-        base.featurizers
-        or "no other featurizer is here: name some with featurizers (--featurize-model-name, again for each)"
-    )
-
-
-def _poolings(base: Base) -> tuple[Level, ...] | str:
-    found = _OTHER_POOLINGS.get(base.identity.get("pooling", ""))
-    return found or "the featurizer is a function, which pools by itself"
-
-
-def _lengths(base: Base) -> tuple[Level, ...] | str:
-    if base.config.match_lengths != "no":
-        return f"match_lengths={base.config.match_lengths!r} sets it"
+def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
+    """The levels of each factor without the default's, or the reason for which there are none."""
+    config, smallest = base.config, min(base.sizes)
+    k, c, median = int(config.num_buckets), config.mauve_scaling_factor, base.median_length or 0.0
+    lengths = (int(median // 2), int(median // 4))
+    quantizers = config_fields()["quantizer"].metadata["choices"]
+    parts = [Part(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
+    found: dict[str, tuple[Level, ...] | str] = {
+        "featurize_model_name": base.featurizers
+        or "no other featurizer is here: name some with featurizers (--featurize-model-name, again for each)",
+        "pooling": _OTHER_POOLINGS.get(base.identity.get("pooling", ""))
+        or "the featurizer is a function, which pools by itself",
+        "max_text_length": tuple(length for length in lengths if length >= _FEWEST_TOKENS)
+        or f"the human texts are too short to be cut: half of them have {median:g} tokens",
+        "quantizer": tuple(choice for choice in quantizers if choice != config.quantizer),
+        "num_buckets": tuple(number for number in (k // 2, 2 * k) if 2 <= number <= smallest and number != k)
+        or f"{k} buckets can be neither halved nor doubled with sets of {smallest} texts",
+        "mauve_scaling_factor": tuple(value for value in (c / 5, 2 * c) if 1e-6 <= value <= 10_000),
+        "seed": tuple(config.seed + step for step in _SEEDS),
+        "n": tuple(parts) or f"half of {smallest} texts is too few: a part must hold at least {LEAST_TEXTS}",
+        "row_order": tuple(order for order in ("qp", "pq") if order != config.row_order),
+    }
     if base.median_length is None:
-        return "the featurizer is a function, which has no tokens to count"
-    wanted = (int(base.median_length // 2), int(base.median_length // 4))
-    found = tuple(length for length in wanted if length >= _FEWEST_TOKENS)
-    return found or f"the human texts are too short to be cut: half of them have {base.median_length:g} tokens"
-
-
-def _quantizers(base: Base) -> tuple[Level, ...]:
-    choices = config_fields()["quantizer"].metadata["choices"]
-    return tuple(choice for choice in choices if choice != base.config.quantizer)
-
-
-def _buckets(base: Base) -> tuple[Level, ...] | str:
-    if base.config.quantizer != KMEANS:
-        return f"quantizer={base.config.quantizer!r} makes its own number of buckets"
-    k, most = int(base.config.num_buckets), min(base.sizes)
-    found = tuple(number for number in (k // 2, 2 * k) if 2 <= number <= most and number != k)
-    return found or f"{k} buckets can be neither halved nor doubled with sets of {most} texts"
-
-
-def _scaling_factors(base: Base) -> tuple[Level, ...]:
-    c = base.config.mauve_scaling_factor
-    return tuple(value for value in (c / 5, 2 * c) if 1e-6 <= value <= 10_000)
-
-
-def _seeds(base: Base) -> tuple[Level, ...]:
-    return tuple(base.config.seed + step for step in _SEEDS)
-
-
-def _parts(base: Base) -> tuple[Level, ...] | str:
-    smallest = min(base.sizes)
-    found = [Part(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
-    return tuple(found) or f"half of {smallest} texts is too few: a part must hold at least {LEAST_TEXTS}"
-
-
-def _row_orders(base: Base) -> tuple[Level, ...]:
-    return tuple(order for order in ("qp", "pq") if order != base.config.row_order)
-
-
-_LEVELS = {  # of each factor, without the default's, or the reason for which there are none
-    "featurize_model_name": _featurizers,
-    "pooling": _poolings,
-    "max_text_length": _lengths,
-    "quantizer": _quantizers,
-    "num_buckets": _buckets,
-    "mauve_scaling_factor": _scaling_factors,
-    "seed": _seeds,
-    "n": _parts,
-    "row_order": _row_orders,
-}
-FACTORS = tuple(_LEVELS)
+        found["max_text_length"] = "the featurizer is a function, which has no tokens to count"
+    if config.match_lengths != "no":
+        found["max_text_length"] = f"match_lengths={config.match_lengths!r} sets it"
+    if config.quantizer != KMEANS:
+        found["num_buckets"] = f"quantizer={config.quantizer!r} makes its own number of buckets"
+    return found if base.has_texts else found | dict.fromkeys(OF_TEXTS, _NO_TEXTS)
 
 
 def chosen_factors(vary: object) -> tuple[str, ...]:
@@ -173,13 +137,9 @@ class Plan:
     levels: of each factor that is varied, without the default's. design: the settings of the small design by number.
     """
 
-    levels: dict[str, tuple[Level, ...]] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
+    levels: dict[str, tuple[Level, ...]]
+    left_out: dict[str, str]
     design: tuple[Changes, ...] = ()
-
-    def one_at_a_time(self) -> list[tuple[str, Changes]]:
-        """The factor and the change of each setting that changes one factor."""
-        return [(factor, {factor: level}) for factor, levels in self.levels.items() for level in levels]
 
 
 def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -> Plan:
@@ -192,15 +152,11 @@ def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -
     >>> planned(base, ("num_buckets", "pooling")).levels
     {'num_buckets': (30, 120)}
     """
-    plan = Plan()
-    for factor in FACTORS:
-        if factor not in factors:
-            continue
-        found = _NO_TEXTS if factor in OF_TEXTS and not base.has_texts else _LEVELS[factor](base)
-        if isinstance(found, str):
-            plan.left_out[factor] = found
-        else:
-            plan.levels[factor] = found
+    found = {factor: levels for factor, levels in _levels(base).items() if factor in factors}
+    plan = Plan(
+        {factor: levels for factor, levels in found.items() if not isinstance(levels, str)},
+        {factor: reason for factor, reason in found.items() if isinstance(reason, str)},
+    )
     joint = {factor: levels for factor, levels in plan.levels.items() if factor not in APART}
     if design and len(joint) > 1:
         plan.design = small_design(joint)

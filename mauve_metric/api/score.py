@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts, Floats, Integers, Labels
+from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import some_numbers, some_rows
@@ -180,11 +180,16 @@ def score_partition(
     with_learned: bool = True,
 ) -> MauveResult:
     """The result of two sides that are partitioned; `config` is without "auto"."""
-    p_value = _permutation_p_value(p, q, partition, config) if config.permutations else None
+    p_value = None
+    if config.permutations and config.quantizer == "classifier":  # which is fitted anew to permuted sides
+        aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
+        p_value = float(np.mean(aucs >= aucs[0] - 1e-12))
+    elif config.permutations:
+        (p_labels, q_labels), k = partition.labels_without_sets, int(config.num_buckets)
+        groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
+        p_value = resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
     learned = learned_of(p, q, config) if with_learned else None
-    result = score_buckets(
-        p, q, partition.labels, partition.rows, config, p_value, problems=partition.problems, learned=learned
-    )
+    result = score_buckets(p, q, partition, 1, config, p_value, learned)
     for warning in () if quiet else result.warnings:
         logger.warning("%s: %s", warning.code, warning.message)
     return result
@@ -193,16 +198,6 @@ def score_partition(
 def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | None:
     """The score on learned buckets of two sides; None where texts are too few."""
     return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
-
-
-def _permutation_p_value(p: FeatureSet, q: FeatureSet, partition: Partition, config: MauveConfig) -> float:
-    """P-value of the permutation test: on buckets made without the sides, or by refitting learned ones."""
-    if config.quantizer != "classifier":
-        (p_labels, q_labels), k = partition.labels_without_sets, int(config.num_buckets)
-        groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
-        return resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
-    aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
-    return float(np.mean(aucs >= aucs[0] - 1e-12))
 
 
 def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
@@ -216,55 +211,58 @@ def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: HistogramScores, c
         if "shares" in row.inputs.forms:
             found[name] = row.compute(scores.p_hist, scores.q_hist)
         elif "features" in row.inputs.forms:
-            asked_for = getattr(config, name, True)
-            features = (_in_memory(name, side) for side in (p, q))
-            found[name] = row.compute(*features, config.seed, config.confidence_level) if asked_for else None
+            found[name] = None
+            if getattr(config, name, True):
+                features = [tensors.in_memory(side.features) for side in (p, q)]
+                if any(rows is None for rows in features):
+                    raise ValueError(f"{name}=True needs features in memory, as an array")
+                found[name] = row.compute(*features, config.seed, config.confidence_level)
     return found
 
 
-def _in_memory(name: str, side: FeatureSet) -> Array:
-    features = tensors.in_memory(side.features)
-    if features is None:
-        raise ValueError(f"{name}=True needs features in memory, as an array")
-    return features
+def count_runs(
+    runs: Sequence[Sequence[Labels]],
+    number: int,
+    groups: tuple[Integers | None, Integers | None],
+    config: MauveConfig,
+) -> list[Histograms]:
+    """The histograms of P and of the model with this number, from 1, for each clustering."""
+    return [count_labels(run[0], run[number], int(config.num_buckets), *groups) for run in runs]
 
 
 def score_buckets(
     p: FeatureSet,
     q: FeatureSet,
-    runs: Sequence[Sequence[Labels]],
-    projected: Sequence[ProjectedRows],
+    partition: Partition,
+    number: int,
     config: MauveConfig,
     p_value: float | None = None,
-    entries: Mapping[str, object] | None = None,
-    texts_a_bucket: Counts | None = None,
-    problems: Sequence[str] = (),
     learned: Learned | None = None,
+    entries: Mapping[str, object] | None = None,
 ) -> MauveResult:
     """The result of two sides whose texts are in buckets.
 
     Args:
         p, q: the sides.
-        runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the scores
-            of the literature, the others, if there are any, the debiased ones.
-        projected: the rows that were clustered, (n_p, r) and (n_q, r): arrays, or tensors on a device.
+        partition: of P and one or several models. The first clustering makes the scores of the literature, the others,
+            if there are any, the debiased ones.
+        number: of Q among the models, from 1.
         config: without "auto", see `resolve_config`.
         p_value: of the permutation test.
-        entries: further entries of the signature.
-        texts_a_bucket: of all sets that share the buckets, (k,); None: there are only these two.
-        problems: of the partition.
         learned: the score on learned buckets; None: it is not known.
+        entries: further entries of the signature.
     """
-    k, groups = int(config.num_buckets), pair_of_groups(p.groups, q.groups)
-    histograms, *others = [count_labels(of_p, of_q, k, p.groups, q.groups) for of_p, of_q in runs]
+    k, groups, first = int(config.num_buckets), pair_of_groups(p.groups, q.groups), partition.labels[0]
+    histograms, *others = count_runs(partition.labels, number, (p.groups, q.groups), config)
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
     clusterings = _fields_of_clusterings(scores.mauve, histograms, others, config)
     ceiling = clusterings["mauve_ceiling"], clusterings["mauve_ceiling_std"]
+    texts_a_bucket = np.bincount(np.concatenate(first), minlength=k)
     formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, groups, config.seed)
     warnings = (
         *score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket),
-        *score_warnings.quantizer_warnings(problems),
+        *score_warnings.quantizer_warnings(partition.problems),
         *score_warnings.design_warnings(histograms.groups, estimates.problem, k),
         *wrapping_warnings(p, q),
         *format_warnings(formats),
@@ -273,7 +271,7 @@ def score_buckets(
         **scores._asdict(),
         **clusterings,
         **_fields_of_estimates(estimates),
-        **_neighbours(projected, config),
+        **_neighbours((partition.rows[0], partition.rows[number]), config),
         **_compute_row_scores(p, q, scores, config),
         **_fields_of_side("p", p, histograms),
         **_fields_of_side("q", q, histograms),
@@ -284,8 +282,8 @@ def score_buckets(
         num_buckets=k,
         warnings=warnings,
         signature_entries=signature_entries(p, q, config, entries or {}),
-        p_labels=runs[0][0],
-        q_labels=runs[0][1],
+        p_labels=first[0],
+        q_labels=first[number],
         format_auc=None if formats is None else formats.auc,
         format_aucs=None if formats is None else formats.each,
         normalised_missing=None if formats is None or not formats.tells else NOT_READ_AGAIN,

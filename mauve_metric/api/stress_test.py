@@ -12,20 +12,21 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from mauve_metric.api.opening import listed_texts
 from mauve_metric.api.score import resolve_config, score_features
 from mauve_metric.arrays import TextData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.sides import open_sides
 from mauve_metric.features.text_functions import named_featurizers
-from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
+from mauve_metric.options import Featurizer, Options, RunOptions, with_options
 from mauve_metric.perturbations.table import PERTURBATIONS
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
-from mauve_metric.runtime.errors import EXPECTED, WrongOption, message_of
+from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.buckets import holm
@@ -83,15 +84,30 @@ def stress_test(
     config, run = scoring_options(options, "stress_test")
     encoders = named_featurizers(config.featurize_model_name if featurizers is None else featurizers)
     names, sizes = chosen_perturbations(perturbations), _checked_strengths(strengths)
-    config = _checked_config(config, len(names) * len(sizes))
-    texts = _texts(p_text, config, run)
+    tests = len(names) * len(sizes)
+    needed = math.ceil(tests / (1 - config.confidence_level))
+    if 0 < config.permutations < needed:
+        level = f"confidence_level={config.confidence_level:g}"
+        raise wrong(
+            "permutations", f"at least {needed} to tell any of {tests} sets apart at {level}", config.permutations
+        )
+    permutations = config.permutations or max(PERMUTATIONS, 2 * needed)
+    config = replace(config, permutations=permutations, knn=False, frechet_distance=False)
+    side = open_sides({"human": Side("text", "p_text", p_text)}, config, run).sides["human"]
+    texts = listed_texts(Featurizing(config, run), side)
+    if len(texts) < FEWEST_TEXTS:
+        raise ValueError(
+            f"p_text must hold at least {FEWEST_TEXTS} texts, of which one half is perturbed and the other the "
+            f"reference, got {len(texts)}"
+        )
     design = _Design.of(texts, names, sizes, config.seed)
-    given = frozenset(options) | {"featurize_model_name"}
+    silent, given = replace(run, verbose=False), frozenset(options) | {"featurize_model_name"}
     found: dict[str, FeaturizerStress] = {}
     failed: dict[str, str] = {}
     for name, encoder in encoders.items():
         try:
-            found[name] = _Stressing(replace(config, featurize_model_name=encoder), run, given, design, name).scored()
+            with Featurizing(replace(config, featurize_model_name=encoder), silent, given) as job:
+                found[name] = _stress(job, name, design, run)
         except EXPECTED as error:
             if len(encoders) == 1:
                 raise
@@ -100,14 +116,17 @@ def stress_test(
     if not found:
         reasons = "; ".join(f"{name}: {reason:.150}" for name, reason in [*failed.items()][:3])  # in full in the log
         raise ValueError(f"none of the featurizers can be used: {reasons}")
+    n = len(design.equal)
+    message = f"{n} texts a half are few: what is not seen here may be seen with {FEW_TEXTS} or more"
+    few = ScoreWarning("few_texts", message, {"n": n, "threshold": FEW_TEXTS})
     return StressTest(
         featurizers=found,
         failed=failed,
         left_out=design.left_out,
         n_reference=len(design.reference),
-        n_perturbed=len(design.equal),
+        n_perturbed=n,
         confidence_level=config.confidence_level,
-        warnings=_size_warnings(len(design.equal)),
+        warnings=(few,) if n < FEW_TEXTS else (),
     )
 
 
@@ -141,39 +160,6 @@ def _checked_strengths(strengths: Any) -> tuple[float, ...]:
         if not 0 < strength <= 1:
             raise ValueError(f"{expected}, got {shown(strength)}")
     return tuple(sorted({float(strength) for strength in strengths}))
-
-
-def _checked_config(config: MauveConfig, cells: int) -> MauveConfig:
-    """The config with enough permutations for so many tests, and without nearest neighbours.
-
-    Raises:
-        ValueError: too few permutations.
-    """
-    alpha = 1 - config.confidence_level
-    needed = math.ceil(cells / alpha)
-    if 0 < config.permutations < needed:
-        least = f"at least {needed} to tell any of {cells} sets apart at confidence_level={config.confidence_level:g}"
-        raise wrong("permutations", least, config.permutations)
-    permutations = config.permutations or max(PERMUTATIONS, 2 * needed)
-    return replace(config, permutations=permutations, knn=False, frechet_distance=False)
-
-
-def _texts(data: object, config: MauveConfig, run: RunOptions) -> list[str]:
-    side = open_sides({"human": Side("text", "p_text", data)}, config, run).sides["human"]
-    texts = list(Featurizing(config, run).source("p_text", side.content).texts)
-    if len(texts) < FEWEST_TEXTS:
-        raise ValueError(
-            f"p_text must hold at least {FEWEST_TEXTS} texts, of which one half is perturbed and the other the "
-            f"reference, got {len(texts)}"
-        )
-    return texts
-
-
-def _size_warnings(perturbed: int) -> tuple[ScoreWarning, ...]:
-    if perturbed >= FEW_TEXTS:
-        return ()
-    message = f"{perturbed} texts a half are few: what is not seen here may be seen with {FEW_TEXTS} or more"
-    return (ScoreWarning("few_texts", message, {"n": perturbed, "threshold": FEW_TEXTS}),)
 
 
 @dataclass(frozen=True)
@@ -220,79 +206,68 @@ def _share_changed(texts: Sequence[str], perturbed: Sequence[str]) -> float:
     return float(np.mean([new != text for new, text in zip(perturbed, texts, strict=True)]))
 
 
-@dataclass
-class _Stressing:
-    """State of the test of one featurizer."""
+def _stress(job: Featurizing, name: str, design: _Design, run: RunOptions) -> FeaturizerStress:
+    """Featurize and score the reference against itself and every perturbed set. name: of the featurizer."""
+    start, config = time.perf_counter(), job.config
+    reference = job.of_texts("the reference half", design.reference)
+    equal = job.of_texts("the other half", design.equal)
+    featurized = time.perf_counter() - start
 
-    config: MauveConfig
-    run: RunOptions
-    given: frozenset[str]
-    design: _Design
-    name: str
+    def score(side: FeatureSet) -> MauveResult:
+        return score_features(reference, side, config, quiet=True, run=run, with_learned=False)
 
-    def scored(self) -> FeaturizerStress:
-        """Featurize and score the reference against itself and every perturbed set."""
-        design = self.design
-        silent = replace(self.run, verbose=False)
-        with Featurizing(self.config, silent, self.given) as job:
-            start = time.perf_counter()
-            reference = job.of_texts("the reference half", design.reference)
-            equal = job.of_texts("the other half", design.equal)
-            featurized = time.perf_counter() - start
-            self._score(reference, equal)  # the first call loads modules, so its time would be too long
-            start = time.perf_counter()
-            results = {("equal", 0.0): self._score(reference, equal)}
-            self._announce(job, equal, featurized / 2, time.perf_counter() - start)
-            with progress_bar(f"stress test {self.name}", self.run.verbose, " sets", len(design.perturbed)) as bar:
-                for done, (cell, texts) in enumerate(design.perturbed.items()):
-                    if bar is not None:
-                        bar(done, len(design.perturbed))
-                    side = job.of_texts(f"the texts with {cell[0]}", texts)
-                    results[cell] = self._score(reference, side)
-        return self._collect(results, self._signature(reference, equal))
-
-    def _score(self, reference: FeatureSet, side: FeatureSet) -> MauveResult:
-        return score_features(reference, side, self.config, quiet=True, run=self.run, with_learned=False)
-
-    def _announce(self, job: Featurizing, equal: FeatureSet, featurizing: float, scoring: float) -> None:
-        """Estimate and log the duration, from the time so far and, with cached features, the model's size."""
-        sets = len(self.design.perturbed)
-        model, known = self.config.featurize_model_name, job.encoder is None
-        featurizing *= sets
-        if isinstance(model, (str, tuple)) and equal.lengths is not None:
-            estimate = estimated_seconds(job.load(), sets * float(np.sum(equal.lengths)))
-            featurizing = estimate if known else min(estimate, featurizing)
-        logger.info(
-            "%s: %d sets of %d texts, about %s to featurize (less what is in the cache) and %s to score",
-            self.name,
-            sets,
-            len(equal),
-            duration(featurizing),
-            duration(sets * scoring),
-        )
-
-    def _collect(self, results: Mapping[tuple[str, float], MauveResult], signature: str) -> FeaturizerStress:
-        corrected = holm([_p_value(result) for cell, result in results.items() if cell[1] > 0])
-        p_values = [_p_value(results["equal", 0.0]), *corrected.tolist()]
-        scores: dict[str, list[StressedScore]] = {}
-        for ((name, strength), result), p_value in zip(results.items(), p_values, strict=True):
-            if result.mauve_debiased is None:
-                raise ValueError(f"{name} at strength {strength:g} leaves fewer than two texts, which have no interval")
-            seen = p_value < 1 - self.config.confidence_level
-            changed = self.design.changed.get((name, strength), 0.0)
-            score = StressedScore(strength, result.mauve_debiased, result.mauve_ci, p_value, seen, changed)
-            scores.setdefault(name, []).append(score)
-        (equal,) = scores.pop("equal")
-        return FeaturizerStress(equal, {name: tuple(found) for name, found in scores.items()}, signature)
-
-    def _signature(self, reference: FeatureSet, equal: FeatureSet) -> str:
-        config = resolve_config(self.config, len(reference), len(equal))
-        names, strengths = (dict.fromkeys(part) for part in zip(*self.design.perturbed, strict=True))
-        more = {"perturbations": ",".join(map(str, names)), "strengths": ",".join(f"{part:g}" for part in strengths)}
-        return format_signature(signature_entries(reference, equal, config, more))
+    score(equal)  # the first call loads modules, so its time would be too long
+    start = time.perf_counter()
+    results = {("equal", 0.0): score(equal)}
+    _announce(job, name, design, equal, featurized / 2, time.perf_counter() - start)
+    with progress_bar(f"stress test {name}", run.verbose, " sets", len(design.perturbed)) as bar:
+        for done, (cell, texts) in enumerate(design.perturbed.items()):
+            if bar is not None:
+                bar(done, len(design.perturbed))
+            results[cell] = score(job.of_texts(f"the texts with {cell[0]}", texts))
+    names, strengths = (dict.fromkeys(part) for part in zip(*design.perturbed, strict=True))
+    more = {"perturbations": ",".join(map(str, names)), "strengths": ",".join(f"{part:g}" for part in strengths)}
+    resolved = resolve_config(config, len(reference), len(equal))
+    signature = format_signature(signature_entries(reference, equal, resolved, more))
+    scores = _scores(results, design.changed, config.confidence_level)
+    (of_equal,) = scores.pop("equal")
+    return FeaturizerStress(of_equal, scores, signature)
 
 
-def _p_value(result: MauveResult) -> float:
-    if result.p_value is None:
-        raise WrongOption.of("permutations", "must be at least 1 to tell sets apart")
-    return result.p_value
+def _announce(
+    job: Featurizing, name: str, design: _Design, equal: FeatureSet, featurizing: float, scoring: float
+) -> None:
+    """Estimate and log the duration, from the time so far and, with cached features, the model's size."""
+    sets = len(design.perturbed)
+    model, known = job.config.featurize_model_name, job.encoder is None
+    featurizing *= sets
+    if isinstance(model, (str, tuple)) and equal.lengths is not None:
+        estimate = estimated_seconds(job.load(), sets * float(np.sum(equal.lengths)))
+        featurizing = estimate if known else min(estimate, featurizing)
+    logger.info(
+        "%s: %d sets of %d texts, about %s to featurize (less what is in the cache) and %s to score",
+        name,
+        sets,
+        len(equal),
+        duration(featurizing),
+        duration(sets * scoring),
+    )
+
+
+def _scores(
+    results: Mapping[tuple[str, float], MauveResult], changed: Mapping[tuple[str, float], float], level: float
+) -> dict[str, tuple[StressedScore, ...]]:
+    """The scores of each error by its strength, and of "equal" sets, with corrected p-values.
+
+    changed: share of the texts that each error of each strength changed. level: above which an error is seen.
+    """
+    p_values = [math.nan if result.p_value is None else result.p_value for result in results.values()]
+    first, *others = p_values
+    scores: dict[str, tuple[StressedScore, ...]] = {}
+    for ((name, strength), result), p_value in zip(results.items(), [first, *holm(others).tolist()], strict=True):
+        if result.mauve_debiased is None:
+            raise ValueError(f"{name} at strength {strength:g} leaves fewer than two texts, which have no interval")
+        share = changed.get((name, strength), 0.0)
+        score = StressedScore(strength, result.mauve_debiased, result.mauve_ci, p_value, p_value < 1 - level, share)
+        scores[name] = (*scores.get(name, ()), score)
+    return scores

@@ -74,7 +74,7 @@ class OpenedSides(NamedTuple):
             ValueError: a side has another number of groups than texts; aligned sides are of unequal size.
         """
         codes = self.codes({name: len(side) for name, side in sides.items()})
-        return {name: side if codes is None else replace(side, groups=codes[name]) for name, side in sides.items()}
+        return {**sides} if codes is None else {name: replace(side, groups=codes[name]) for name, side in sides.items()}
 
     def codes(self, sizes: Mapping[str, int]) -> dict[str, Integers] | None:
         """The codes of the groups of sides of these sizes, without those of empty texts that were dropped."""
@@ -83,13 +83,9 @@ class OpenedSides(NamedTuple):
             groups = _rows_as_groups({name: len(self._texts(name) or range(size)) for name, size in sizes.items()})
         if not groups:
             return None
-        return code_groups(
-            {
-                name: self._kept(name, groups.get(name), size, self.sides[name].groups_argument)
-                for name, size in sizes.items()
-            },
-            sizes,
-        )
+        arguments = {name: self.sides[name].groups_argument for name in sizes}
+        kept = {name: self._kept(name, groups.get(name), size, arguments[name]) for name, size in sizes.items()}
+        return code_groups(kept, sizes)
 
     def rows_of_subgroups(self, sizes: Mapping[str, int]) -> Subgroups:
         """The rows of each subgroup, the texts of one label, on each side that has labels; the largest human one first.
@@ -130,9 +126,8 @@ class OpenedSides(NamedTuple):
     def kept(self) -> OpenedSides:
         """Return the sides with lists in place of streams, for several featurizers to read from the beginning."""
         streams = {name: side for name, side in self.sides.items() if isinstance(side.texts, Iterator)}
-        return self._replace(
-            sides=self.sides | {name: side.with_texts([*side.texts]) for name, side in streams.items()}
-        )
+        lists = {name: side.with_texts([*side.texts]) for name, side in streams.items()}
+        return self._replace(sides=self.sides | lists)
 
     @property
     def are_texts(self) -> bool:
@@ -149,18 +144,6 @@ def _rows_as_groups(sizes: Mapping[str, int]) -> Groups:
             "prompts, give p_groups and q_groups"
         )
     return {name: range(count) for name, count in sizes.items()}
-
-
-def align(sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
-    """The sides with the number of each row as its group.
-
-    Raises:
-        ValueError: sides of unequal size, or texts that were dropped.
-    """
-    if any(side.dropped for side in sides.values()):
-        raise RowsDiffer("aligned=True needs every row: empty texts were dropped, so that rows no longer correspond")
-    groups = _rows_as_groups({name: len(side) for name, side in sides.items()})
-    return {name: replace(side, groups=np.asarray(groups[name], dtype=np.int64)) for name, side in sides.items()}
 
 
 def design_of_two(aligned: object, p_groups: object, q_groups: object) -> GivenDesign:
@@ -284,8 +267,10 @@ def open_sides(
     if by is not None and human not in labels:
         raise NoSuchField(f"the human texts have no field {shown(by)} to group them by (--by)")
     _check_subgroups(labels.values())
+    for side in found.values() if config.empty_texts == "error" else ():
+        side.check_filled()
     return OpenedSides(
-        {name: _with_texts(side, found.get(name), config) for name, side in sides.items()},
+        {name: side.with_texts(found[name].texts) if name in found else side for name, side in sides.items()},
         {name: side.origin for name, side in found.items() if side.origin is not None},
         _design_of_files(design, found, rows, human, asked),
         labels,
@@ -338,14 +323,6 @@ def _file_of(side: Side, run: RunOptions) -> TextFile | None:
     if isinstance(data, (str, Path)):
         return TextFile(data, run.text_field)
     return data if isinstance(data, TextFile) else None
-
-
-def _with_texts(side: Side, found: SideTexts | None, config: MauveConfig) -> Side:
-    if found is None:
-        return side
-    if config.empty_texts == "error":
-        found.check_filled()
-    return side.with_texts(found.texts)
 
 
 def _design_of_files(
@@ -405,26 +382,25 @@ def shared_prompts(found: Mapping[str, Prompted]) -> Groups:
 
 def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureSet, list[str] | None]]:
     """The features of each side and its texts where they are given."""
-    read = {name: _read_side(job, side) for name, side in job.prepared(sides.sides).items()}
-    grouped = sides.grouped({name: sides.placed(name, side) for name, (side, _) in read.items()})
-    return {name: (grouped[name], texts) for name, (_, texts) in read.items()}
-
-
-def _read_side(job: Featurizing, side: Side) -> tuple[FeatureSet, list[str] | None]:
-    if side.texts is None:
-        return job.side(side), None
-    source = job.source(side.argument if side.kind == "text" else side.choices[-1], side.texts)
-    texts = list(source.texts)
-    if side.kind == "text":
-        found = job.of_texts(side.argument, replace(source, texts=texts))
-    else:
-        found = job.side(side)
-        found = replace(found, dropped=found.dropped + source.dropped)
-    if len(found) != len(texts):
-        raise UnlikeFeatures.of(
-            side.choices[-1], f"must hold one text for each row of {side.argument}, got {len(texts)} for {len(found)}"
-        )
-    return found, texts
+    found: dict[str, FeatureSet] = {}
+    read: dict[str, list[str] | None] = {}
+    for name, side in job.prepared(sides.sides).items():
+        read[name] = None
+        if side.texts is None:
+            found[name] = sides.placed(name, job.side(side))
+            continue
+        source = job.source(side.argument if side.kind == "text" else side.choices[-1], side.texts)
+        texts = read[name] = list(source.texts)
+        if side.kind == "text":
+            features = job.of_texts(side.argument, replace(source, texts=texts))
+        else:
+            features = job.side(side)
+            features = replace(features, dropped=features.dropped + source.dropped)
+        if len(features) != len(texts):
+            expected = f"must hold one text for each row of {side.argument}"
+            raise UnlikeFeatures.of(side.choices[-1], f"{expected}, got {len(texts)} for {len(features)}")
+        found[name] = sides.placed(name, features)
+    return {name: (side, read[name]) for name, side in sides.grouped(found).items()}
 
 
 IDENTITY_KEYS = (

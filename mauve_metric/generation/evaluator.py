@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from mauve_metric.api.each_featurizer import with_each
+from mauve_metric.api.compute import with_each
 from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of, named_featurizers

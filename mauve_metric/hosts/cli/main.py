@@ -143,7 +143,7 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     levels = {
         "": logging.INFO if options.verbose else logging.ERROR if options.quiet else logging.WARNING,
         ".api.score": logging.ERROR,  # the result holds these warnings
-        ".api.each_featurizer": logging.ERROR,  # and these
+        ".api.compute": logging.ERROR,  # and these
         ".api.robustness": progress,  # expected duration
         ".api.stress_test": progress,
         ".features.sides": progress,  # how a file was read

@@ -28,7 +28,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Find the passages and show them."""
-    from mauve_metric.api.described_set import tokenizing
+    from mauve_metric.api.described_sets import tokenizing
     from mauve_metric.duplicates.memorisation import corpus_texts, memorisation, prompted_memorisation
     from mauve_metric.results.result_methods import plain
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mauve_metric.api.describe import HUMAN, chosen_measures, describe_read
-from mauve_metric.api.described_rows import DescribedSets
-from mauve_metric.api.described_set import DescribedSet
+from mauve_metric.api.described_sets import DescribedSet, DescribedSets
 from mauve_metric.arrays import Integers
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.feature_set import FeatureSet
@@ -82,13 +81,14 @@ def measure_texts(
     titles = [HUMAN, *(f"model {name}" for name in models)]
     codes = groups or [None] * len(titles)
     human, *others = (DescribedSet(*given) for given in zip(titles, map(list, texts), sides, codes, strict=True))
-    sets = DescribedSets(human, dict(zip(models, others, strict=True)), None, config, watch=run.check)
 
-    def watch(name: str, done: int, total: int) -> None:
+    def before(name: str, done: int, total: int) -> None:
         run.stage((done + 1) / (total + 1), f"{title_of(name)}: measure {done + 1} of {total}")
 
     run.stage(0.0, "common buckets" if "score" in measures else "measures")
-    return describe_read(sets, measures, compared=compared, watch=watch)
+    of_models = dict(zip(models, others, strict=True))
+    sets = DescribedSets(human, of_models, None, config, watch=run.check, before=before, compared=compared)
+    return describe_read(sets, measures)
 
 
 def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Measured:

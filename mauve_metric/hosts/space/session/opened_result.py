@@ -14,13 +14,14 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from mauve_metric.api.explain import explain_result
+from mauve_metric.api.explain import explain_model
 from mauve_metric.api.score import curve_band, debiased_estimates, score_histograms
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.quantize.histograms import Histograms
+from mauve_metric.quantize.partition import Partition, Stacking
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
@@ -61,8 +62,9 @@ class Opened:
             labels = result.p_labels, result.q_labels
             # zero rows: only described buckets would show their places
             rows = [np.zeros((len(side), 1), dtype=np.float32) for side in labels]
+            partition = Partition(rows, [labels, labels], Stacking((len(labels[0]), len(labels[1])), p_first=True))
             texts = Readable.of([None, None])
-            found[name] = explain_result(result, rows, labels, self.resolved, texts, buckets=0, texts=0)
+            found[name] = explain_model(partition, 1, result, self.resolved, texts, buckets=0, texts=0)
         return found
 
 

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.api.compare import check_sides, compare_features, compare_together
-from mauve_metric.api.each_featurizer import with_together
+from mauve_metric.api.compare import compare_features, compare_together
+from mauve_metric.api.compute import with_normalised, with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
-from mauve_metric.api.normalised import with_normalised
+from mauve_metric.api.opening import check_sides
 from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.rows import all_rows
-from mauve_metric.features.sides import GivenDesign, OpenedSides, align, check_columns
+from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.reading import has_rough, read_sets
 from mauve_metric.hosts.space.session.run import READ, Run
@@ -230,7 +230,7 @@ class Scored:
         return list(self.results if self.comparison is None else self.comparison.ranking)
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
-        """The parts of a model's gap, see `explain_result`."""
+        """The parts of a model's gap, see `explain_model`."""
         number = [*self.results].index(name) + 1
         readable = self.embedded.readable
         result = self.results[name]
@@ -329,12 +329,10 @@ def score(
 def sides_with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
     """The sets, the human one first, with the number of each row as its group if aligned, else with its prompt."""
     sides = dict(zip(["human", *names], embedded.sets, strict=True))
-    if aligned:
-        return list(align(sides).values())
-    if not any(prompts):
+    if not aligned and not any(prompts):
         return list(embedded.sets)
     given = {name: Side("text", name, texts) for name, texts in zip(sides, embedded.texts, strict=True)}
-    design = GivenDesign(groups=dict(zip(sides, prompts, strict=True)))
+    design = GivenDesign(aligned, {} if aligned else dict(zip(sides, prompts, strict=True)))
     return list(OpenedSides(given, {}, design).grouped(sides).values())
 
 

@@ -11,7 +11,7 @@ import transformers
 from tokenizers import Regex, normalizers
 
 from mauve_metric import compute_mauve, explain
-from mauve_metric.api import normalised
+from mauve_metric.api import compute
 from mauve_metric.api.score import NOT_READ_AGAIN
 from mauve_metric.results.wording.verdict import learned_sentence
 
@@ -53,7 +53,7 @@ def test_a_function_of_the_users_reads_few_texts_again_and_many_once(monkeypatch
     found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=featurizer, **RUN)
     assert found.normalised is not None and len(calls) == 4
     assert calls[3] == [" ".join(text.split()).lower() for text in broken]
-    monkeypatch.setattr(normalised, "MOST_TEXTS", 119)
+    monkeypatch.setattr(compute, "MOST_TEXTS", 119)
     found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=featurizer, **RUN)
     assert found.normalised is None and len(calls) == 6
     assert "not known: the featurizer would have to read all texts a second time" in learned_sentence(found)
@@ -83,6 +83,6 @@ def test_a_tokenizer_that_sees_no_format_reads_nothing_again(tiny_gpt2: str, mon
     found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=pair, cache=False, **RUN)
     assert found.normalised is not None and found.normalised_missing is None
     assert len(read) < 2.5 * once
-    again = [[normalised.normalised_text(text) for text in side] for side in (human, broken)]
+    again = [[compute.normalised_text(text) for text in side] for side in (human, broken)]
     plain = compute_mauve(p_text=again[0], q_text=again[1], featurize_model_name=pair, cache=False, **RUN)
     assert found.normalised == (plain.mauve_classifier, plain.mauve_classifier_ci, plain.auc, plain.auc_ci)
