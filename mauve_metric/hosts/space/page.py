@@ -6,22 +6,19 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Literal, TypedDict, cast
+from typing import Any, cast
 
 import gradio as gr
 from gradio.data_classes import APIInfo, BlocksConfigDict
-from gradio.events import api
-from gradio.themes import Base
 from starlette.middleware import Middleware
 
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
-from mauve_metric.hosts.space.server.endpoints import Endpoints
+from mauve_metric.hosts.space.server.endpoints import Endpoints, Schema, add_descriptions
 from mauve_metric.hosts.space.server.logs import keep_texts_out
 from mauve_metric.hosts.space.server.middleware import BodyLimit, ErrorAnswers
-from mauve_metric.hosts.space.server.schema import Schema, add_descriptions
+from mauve_metric.hosts.space.session.run import ONE_RUN
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR
-from mauve_metric.hosts.space.session.turns import ONE_RUN
 from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK
@@ -101,14 +98,14 @@ def build_app(
         wiring.arrival(app)
         app.unload(handlers.leave)
         for name in app.endpoints.names:
-            api(app.endpoints.function(name), api_name=name, **ONE_RUN)
+            gr.api(app.endpoints.function(name), api_name=name, **ONE_RUN)
     with app.route("Judge texts", judging.PATH, show_in_navbar=False):
         judging.judging_page(limits)
     app.queue(max_size=limits.waiting, api_open=False)
     return app
 
 
-def theme() -> Base:
+def theme() -> gr.themes.Base:
     """Fonts of the visitor's machine (nothing is fetched), and text with enough contrast."""
     plain = gr.themes.Default(
         primary_hue="indigo", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
@@ -120,21 +117,7 @@ def theme() -> Base:
     return plain.set(**colors, color_accent="*primary_600")
 
 
-class LaunchOptions(TypedDict):
-    """Keywords of `Blocks.launch`."""
-
-    css: str
-    theme: Base
-    ssr_mode: bool
-    max_file_size: int
-    footer_links: list[Literal["api", "gradio", "settings", "runs"] | dict[str, str]]
-    js: str
-    app_kwargs: dict[str, object]
-    state_session_capacity: int
-    run_history: bool
-
-
-def launch_options(limits: Limits) -> LaunchOptions:
+def launch_options(limits: Limits) -> dict[str, Any]:
     """The keywords of `Blocks.launch` that belong to this page."""
     return {
         "css": CSS,

@@ -51,7 +51,7 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     compared = served.handlers.compare
 
     def counted(*given: Any) -> dict[str, object]:
-        runs.append(given[1].name)
+        runs.append(given[2].name)
         return dict(compared(*given))
 
     def slow(texts: list[str]) -> Any:

@@ -23,8 +23,7 @@ from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, align, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.reading import has_rough, read_sets
-from mauve_metric.hosts.space.session.run import READ, Run
-from mauve_metric.hosts.space.session.speeds import Speeds
+from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
@@ -127,6 +126,15 @@ class Embedded:
         return unit_variance([all_rows(side.features) for side in self.sets])
 
 
+def unread(texts: Sequence[list[str]], config: MauveConfig, kept: Embedded | None) -> list[list[str]]:
+    """The sets whose features under this config are not among those that are kept."""
+    if kept is None:
+        return list(texts)
+    if kept.fits(texts, config):
+        return []
+    return [part for part in texts if kept.known(part, config) is None]
+
+
 def kept_texts(texts: Sequence[str], strip: str) -> list[str]:
     """Apply `strip` to texts and drop the empty ones."""
     return [text for text in Stripping(strip).each(texts) if text.strip()]
@@ -165,7 +173,7 @@ def embed(
         return last
     run.stage(0.0, "loading the model")
     encoder = encoders.get(config)
-    new = [part for part in texts if last is None or last.known(part, config) is None]
+    new = unread(texts, config, last)
     if encoder is not None:
         spend_tokens(encoder, new, run)
     sides = {name: Side("text", name, part) for name, part in sets.items()}
@@ -203,20 +211,20 @@ def feature_key(config: MauveConfig) -> tuple[object, ...]:
 class Scored:
     """The result of one model or several against the human texts.
 
-    config: as given. resolved: without "auto". results: of each model by its name, in order; of one model as
-    `compute_mauve`, but `normalised` by functions alone, since a language model would read all texts again.
-    comparison: as `compare`; None for one model. each: with several featurizers, the results by
-    their names, the first featurizer first.
+    sides: the sets of `embedded`, with their groups. config: as given. resolved: without "auto". results: of each model
+    by its name, in order; of one model as `compute_mauve`, but `normalised` by functions alone, since a language model
+    would read all texts again. comparison: as `compare`; None for one model. each: with several featurizers, the
+    results by their names, the first featurizer first.
     """
 
     embedded: Embedded
+    sides: list[FeatureSet]
     config: MauveConfig
     resolved: MauveConfig
     partition: Partition
     results: dict[str, MauveResult]
     comparison: Comparison | None
     aligned: bool = False
-    prompts: Prompts = ()
     each: Mapping[str, Scored] = field(default_factory=dict)
 
     def of(self, config: MauveConfig) -> Scored:
@@ -241,8 +249,7 @@ class Scored:
         if name not in self._explanations:
             number = [*self.results].index(name) + 1
             given = self.embedded.readable.pair(0, number).texts
-            human, *models = sides_with_groups(self.embedded, self.results, self.aligned, self.prompts)
-            groups = pair_of_groups(human.groups, models[number - 1].groups)
+            groups = pair_of_groups(self.sides[0].groups, self.sides[number].groups)
             self._explanations[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
         return self._explanations[name]
 
@@ -265,10 +272,9 @@ class Scored:
         return replace(self._compare(self.embedded.readable), by_featurizer=by_featurizer)
 
     def _compare(self, readable: Readable | None = None) -> Comparison:
-        human, *models = sides_with_groups(self.embedded, self.results, self.aligned, self.prompts)
         return compare_features(
-            human,
-            dict(zip(self.results, models, strict=True)),
+            self.sides[0],
+            dict(zip(self.results, self.sides[1:], strict=True)),
             self.config,
             readable=readable,
             buckets=REPORT_BUCKETS,
@@ -298,9 +304,10 @@ def score(
         run: receives the progress.
     """
     run = run or Run()
-    human, *models = sides_with_groups(embedded, names.values(), aligned, prompts)
+    sides = _with_groups(embedded, names.values(), aligned, prompts)
+    human, *models = sides
     run.stage(READ[1], "clustering")
-    groups = [side.groups for side in (human, *models)]
+    groups = [side.groups for side in sides]
     resolved = resolve_config(config, *map(len, embedded.sets), groups=groups)
     if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
         partition = last.partition
@@ -311,7 +318,7 @@ def score(
     if len(models) == 1:
         result = score_partition(human, models[0], partition, resolved, quiet=True)
         result = with_normalised(result, [*map(embedded.kept, (0, 1))], pair_of_groups(*groups), resolved)
-        return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None, aligned, prompts)
+        return Scored(embedded, sides, config, resolved, partition, {next(iter(names)): result}, None, aligned)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
     places = {name: number for number, name in enumerate(names)}
     comparison = compare_features(
@@ -323,10 +330,10 @@ def score(
             0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
         ),
     )
-    return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned, prompts)
+    return Scored(embedded, sides, config, resolved, partition, comparison.models, comparison, aligned)
 
 
-def sides_with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
+def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
     """The sets, the human one first, with the number of each row as its group if aligned, else with its prompt."""
     sides = dict(zip(["human", *names], embedded.sets, strict=True))
     if aligned:
@@ -343,7 +350,7 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     first = next(iter(each.values()))
     if len(each) == 1:
         return first
-    sets = [sides_with_groups(one.embedded, first.results, first.aligned, first.prompts) for one in each.values()]
+    sets = [one.sides for one in each.values()]
     if first.comparison is not None:
         comparisons = {name: one.comparison for name, one in each.items() if one.comparison is not None}
         comparison = compare_together(first.comparison, sets, first.resolved)
@@ -357,5 +364,4 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
 
 def _clustering(config: MauveConfig) -> MauveConfig:
     """The config with defaults for the options that only the scoring reads."""
-    default = MauveConfig()
-    return replace(config, **{name: getattr(default, name) for name in _SCORE_KNOBS})
+    return replace(config, **{name: config_fields()[name].default for name in _SCORE_KNOBS})

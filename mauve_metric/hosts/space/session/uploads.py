@@ -56,6 +56,11 @@ class TextSet:
     prompt_field: str | None = None
     every: int = 1
 
+    @property
+    def upload(self) -> Path | None:
+        """The uploaded file, which is deleted with the set; None for lines and examples."""
+        return self.path if self.kind == "file" else None
+
 
 def sampled(side: TextSet, step: int) -> TextSet:
     """The first text of a set and every `step`-th after it.

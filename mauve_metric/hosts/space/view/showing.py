@@ -15,7 +15,7 @@ from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
-from mauve_metric.hosts.space.view import markup, notices
+from mauve_metric.hosts.space.view import markup
 from mauve_metric.results.charts import of_comparison, of_result
 from mauve_metric.results.charts.figure import page_spec
 from mauve_metric.results.charts.of_texts import map_chart
@@ -47,7 +47,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         "result": gr.update(visible=True),
         "shows": "own",
         "given": gr.update(label=" · ".join([*sizes, "change"]) if own else "Your texts"),
-        "about": notices.about(shown) if shown.example else "",
+        "about": markup.about(shown) if shown.example else "",
         "stale": "",
         "play_note": "",
         "play_part": gr.update(visible=isinstance(scored, Scored)),
@@ -62,7 +62,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     else:
         values |= {"text_map": None, "python": "", "shell": ""}
     values |= of_model_values(shown) | measures_values(shown)
-    values["status"] = notices.arrived(str(values["score"]))
+    values["status"] = markup.arrived(str(values["score"]))
     return values
 
 
@@ -116,7 +116,7 @@ def measures_values(shown: Shown) -> dict[str, object]:
     """The values of the outputs of `MEASURES` by their names; files made earlier are removed."""
     measured = shown.measured
     return {
-        "measures_stale": notices.measures_stale(measured is not None, False, fits(shown)),
+        "measures_stale": markup.measures_stale(measured is not None, False, fits(shown)),
         "measures_status": "",
         "measures": "" if measured is None else markup.measures_table(measured.description),
         "files": gr.update(value=None, visible=False),
@@ -138,7 +138,7 @@ def shown_bucket(shown: Shown) -> int:
 def bucket_html(shown: Shown, bucket: int) -> str:
     """The texts in a bucket of the picked model."""
     if isinstance(shown.scored, Opened):
-        return notices.NO_TEXTS
+        return markup.NO_TEXTS
     result = shown.scored.results[shown.picked]
     described = shown.scored.explain(shown.picked, [int(bucket)], max(result.n_p, result.n_q)).buckets[0]
     return markup.bucket_panel(described, (result.n_p, result.n_q))
