@@ -54,7 +54,6 @@ TESTED_THROUGH = {
         "hosts/space/view/wiring",
     ),
     "hosts/space/view/test_handlers.py": (
-        "hosts/space/session/reading",
         "hosts/space/session/scoring",
         "hosts/space/view/controls",
     ),

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any, cast
 
 import gradio as gr
-from gradio.data_classes import APIInfo, BlocksConfigDict
+from gradio.data_classes import APIInfo
 from starlette.middleware import Middleware
 
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
@@ -30,17 +30,16 @@ HERE = resources.files("mauve_metric.hosts.space.view").joinpath("assets")
 STYLES, SCRIPTS = ("page.css", "notices.css", "figures.css", "access.css"), ("figures.js", "page.js", "access.js")
 
 
-def _together(files: Sequence[str]) -> str:
-    return "\n".join(HERE.joinpath(name).read_text(encoding="utf-8") for name in files)
-
-
 _DARK = "\n".join(
     f'.dark .mm-figure svg.marks [{part}="{color}" i] {{{part}: {dark}}}'
     for color, dark in DARK.items()
     for part in ("fill", "stroke")
 )
-CSS = f"{_together(STYLES)}\n{_DARK}"
-JS = "() => {" + _together(SCRIPTS).replace("BUCKET_LINK", BUCKET_LINK) + "}"
+_STYLES, _SCRIPTS = (
+    "\n".join(HERE.joinpath(name).read_text(encoding="utf-8") for name in files) for files in (STYLES, SCRIPTS)
+)
+CSS = f"{_STYLES}\n{_DARK}"
+JS = "() => {" + _SCRIPTS.replace("BUCKET_LINK", BUCKET_LINK) + "}"
 
 
 class Page(gr.Blocks):
@@ -52,12 +51,6 @@ class Page(gr.Blocks):
     def get_api_info(self, all_endpoints: bool = False, page: str | None = None) -> APIInfo:
         """See `gr.Blocks.get_api_info`; with meanings, and the schema of the answers."""
         return cast(APIInfo, add_descriptions(cast(Schema, super().get_api_info(all_endpoints, page)), self.endpoints))
-
-    def get_config_file(self) -> BlocksConfigDict:
-        """See `gr.Blocks.get_config_file`; with one page, so that Gradio draws no bar of pages."""
-        config = super().get_config_file()
-        config["pages"] = config["pages"][:1]
-        return config
 
 
 def build_app(
@@ -79,6 +72,7 @@ def build_app(
     app = Page(title="MAUVE", analytics_enabled=False, fill_width=True, delete_cache=(HOUR // 12, HOUR))
     app.handlers, app.endpoints = handlers, Endpoints(limits, models, handlers.encoders, handlers.turns)
     with app:
+        gr.Navbar(visible=False)
         gr.Markdown(layout.INTRODUCTION)
         gr.HTML(elem_id="link_problems")
         with gr.Row(elem_id="desk"):
@@ -100,6 +94,7 @@ def build_app(
         for name in app.endpoints.names:
             gr.api(app.endpoints.function(name), api_name=name, **ONE_RUN)
     with app.route("Judge texts", judging.PATH, show_in_navbar=False):
+        gr.Navbar(visible=False)
         judging.judging_page(limits)
     app.queue(max_size=limits.waiting, api_open=False)
     return app

@@ -15,14 +15,14 @@ from mauve_metric.api.compare import check_sides, compare_features, compare_toge
 from mauve_metric.api.each_featurizer import with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.normalised import with_normalised
-from mauve_metric.api.score import resolve_config, score_partition
-from mauve_metric.arrays import Array
+from mauve_metric.api.score import resolve_config, score_features, score_partition
+from mauve_metric.arrays import Array, Features
 from mauve_metric.features.encoder import Encoder, load_encoder
+from mauve_metric.features.feature_files import EACH_TEXT
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, align, check_columns
 from mauve_metric.features.text_functions import text_function
-from mauve_metric.hosts.space.session.reading import has_rough, read_sets
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
@@ -41,6 +41,7 @@ Prompts = tuple[Sequence[Hashable] | None, ...]  # of each set, the human one fi
 
 _KEPT_ENCODERS = 2
 _COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
+ROUGH_TEXTS = 256  # of each set, from which a first score is made while the others are read
 REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
 _FEATURE_KNOBS = [name for name, knob in config_fields().items() if knob.metadata["stage"] == "featurize"]
 # num_runs says how many clusterings are made
@@ -182,12 +183,69 @@ def embed(
             sides = job.matched(sides)
         given = [(side.argument, side.content) for side in sides.values()]
         known = [None if last is None else last.known(part, config) for part in texts]
-        early = encoder is not None and names is not None and has_rough(texts, known)
         tokens = math.inf if encoder is None else encoder.max_text_length
+        # a rough score comes first where a set is new, all its texts are valid and all sets are long enough
+        plain = all(isinstance(text, str) and text.strip() for part in new for text in part)
+        early = encoder is not None and bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS
         with encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
-            read = read_sets(job, given, known, run, config, list(names or []) if early else None)
+            read = _read_sets(job, given, known, run, config, names if early else None)
     check_columns(dict(zip(sets, read, strict=True)))
     return Embedded(feature_key(config), tuple(read), tuple(texts))
+
+
+def _read_sets(
+    job: Featurizing,
+    given: Sequence[tuple[str, list[str]]],
+    known: Sequence[FeatureSet | None],
+    run: Run,
+    config: MauveConfig,
+    rough: Sequence[str] | None,
+) -> list[FeatureSet]:
+    """The features of each set, those that are known included.
+
+    Args:
+        job: reads the texts. given: the argument and the texts of each set. known: its features, or None. run: receives
+            the progress. config: of the scores. rough: names of the models, if the first texts are scored first.
+    """
+    sizes = [len(texts) for _, texts in given]
+    run.begin_reading(sizes, sum(size for size, side in zip(sizes, known, strict=True) if side is not None))
+    read: list[list[FeatureSet]] = [[] if side is None else [side] for side in known]
+    for start, end in [(0, None)] if rough is None else [(0, ROUGH_TEXTS), (ROUGH_TEXTS, None)]:
+        for number, (name, texts) in enumerate(given):
+            if known[number] is None:
+                run.begin_set(number, start)
+                read[number].append(job.of_texts(name, texts[start:end]))
+        if rough is not None and start == 0:
+            first = [parts[0].of_rows(np.arange(min(ROUGH_TEXTS, len(parts[0])))) for parts in read]
+            run.rough(rough_score(first, rough, config))
+    return [_join_parts(*parts) if len(parts) > 1 else parts[0] for parts in read]
+
+
+def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: MauveConfig) -> str:
+    """The debiased score of each model from the first texts, in words; empty if there is none."""
+    quick = replace(config, num_buckets="auto", num_runs=1, knn=False, permutations=0, frechet_distance=False)
+    said = []
+    for name, side in zip(names, sides[1:], strict=True):
+        result = score_features(sides[0], side, quick, quiet=True, with_learned=False)
+        if result.mauve_ci is None or result.mauve_debiased is None:
+            return ""
+        low, high = result.mauve_ci
+        score = f"{result.mauve_debiased:.2f} ({low:.2f} to {high:.2f})"
+        said.append(score if len(names) == 1 else f"{name} {score}")
+    return f"rough, from the first {len(sides[0])} texts of each set: debiased MAUVE {', '.join(said)}"
+
+
+def _join_parts(first: FeatureSet, rest: FeatureSet) -> FeatureSet:
+    """Join two parts of a set."""
+    joined: dict[str, Any] = {}
+    for name in EACH_TEXT:
+        parts = [getattr(first, name), getattr(rest, name)]
+        joined[name] = None if any(part is None for part in parts) else np.concatenate(parts)
+    rows: Features = np.concatenate([all_rows(first.features), all_rows(rest.features)])
+    counts: dict[str, Any] = {name: getattr(first, name) + getattr(rest, name) for name in ("truncated", "dropped")}
+    counts["stripped"] = {name: first.stripped.get(name, 0) + times for name, times in rest.stripped.items()}
+    counts["marks"] = None if first.marks is None or rest.marks is None else first.marks + rest.marks
+    return replace(first, features=rows, **joined, **counts)
 
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:

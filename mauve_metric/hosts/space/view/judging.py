@@ -10,14 +10,16 @@ import csv
 import io
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import gradio as gr
+from gradio.blocks import Block
 
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import LABEL, example_sets
@@ -80,22 +82,17 @@ def rounds_of(human: TextSet, models: Mapping[str, TextSet]) -> list[Round]:
                 if len(own) > 1:
                     found[f"{HUMAN} {row + 1}"] = Round(f"{HUMAN} {row + 1}", HUMAN, own[:SENTENCES], None)
                 continue
-            before, whole = _after_prompt(prompt, text)
+            before: tuple[str, ...] = ()
+            if isinstance(prompt, str):  # its whole sentences come first
+                before = _sentences(prompt)
+                before = before if prompt.rstrip(" \n\"'”’»)").endswith((".", "!", "?", "…", "。")) else before[:-1]
+                whole = _sentences(text if text.startswith(prompt) else f"{prompt.rstrip()} {text.lstrip()}")
             if not before:
                 before, model = own[:kept], _sentences(text)
                 whole = (*before, *(model[len(before) :] or model))
             if 0 < len(before) < min(len(whole), SENTENCES):
                 found[f"{name} {row + 1}"] = Round(f"{name} {row + 1}", name, whole[:SENTENCES], len(before) + 1)
     return [*found.values()]
-
-
-def _after_prompt(prompt: object, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The whole sentences of a prompt, and all sentences of the text that goes on from it; none without a prompt."""
-    if not isinstance(prompt, str):
-        return (), ()
-    before = _sentences(prompt)
-    before = before if prompt.rstrip(" \n\"'”’»)").endswith((".", "!", "?", "…", "。")) else before[:-1]
-    return before, _sentences(text if text.startswith(prompt) else f"{prompt.rstrip()} {text.lstrip()}")
 
 
 def _sentences(text: str) -> tuple[str, ...]:
@@ -135,15 +132,11 @@ class Judging:
         """Start the clock, the first two sentences shown: the first is always a person's."""
         self.seen, self.looks, self.since = 2, [], time.monotonic()
 
-    def look(self) -> None:
-        """Note how long the last sentence was looked at."""
+    def guess(self, machine: bool, reason: str | None = None) -> tuple[Round, float] | None:
+        """Take a verdict on the last sentence that is shown: the round and its points, or None while it goes on."""
         now = time.monotonic()
         self.looks.append(now - self.since)
         self.since = now
-
-    def guess(self, machine: bool, reason: str | None = None) -> tuple[Round, float] | None:
-        """Take a verdict on the last sentence that is shown: the round and its points, or None while it goes on."""
-        self.look()
         this = self.rounds[0]
         if not machine and self.seen < len(this.sentences):
             self.seen += 1
@@ -164,6 +157,7 @@ class Judging:
             }
         )
         del self.rounds[0]
+        self.begin()
         return this, float(boundary_points([true], [said])[0])
 
     def rate(self, answer: str) -> None:
@@ -206,6 +200,7 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
 
 
 PATH = "judge"
+Values = dict[Block, object]  # by the part of the page
 _INTRODUCTION = """# Judge texts yourself
 Where does a machine take over, and which of two texts is a person's? Play with your own texts, and download both tables
 for `mauve-metric boundaries` and `mauve-metric preferences`. [Back to MAUVE](./)"""
@@ -221,27 +216,20 @@ _SAVE = """(name, text) => {
 }"""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One kind of judgement: what is shown, what was said of the last, the buttons, and the table."""
+class _Part(NamedTuple):
+    """One kind of judgement: what is shown, what was said of the last, the table, and the buttons."""
 
     shown: gr.HTML
     said: gr.HTML
-    buttons: list[gr.Button]
     rows: gr.Textbox
     save: gr.Button
+    buttons: list[gr.Button]
 
-    @property
-    def outputs(self) -> list[gr.HTML | gr.Button | gr.Textbox]:
-        """The parts that a judgement changes."""
-        return [self.shown, self.said, *self.buttons, self.rows, self.save]
-
-    def values(self, shown: str, said: str, active: bool, rows: list[dict[str, object]]) -> list[object]:
-        """The values of `outputs`."""
-        text, count = table(rows), len(rows)
-        buttons = [gr.update(interactive=active) for _ in self.buttons]
-        save = gr.update(interactive=bool(count), value=f"Download the table ({count} judged)")
-        return [shown, said, *buttons, text, save]
+    def values(self, shown: str, said: str, active: bool, rows: list[dict[str, object]]) -> Values:
+        """The values of the parts that a judgement changes."""
+        save = gr.update(interactive=bool(rows), value=f"Download the table ({len(rows)} judged)")
+        buttons = {button: gr.update(interactive=active) for button in self.buttons}
+        return {self.shown: shown, self.said: said, self.rows: table(rows), self.save: save, **buttons}
 
 
 def judged_sets(human: str | None, models: list[str] | None, limits: Limits) -> tuple[TextSet, Mapping[str, TextSet]]:
@@ -311,49 +299,42 @@ def judging_page(limits: Limits) -> None:
             gr.Markdown("Which of the two texts is more likely a person's?")
             pairs = _part("pair", {f"answer_{code}": words for words, code in ANSWERS.items()})
 
-    def of_game(judging: Judging, said: str = "", ended: Round | None = None) -> list[object]:
-        over = "<p>All rounds are played.</p>"
-        now = round_shown(judging.rounds[0], judging.seen) if judging.rounds else over
-        if ended is not None:
-            said = f"{said}<details><summary>Show the last text</summary>{round_shown(ended, 0, True)}</details>"
-        return game.values(now, said, bool(judging.rounds), judging.boundaries)
+    def of_game(judging: Judging, said: str = "") -> Values:
+        now = round_shown(judging.rounds[0], judging.seen) if judging.rounds else "<p>All rounds are played.</p>"
+        return {state: judging, **game.values(now, said, bool(judging.rounds), judging.boundaries)}
 
-    def of_pairs(judging: Judging) -> list[object]:
+    def of_pairs(judging: Judging) -> Values:
         now = pair_shown(judging.pairs[0]) if judging.pairs else "<p>All pairs are judged.</p>"
-        return pairs.values(now, "", bool(judging.pairs), judging.preferences)
+        return {state: judging, **pairs.values(now, "", bool(judging.pairs), judging.preferences)}
 
-    def begin(who: str, own: str | None, others: list[str] | None) -> list[object]:
+    def begin(who: str, own: str | None, others: list[str] | None) -> Values:
         with show_errors(lambda message: str(escape(message))):
             judging = deal(clean_name(who) or "anonymous", *judged_sets(own, others, limits))
-        return [judging, None, None, *of_game(judging), *of_pairs(judging)]
+        return {human: None, models: None, **of_game(judging), **of_pairs(judging)}
 
-    def guess(machine: bool) -> Callable[[Judging, str], list[object]]:
-        def take(judging: Judging | None, why: str) -> list[object]:
-            judging = _begun(judging)
-            ended = judging.guess(machine, why if machine else "")
-            if ended is None:
-                return [judging, "", *of_game(judging)]
-            judging.begin()
+    def guess(machine: bool, judging: Judging | None, why: str) -> Values:
+        judging = _begun(judging)
+        ended = judging.guess(machine, why if machine else "")
+        said = ""
+        if ended is not None:
             this, points = ended
             truth = "no machine wrote" if this.boundary is None else f"the machine began at sentence {this.boundary}"
-            return [judging, "", *of_game(judging, f"<p>{points:g} points: {truth}.</p>", this)]
+            whole = f"<details><summary>Show the last text</summary>{round_shown(this, 0, True)}</details>"
+            said = f"<p>{points:g} points: {truth}.</p>{whole}"
+        return {reason: "", **of_game(judging, said)}
 
-        return take
-
-    def rate(words: str) -> Callable[[Judging], list[object]]:
-        def take(judging: Judging | None) -> list[object]:
-            judging = _begun(judging)
-            judging.rate(words)
-            return [judging, *of_pairs(judging)]
-
-        return take
+    def rate(words: str, judging: Judging | None) -> Values:
+        judging = _begun(judging)
+        judging.rate(words)
+        return of_pairs(judging)
 
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    start.click(begin, [rater, human, models], [state, human, models, *game.outputs, *pairs.outputs], **quiet)
+    of_round, of_pair = ([state, *part[:4], *part.buttons] for part in (game, pairs))
+    start.click(begin, [rater, human, models], [human, models, *of_round, *of_pair[1:]], **quiet)
     for button, machine in zip(game.buttons, (False, True), strict=True):
-        button.click(guess(machine), [state, reason], [state, reason, *game.outputs], trigger_mode="once", **quiet)
+        button.click(partial(guess, machine), [state, reason], [reason, *of_round], trigger_mode="once", **quiet)
     for button, words in zip(pairs.buttons, ANSWERS, strict=True):
-        button.click(rate(words), state, [state, *pairs.outputs], trigger_mode="once", **quiet)
+        button.click(partial(rate, words), state, of_pair, trigger_mode="once", **quiet)
     for part, name in ((game, "boundaries.csv"), (pairs, "preferences.csv")):
         part.save.click(None, part.rows, None, js=f"text => ({_SAVE})({name!r}, text)", **quiet)
 
@@ -372,4 +353,4 @@ def _part(name: str, buttons: dict[str, str]) -> _Part:
         made = [gr.Button(words, interactive=False, min_width=120, elem_id=key) for key, words in buttons.items()]
     said = gr.HTML(elem_id=f"{name}_said")
     rows = gr.Textbox(visible=False)
-    return _Part(shown, said, made, rows, gr.Button("Download the table", interactive=False, elem_id=f"{name}_save"))
+    return _Part(shown, said, rows, gr.Button("Download the table", interactive=False, elem_id=f"{name}_save"), made)

@@ -22,12 +22,9 @@ from mauve_metric.results.wording.spelling import ALIGNED
 
 INTRODUCTION = """# MAUVE
 How close are a model's texts to people's? <a href="#given">Compare your own</a>."""
-EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`
+EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`; the others are theirs
     "nucleus sampling": "Nucleus sampling (p = 0.95)",
     "top-k sampling": "Top-k sampling (k = 40)",
-    "temperature 0.7": "Temperature 0.7",
-    "pure sampling": "Pure sampling",
-    "greedy decoding": "Greedy decoding",
     "other human texts": "Other human prose",
     "three models at once": "Nucleus, pure and greedy",
 }

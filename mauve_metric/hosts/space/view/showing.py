@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import gradio as gr
@@ -19,9 +19,7 @@ from mauve_metric.hosts.space.view import markup
 from mauve_metric.results.charts import of_comparison, of_result
 from mauve_metric.results.charts.figure import page_spec
 from mauve_metric.results.charts.of_texts import map_chart
-from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
-from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording.words import collected_warnings, result_warnings
 from mauve_metric.runtime.tensors import on_cpu
 
@@ -40,10 +38,24 @@ BUCKET_LINK = "#bucket-"  # target of a click in a figure; the page listens for 
 def result_values(shown: Shown, points: int) -> dict[str, object]:
     """The values of all outputs that show a result; points: drawn in the map at most."""
     scored = shown.scored
-    values = _scores(scored.results, scored.comparison)
     sizes = [f"{len(side.texts)} {name}" for name, side in [("human", shown.human), *shown.models.items()]]
     own = not shown.example and bool(shown.human.texts)
+    comparison = scored.comparison
+    if comparison is None:
+        (result,) = scored.results.values()
+        found = result_warnings(result)
+        charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
+        values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
+        values["tables"] = markup.verdicts(result)
+    else:
+        found = collected_warnings(comparison)
+        charts = [of_comparison.curves_chart(comparison), of_comparison.precision_recall_curves_chart(comparison)]
+        values = {"score": markup.comparison_headline(comparison), "signature": comparison.signature}
+        values["tables"] = markup.comparison_tables(comparison)
     values |= {
+        "divergence_curve": plot_value(charts[0], True),
+        "precision_recall": plot_value(charts[1], True),
+        "warnings": markup.warnings_list(found),
         "result": gr.update(visible=True),
         "shows": "own",
         "given": gr.update(label=" · ".join([*sizes, "change"]) if own else "Your texts"),
@@ -53,7 +65,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         "play_part": gr.update(visible=isinstance(scored, Scored)),
         "away": gr.update(visible=isinstance(scored, Scored)),
         "every_measure": gr.update(visible=isinstance(scored, Scored)),
-        "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=scored.comparison is not None),
+        "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=comparison is not None),
     }
     if isinstance(scored, Scored):
         given = shown.human, shown.models, shown.options, scored.aligned
@@ -64,29 +76,6 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     values |= of_model_values(shown) | measures_values(shown)
     values["status"] = markup.arrived(str(values["score"]))
     return values
-
-
-def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -> dict[str, object]:
-    """The values that show the scores alone, of one model or of several."""
-    if comparison is None:
-        (result,) = results.values()
-        found = result_warnings(result)
-        charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
-        values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
-        values["tables"] = markup.verdicts(result)
-    else:
-        found = collected_warnings(comparison)
-        charts = [of_comparison.curves_chart(comparison), of_comparison.precision_recall_curves_chart(comparison)]
-        values = {
-            "score": markup.comparison_headline(comparison),
-            "tables": markup.comparison_tables(comparison),
-            "signature": comparison.signature,
-        }
-    values |= {
-        place: plot_value(chart, True)
-        for place, chart in zip(("divergence_curve", "precision_recall"), charts, strict=True)
-    }
-    return values | {"warnings": markup.warnings_list(found)}
 
 
 def plot_value(chart: alt.TopLevelMixin | None, square: bool = False) -> PlotData | None:
