@@ -169,7 +169,8 @@ class Example:
 
     def __init__(self, limits: Limits, featurizers: list[str], encoders: Encoders) -> None:
         self._limits, self._encoders = limits, encoders
-        self._untried = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
+        offered = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
+        self._untried = offered and LABEL in example_files()
         self._others = others_by_default(featurizers) if featurizers[:1] == [FEATURIZER] else ()
         self._lock = threading.Lock()
         self._shown: Shown | None = None
@@ -187,19 +188,14 @@ class Example:
             if self._untried:
                 self._untried = False
                 try:
-                    self._shown = self._compared()
+                    human, models = example_sets(LABEL, self._limits)
+                    stored = stored_features([human, *models.values()], self._encoders.config(self.options))
+                    if stored is not None and len(stored.sets) > len(models):
+                        found = compare_sets(human, models, self.options, self._encoders, Run())
+                        self._shown = replace(found, example=True)
                 except (OSError, ValueError) as error:
                     logger.warning("the example cannot be shown: %s", error)
             return None if self._shown is None else replace(self._shown)
-
-    def _compared(self) -> Shown | None:
-        if LABEL not in example_files():
-            return None
-        human, models = example_sets(LABEL, self._limits)
-        stored = stored_features([human, *models.values()], self._encoders.config(self.options))
-        if stored is None or len(stored.sets) <= len(models):
-            return None
-        return replace(compare_sets(human, models, self.options, self._encoders, Run()), example=True)
 
     def warm_up(self) -> None:
         """Load the preset featurizer, and measure its speed on a few texts."""

@@ -56,26 +56,19 @@ class Cancelled(Exception):
 class Run:
     """One run in progress: its state, its progress and its remaining budget.
 
-    `was_stopped` is True after a visitor ended it. `share_read`: of the texts to read.
+    `stopped`: to be ended at the next batch. `was_stopped`: a visitor has ended it. `share_read`: of the texts to read.
 
     Args:
         tell: receives the progress. seconds, tokens: limits of the whole run; None: no limit.
     """
 
-    def __init__(
-        self,
-        tell: Tell | None = None,
-        *,
-        seconds: float | None = None,
-        tokens: int | None = None,
-    ) -> None:
+    def __init__(self, tell: Tell | None = None, *, seconds: float | None = None, tokens: int | None = None) -> None:
         self._tell = tell
         self._seconds, self._tokens, self._spent = seconds, tokens, 0
         self._end = math.inf
-        self._stopped = threading.Event()
         self._began = 0.0
         self._words, self._sizes, self._read, self._all, self._before = "texts", [1], 0, 1, 0
-        self._rough, self._size, self.was_stopped = "", 1, False
+        self._rough, self._size, self.stopped, self.was_stopped = "", 1, False, False
         self._part = (0, 1, "")
         self.share_read = 0.0
 
@@ -84,18 +77,13 @@ class Run:
         """A run within the limits of the server."""
         return cls(tell, seconds=limits.seconds, tokens=limits.tokens)
 
-    @property
-    def stopped(self) -> bool:
-        """Return whether the run was stopped."""
-        return self._stopped.is_set()
-
     def cancel(self) -> None:
         """Stop at the next batch."""
-        self._stopped.set()
+        self.stopped = True
 
     def check(self) -> None:
         """Raise `Cancelled` if the run was stopped, `ValueError` if its time is over."""
-        if self._stopped.is_set():
+        if self.stopped:
             raise Cancelled
         if time.monotonic() > self._end:
             raise ValueError(

@@ -259,22 +259,16 @@ def pair_panel(
     for side, texts, telling in zip(("human", "model"), (human, model), phrases, strict=True):
         shown = [evidence.marked(item.text or "", telling, _PAIR_CHARACTERS) for item in texts]
         sides.append((side, max(shown, key=lambda pieces: sum(piece.marked for piece in pieces), default=[])))
-    marked = any(piece.marked for _, pieces in sides for piece in pieces)
-    return render("pair", sides=sides, model=name, marked=marked, more=Markup(_learned_panel(explanation)))
-
-
-def _learned_panel(explanation: Explanation) -> str:
-    """The texts and the n-grams by which a classifier separates the two sets; empty if there is no explanation."""
-    extremes = [("human", explanation.most_human), ("model", explanation.most_model)]
-    if not any(texts for _, texts in extremes):
-        return ""
-    sides = [
-        (side, [(item.label, shorten(item.text or "", _TEXT_CHARACTERS)) for item in texts]) for side, texts in extremes
-    ]
-    uses = [evidence.ngram_sentence(use) for use in explanation.ngrams]
-    normalised = learned_sentence(explanation.result) if explanation.result.normalised else ""
-    said = {"normalised": normalised, "note": evidence.EXTREMES_NOTE, "ngrams_note": evidence.NGRAMS_NOTE}
-    return render("learned", sides=sides, uses=uses, **said)
+    return render(
+        "pair",
+        sides=sides,
+        model=name,
+        marked=any(piece.marked for _, pieces in sides for piece in pieces),
+        learned=explanation,
+        most=_TEXT_CHARACTERS,
+        normalised=learned_sentence(explanation.result) if explanation.result.normalised else "",
+        wording=evidence,
+    )
 
 
 def _bucket_side(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import gradio as gr
@@ -38,9 +39,8 @@ class TextHandlers:
         old, session.human = session.human, None
         shown = self._human_shown(session)
         if path is not None:
-            given = HUMAN, path, None, self.limits, "file", "reference"
-            shown = self._take_human(session, lambda: read_upload(*given, session.columns_of(path)))
-            shown["human_paste"] = ""
+            read = partial(read_upload, HUMAN, path, None, self.limits, side="reference")
+            shown = self._take_human(session, partial(read, taken=session.columns_of(path))) | {"human_paste": ""}
             if session.human is None:
                 shown["human_file"] = None
             self.sessions.release(Path(path))  # unless the session needs it
