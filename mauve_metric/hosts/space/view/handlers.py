@@ -28,6 +28,7 @@ from mauve_metric.hosts.space.view.controls import PLAY, all_options, check_play
 from mauve_metric.hosts.space.view.showing import (
     bucket_html,
     fits,
+    measures_notice,
     measures_values,
     of_model_values,
     result_values,
@@ -76,14 +77,18 @@ class Handlers(TextHandlers):
                     shared = links.read_shared(query[links.RESULT], self.featurizers)
                 except ValueError as error:
                     return {"link_problems": said + markup.problem(markup.escape(error))}
-                return {"link_problems": said, "about": markup.SHARED, "score": markup.shared_headline(shared)}
+                return {
+                    "link_problems": said,
+                    "about": markup.notice("shared"),
+                    "score": markup.shared_headline(shared),
+                }
             controls = links.control_values(found, self.featurizers) if found else {}
             shown = self.example.shown()
             if shown is None:
                 return controls | {"link_problems": said}
             if self._arrived is None:  # the same for every visitor
                 self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
-            stale = {"stale": markup.stale(example=True)} if found else {}
+            stale = {"stale": markup.notice("stale", example=True)} if found else {}
             return controls | {"link_problems": said} | copy.deepcopy(self._arrived) | stale  # gradio changes them
 
     def share(self, session: Session) -> str:
@@ -118,7 +123,7 @@ class Handlers(TextHandlers):
                 human = TextSet(HUMAN, name, [])
                 models = {model: TextSet(title_of(model), name, []) for model in opened.results}
                 shown = Shown(human, models, {}, opened, opened.best_first[-1])
-                return self._scored(session, shown) | {"about": markup.about_opened(name)}
+                return self._scored(session, shown) | {"about": markup.notice("about_opened", name=name)}
         finally:
             self.sessions.release(Path(path))
 
@@ -138,13 +143,13 @@ class Handlers(TextHandlers):
         else:
             aligned = isinstance(shown.scored, Scored) and shown.scored.aligned
             same = _texts(session) == _texts(shown) and aligned == bool(values[0])
-        return "" if same and shown.options == all_options(values[1:]) else markup.stale(shown.example)
+        return (
+            "" if same and shown.options == all_options(values[1:]) else markup.notice("stale", example=shown.example)
+        )
 
     def measures_stale(self, inputs: str, session: Session) -> str:
         """The notice about the measures; inputs: the one that `stale` gave about the result."""
-        if (shown := session.shown) is None:
-            return ""
-        return markup.measures_stale(shown.measured is not None, bool(inputs), fits(shown))
+        return measures_notice(session.shown, bool(inputs))
 
     def forecast(self, values: Sequence[object], session: Session) -> Values:
         """The time of a run and, where it is too long, the buttons of a sample and of the fast featurizer.
@@ -229,7 +234,9 @@ class Handlers(TextHandlers):
                 if _with_texts(now).embedded is not scored.embedded:
                     raise ValueError("the measures are of texts that are not shown any more: compute them again")
                 now.measured = measured
-                return measures_values(now) | {"measures_status": markup.measured(measured.description)}
+                return measures_values(now) | {
+                    "measures_status": markup.notice("measured", description=measured.description)
+                }
 
         return self._run(session, progress, work)
 
@@ -312,14 +319,14 @@ class Handlers(TextHandlers):
         session = self.sessions.get(request.session_hash)
         run = session.run
         if run is None:
-            yield markup.NOTHING_RUNS
+            yield markup.notice("nothing_runs")
             return
         run.cancel()
-        yield markup.STOPPING
+        yield markup.notice("stopping")
         while session.run is run:
             await asyncio.sleep(_LOOK)
         if run.was_stopped:
-            yield markup.STOPPED
+            yield markup.notice("stopped")
 
     @contextmanager
     def _alone(self, session: Session) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib import resources
 from string import Template
@@ -183,7 +184,9 @@ def result_part(limits: Limits) -> None:
             _gap_part()
             figure("text_map", "Map of the texts")
             _files_part()
-            gr.HTML(markup.links(), elem_id="links")
+            space = os.environ.get("SPACE_ID")
+            code = f"https://huggingface.co/spaces/{space}/tree/main" if space else "#code"
+            gr.HTML(markup.notice("links", code=code), elem_id="links")
             with gr.Accordion("For experts", open=False, elem_id="experts"):
                 gr.HTML(elem_id="tables")
                 with gr.Column(elem_id="play_part"):

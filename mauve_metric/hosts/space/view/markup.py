@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import unescape
 
 import jinja2
@@ -14,7 +13,6 @@ import numpy as np
 from markupsafe import Markup
 
 from mauve_metric.catalogue.table import MEASURES, SCORES
-from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.links import SharedResult
 from mauve_metric.results.comparison import Comparison
@@ -30,6 +28,7 @@ from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, learned_ra
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
+GONE = "uploads and results are kept for an hour: choose them again"
 _BUCKET_TEXTS = 12
 _PAIR_CHARACTERS = 330  # shown of the text of either side on the first screen
 _TEXT_CHARACTERS = 700  # shown of a text in a bucket
@@ -56,15 +55,6 @@ def in_controls(message: str) -> str:
     return str(escape(PAGE.respell(message)))
 
 
-def shorten(text: str, most: int) -> str:
-    """The beginning of a long text.
-
-    >>> shorten("abcdef", 4)
-    'abc…'
-    """
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.PackageLoader("mauve_metric.hosts.space.view"),
     autoescape=True,
@@ -73,12 +63,17 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell, "controls": PAGE.respell}
+_TEMPLATES.filters |= {"digits": digits, "cell": cell, "controls": PAGE.respell}
 
 
 def render(name: str, **values: object) -> str:
     """The template of this name with these values, all of them escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(values)
+
+
+def notice(name: str, /, **values: object) -> str:
+    """The notice of this name, a macro of `notices.html`, with these values."""
+    return str(getattr(_TEMPLATES.get_template("notices.html").module, name)(**values))
 
 
 def problem(message: str) -> str:
@@ -110,10 +105,13 @@ def headline(result: MauveResult) -> str:
     """The answer, severe warnings, the score in large letters and a bar for each featurizer."""
     lead, doubt = words.headline(result), not answer.reliable(result)
     known = result.mauve_debiased is not None
+    unsaid = result.design == "independent" and result.n_p == result.n_q
+    advised = unsaid and any(warning.code == "shared_prompts" for warning in result.warnings)
+    advice = f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
     return _headline(
         doubt,
         answer=answer.answer(result),
-        why=f"{answer.reasons_why(result)} {_align(result)}".strip(),
+        why=f"{answer.reasons_why(result)} {advice if advised else ''}".strip(),
         severe=[item for item in words.result_warnings(result) if item[1].severe],
         number=lead.number,
         bars=answer.bars(result),
@@ -131,14 +129,6 @@ def _headline(doubt: bool, **values: object) -> str:
     scale = answer.DOUBT if doubt else answer.SCALE
     default = {"why": "", "severe": [], "whose": "", "scale": scale, "doubt": doubt, "wording": answer}
     return render("headline", **(default | values))
-
-
-def _align(result: MauveResult) -> str:
-    """Advice to declare shared prompts, if they may explain the score; else empty."""
-    shared = any(warning.code == "shared_prompts" for warning in result.warnings)
-    if not shared or result.design != "independent" or result.n_p != result.n_q:
-        return ""
-    return f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
 
 
 def shared_headline(shared: SharedResult) -> str:
@@ -281,41 +271,6 @@ def _bucket_side(
     return {"side": side, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": texts}
 
 
-STOPPED = "<p class='mm-note'>Stopped. Nothing was changed.</p>"
-STOPPING = "<p class='mm-note'>Stopping, as soon as the texts at work are read.</p>"
-NOTHING_RUNS = "<p class='mm-note'>Nothing is running.</p>"
-NO_TEXTS = (
-    "<p class='mm-note'>The texts are not in a result's file: choose them again and compare, to read them here, to see "
-    "their map and to play.</p>"
-)
-PAPERS = ("https://arxiv.org/abs/2102.01454", "https://arxiv.org/abs/2212.14578")
-GONE = "uploads and results are kept for an hour: choose them again"
-
-
-def stale(example: bool) -> str:
-    """Notice that the inputs changed since the result was computed."""
-    whose = "This is still the example. " if example else ""
-    return f"<p class='mm-stale' role='status'>{whose}Inputs changed: compare again.</p>"
-
-
-def measures_stale(there: bool, inputs: bool, fit: bool) -> str:
-    """Notice that inputs or settings changed since the measures were computed, else "".
-
-    >>> measures_stale(True, False, True)
-    ''
-    """
-    if not there or (fit and not inputs):
-        return ""
-    said = "Inputs changed: compare again, then compute these." if inputs else "Settings changed: compute these again."
-    return f"<p class='mm-old'>{said}</p>"
-
-
-def measured(description: Description) -> str:
-    """Notice that the measures are computed, as one line for screen readers."""
-    failed = f", {len(description.failed)} could not be computed" if description.failed else ""
-    return f"<p class='mm-note'>{len(description.measures)} measures are there{failed}.</p>"
-
-
 def arrived(headline: str) -> str:
     """Notice that the result is computed, with its headline as one line for screen readers.
 
@@ -326,35 +281,3 @@ def arrived(headline: str) -> str:
     texts = [" ".join(unescape(re.sub(r"<[^>]*>", "", line)).split()) for line in lines]
     said = " ".join(text if text.endswith((".", ":")) else f"{text}." for text in texts if text)
     return f"<p class='mm-note' data-result='yes'>The result is there: {escape(said)}</p>"
-
-
-def links(environment: Mapping[str, str] = os.environ) -> str:
-    """The links to the papers and to the code."""
-    paper, longer = PAPERS
-    space = environment.get("SPACE_ID")
-    code = f"https://huggingface.co/spaces/{space}/tree/main" if space else "#code"
-    return (
-        f"<p class='mm-note'><a href='{paper}' target='_blank' rel='noopener'>The paper</a>, "
-        f"<a href='{longer}' target='_blank' rel='noopener'>the longer one</a>, "
-        f"<a href='{escape(code)}'>the code</a>, <a href='judge'>judge texts yourself</a></p>"
-    )
-
-
-def about(shown: Shown) -> str:
-    """The paragraph about the example: its texts."""
-    result = shown.scored.results[shown.picked]
-    return (
-        f"<p class='mm-about'><strong>An example:</strong> {result.n_q} passages that a small model wrote by "
-        f"{escape(shown.picked)}, against {result.n_p} of human prose.</p>"
-    )
-
-
-SHARED = (
-    "<p class='mm-about'><strong>Shared result, not recomputed:</strong> these numbers are those of the link, and "
-    "anyone can write a link. Its warnings are not shown. Ask for the texts, and compare them here.</p>"
-)
-
-
-def about_opened(name: str) -> str:
-    """Notice that the result comes from a file."""
-    return f"<p class='mm-about'>Opened from <strong>{escape(name)}</strong>: a result without its texts.</p>"

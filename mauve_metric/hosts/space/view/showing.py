@@ -59,7 +59,9 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         "result": gr.update(visible=True),
         "shows": "own",
         "given": gr.update(label=" · ".join([*sizes, "change"]) if own else "Your texts"),
-        "about": markup.about(shown) if shown.example else "",
+        "about": markup.notice("about", result=scored.results[shown.picked], model=shown.picked)
+        if shown.example
+        else "",
         "stale": "",
         "play_note": "",
         "play_part": gr.update(visible=isinstance(scored, Scored)),
@@ -105,11 +107,18 @@ def measures_values(shown: Shown) -> dict[str, object]:
     """The values of the outputs of `MEASURES` by their names; files made earlier are removed."""
     measured = shown.measured
     return {
-        "measures_stale": markup.measures_stale(measured is not None, False, fits(shown)),
+        "measures_stale": measures_notice(shown),
         "measures_status": "",
         "measures": "" if measured is None else markup.measures_table(measured.description),
         "files": gr.update(value=None, visible=False),
     }
+
+
+def measures_notice(shown: Shown | None, inputs: bool = False) -> str:
+    """Notice that inputs or settings changed since the measures were computed, else ""."""
+    if shown is None or shown.measured is None or (fits(shown) and not inputs):
+        return ""
+    return markup.notice("measures_stale", inputs=inputs)
 
 
 def fits(shown: Shown) -> bool:
@@ -127,7 +136,7 @@ def shown_bucket(shown: Shown) -> int:
 def bucket_html(shown: Shown, bucket: int) -> str:
     """The texts in a bucket of the picked model."""
     if isinstance(shown.scored, Opened):
-        return markup.NO_TEXTS
+        return markup.notice("no_texts")
     result = shown.scored.results[shown.picked]
     described = shown.scored.explain(shown.picked, [int(bucket)], max(result.n_p, result.n_q)).buckets[0]
     return markup.bucket_panel(described, (result.n_p, result.n_q))
