@@ -43,9 +43,9 @@ from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.estimate import matmul_rate
-from mauve_metric.features.featurize import featurize_texts, tokenize
+from mauve_metric.features.featurize import featurize_texts, matmul_rate, tokenize
 from mauve_metric.features.pretrained import minilm_folder
+from mauve_metric.options import RunOptions
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.optional_imports import import_torch
 
@@ -127,7 +127,7 @@ def ours(name: str, encoder: Encoder, texts: list[str], budget: int | None, tf32
     """This package, from texts to features."""
 
     def run() -> NDArray[Any]:
-        return featurize_texts(encoder, texts, max_batch_tokens=budget)[0]
+        return featurize_texts(encoder, texts, RunOptions(max_batch_tokens=budget))[0]
 
     return Variant(name, run, encoder.model, encoder.dtype, tf32)
 

@@ -87,7 +87,7 @@ def best_times(functions: dict[str, Callable[[], Any]], repeats: int) -> tuple[d
 
 def stages(human: Array, model: Array, buckets: int) -> str:
     """Seconds of our projection and clustering, and the clustering's bound by brute-force matrix products."""
-    from mauve_metric.features.estimate import matmul_rate
+    from mauve_metric.features.featurize import matmul_rate
     from mauve_metric.quantize import kmeans, projection
 
     rows = np.concatenate([model, human])

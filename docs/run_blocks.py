@@ -313,10 +313,9 @@ def fill_cache(examples: Path) -> None:
         ValueError: they are not those of the packaged featurizer that is installed.
     """
     from mauve_metric import FeatureSet, MauveConfig, read_texts
-    from mauve_metric.features.cache import FeatureCache
+    from mauve_metric.features.cache import FeatureCache, KnownTexts, source_of, token_key
     from mauve_metric.features.encoder import load_encoder
-    from mauve_metric.features.featurize import token_key, tokenize
-    from mauve_metric.features.known_texts import KnownTexts, source_of
+    from mauve_metric.features.featurize import tokenize
     from mauve_metric.features.pretrained import identity_digest
 
     source = source_of(MauveConfig(featurize_model_name="minilm"))

@@ -27,7 +27,6 @@ TESTED_THROUGH = {
     "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
     "features/likelihood/test_likelihoods.py": ("features/likelihood/language_model",),
     "features/test_rows.py": ("features/row_files",),
-    "features/test_sides.py": ("features/estimate",),
     "generation/test_evaluator.py": (
         "generation/decoding",
         "generation/options",
@@ -59,10 +58,7 @@ TESTED_THROUGH = {
     ),
     "hosts/trainer/test_callback.py": ("generation/evaluation",),
     "lexical/test_ngrams.py": ("lexical/tokens",),
-    "perturbations/test_table.py": (
-        "perturbations/kinds",
-        "perturbations/pieces",
-    ),
+    "perturbations/test_table.py": ("perturbations/pieces",),
     "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": ("runtime/tensors",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),

@@ -13,8 +13,8 @@ from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
 from mauve_metric.features import sides as feature_sides
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
-from mauve_metric.features.ngrams import differing_ngrams
 from mauve_metric.features.sides import By
+from mauve_metric.features.text_functions import differing_ngrams
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.measures import gap
 from mauve_metric.measures.groups import pair_of_groups

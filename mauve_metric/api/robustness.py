@@ -17,8 +17,8 @@ from mauve_metric.api.compare import check_models, check_sides, ranked_differenc
 from mauve_metric.api.score import debiased_estimates, resolve_config, score_histograms
 from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
 from mauve_metric.features.encoder import Encoder
-from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
+from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.rows import as_rows
 from mauve_metric.features.sides import OpenedSides, open_models, read_sides

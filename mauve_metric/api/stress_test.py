@@ -14,8 +14,8 @@ import numpy as np
 
 from mauve_metric.api.score import resolve_config, score_features
 from mauve_metric.arrays import TextData
-from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
+from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.sides import open_sides
 from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options

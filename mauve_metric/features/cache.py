@@ -8,6 +8,8 @@ tokenizer, pooling, length, dtype) and of the text's tokens, so that a changed m
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import logging
 import os
 import sqlite3
@@ -16,17 +18,22 @@ import zlib
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from functools import partial
+from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mauve_metric.arrays import Array
+from mauve_metric.features.feature_files import StoredFeatures
+from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, identity_digest
+from mauve_metric.options import MauveConfig
 from mauve_metric.runtime.checks import check_count, shown
 from mauve_metric.runtime.errors import NoFile
 
 logger = logging.getLogger(__name__)
 FILE_NAME = "features.sqlite"
+_KEY_BYTES = 20  # of the hash that is a feature's key
 _FILES = ("", "-wal", "-shm")  # what follows the name of the file, and of its journals
 _DAY = 86_400
 _KEYS_A_QUERY = 500  # SQLite takes a bounded number of parameters
@@ -56,17 +63,10 @@ _PASSING = {  # the circumstances of a file that may be sound: all other errors 
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PROTOCOL,
 }
+_FORM = "1"  # of the notes; another one finds nothing of the old
+_NOTE = np.dtype([("key", f"V{_KEY_BYTES}"), ("length", "<u4"), ("cut", "u1")])  # of a text; stored as its bytes
 _LOOK_SECONDS = 1.0  # how long to wait for another process before a damaged file is looked at
 Answer = TypeVar("Answer")
-
-
-class CacheInfo(NamedTuple):
-    """State of a cache: its file, number of features, bytes on disk, and the most bytes it may take."""
-
-    path: Path
-    features: int
-    bytes: int
-    max_bytes: int
 
 
 def cache_folder() -> Path:
@@ -269,10 +269,10 @@ class FeatureCache:
         """Give the space of deleted features back to the file system."""
         self._execute("VACUUM")
 
-    def info(self) -> CacheInfo:
-        """Return the state of the cache."""
+    def info(self) -> dict[str, Any]:
+        """The state of the cache: its file, its number of features, its bytes on disk, the most that it may take."""
         (count,) = self._execute("SELECT COUNT(*) FROM features WHERE dtype != '|u1'").fetchone()
-        return CacheInfo(self.path, count, self._bytes(), self.max_bytes)
+        return {"path": str(self.path), "features": count, "bytes": self._bytes(), "max_bytes": self.max_bytes}
 
     def _bytes(self) -> int:
         """Bytes in use: pages of the file without the free ones."""
@@ -340,3 +340,86 @@ def _is_ours(path: Path) -> bool:
 def _is_passing(error: Exception) -> bool:
     """Return whether an error is due to circumstances (locked, full, forbidden), not to the file's content."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _PASSING
+
+
+def token_key(digest: str, ids: Sequence[int]) -> bytes:
+    """The cache key of one text under one encoder: a hash of the encoder's identity and the token ids."""
+    content = digest.encode() + np.asarray(ids, dtype=np.int64).tobytes()
+    return hashlib.blake2b(content, digest_size=_KEY_BYTES).digest()
+
+
+class KnownTexts:
+    """The notes of one featurizer in a cache: texts whose features are there are found without their model.
+
+    The keys of features are made of token ids, so that it takes a tokenizer to find one. The notes keep that key for
+    each text: a score of texts that were read before needs no torch and no transformers.
+
+    Args:
+        store: the cache.
+        source: a hash of all that decides which key a text has, see `source_of`.
+        model: the featurizer's name, which is not written down.
+    """
+
+    def __init__(self, store: FeatureCache, source: str, model: str) -> None:
+        self._store, self._source, self._model = store, source, model
+
+    def find(self, texts: Sequence[str]) -> StoredFeatures | None:
+        """Look up what is known of texts; None unless all of them are known."""
+        (known,) = self._store.get([self._key(None)])
+        if known is None or known.dtype != np.uint8:
+            return None
+        stored = [note for note in self._store.get([self._key(text) for text in texts]) if note is not None]
+        notes = [note for note in stored if note.dtype == np.uint8 and note.shape == (_NOTE.itemsize,)]
+        if len(notes) < len(texts):
+            return None
+        rows = np.stack(notes).view(_NOTE)[:, 0]
+        found = self._store.get([key.tobytes() for key in rows["key"]])
+        features = [feature for feature in found if feature is not None]
+        if len(features) < len(texts):
+            return None
+        identity = {"model": self._model, **json.loads(known.tobytes())}
+        return StoredFeatures(np.stack(features), identity, rows["length"].astype(np.int64), int(rows["cut"].sum()))
+
+    def remember(
+        self,
+        identity: dict[str, str],
+        texts: Sequence[str],
+        ids: Sequence[Sequence[int]],
+        cut: Sequence[bool],
+    ) -> None:
+        """Note texts whose features are in the cache.
+
+        Args:
+            identity: of the encoder. texts, ids, cut: the texts, their token ids, and whether these were cut.
+        """
+        digest = identity_digest(identity)
+        notes = np.array(
+            [(token_key(digest, row), len(row), is_cut) for row, is_cut in zip(ids, cut, strict=True)], _NOTE
+        )
+        self._store.put([self._key(text) for text in texts], notes.view(np.uint8).reshape(len(texts), -1))
+        nameless = {key: value for key, value in identity.items() if key != "model"}
+        content = np.frombuffer(json.dumps(nameless).encode(), dtype=np.uint8)
+        self._store.put([self._key(None)], content[None])
+
+    def _key(self, text: str | None) -> bytes:
+        """The key of a text's note, or of the encoder's identity."""
+        content = f"{self._source}identity" if text is None else f"{self._source}text{text}"
+        return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=20).digest()
+
+
+def source_of(config: MauveConfig) -> str | None:
+    """A hash of all that decides which features a text has; None for a model that is not in a local folder.
+
+    Raises:
+        OSError: the folder cannot be read. ImportError, ValueError: the packaged model is not there, or not itself.
+    """
+    name = config.featurize_model_name
+    if not isinstance(name, str) or (name not in FEATURIZERS and not os.path.isdir(name)):
+        return None
+    folder = FEATURIZERS[name]() if name in FEATURIZERS else Path(name)
+    paths = [*sorted(folder.iterdir()), folder / "1_Pooling" / "config.json"]
+    parts = [f"{path.relative_to(folder)}:{file_sha256(path)}" for path in paths if path.is_file()]
+    parts += [f"{package}:{metadata.version(package)}" for package in ("transformers", "tokenizers")]
+    parts += [_FORM, name, config.pooling, str(config.max_text_length), config.dtype]
+    parts += [f"text_prefix:{config.text_prefix}"] if config.text_prefix else []
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -92,7 +92,6 @@ def load_encoder(
     usual_length = _USUAL_LENGTH
     check_model("model" if causal else "featurize_model_name", model_name)
     of_use: Callable[[Any], Any] = bare_model if causal else without_head
-    model: Any
     if isinstance(model_name, tuple):
         model, tokenizer = of_use(model_name[0]), model_name[1]
         name = str(getattr(model.config, "_name_or_path", "") or type(model).__name__)
@@ -121,8 +120,7 @@ def load_encoder(
         "dtype": dtype,
         **prefix_entry(text_prefix),
     }
-    prefix = text_prefix or ""
-    return Encoder(name, model, tokenizer, chosen, length, positions, device, dtype, identity, prefix)
+    return Encoder(name, model, tokenizer, chosen, length, positions, device, dtype, identity, text_prefix or "")
 
 
 def check_model(name: str, model: object) -> None:

@@ -106,7 +106,10 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         for name, kind in _KINDS.items():
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
         values["stripped"] = _counts(meta.get("stripped") or {})  # missing from files of older versions
-        values["marks"] = None if (marks := meta.get("marks")) is None else _marks(marks)
+        if (marks := meta.get("marks")) is not None:
+            openings = marks.get("openings")
+            words = None if openings is None else {tuple(map(sys.intern, some)): int(count) for some, count in openings}
+            values["marks"] = Marks(_counts(marks["wrapped"]), words, int(marks["texts"]))
         formats = meta.get("format_numbers")
         values["format_numbers"] = None if formats is None else np.array(formats, dtype=np.float64)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -116,12 +119,6 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         if values[name] is not None and (values[name].ndim, len(values[name])) != (dimensions, features.shape[0]):
             raise DamagedFile(f"{path} is damaged: {features.shape[0]} features and {values[name].size} {name}")
     return StoredFeatures(features, **values)
-
-
-def _marks(values: Mapping[str, Any]) -> Marks:
-    openings = values.get("openings")
-    counts = None if openings is None else {tuple(map(sys.intern, words)): int(count) for words, count in openings}
-    return Marks(_counts(values["wrapped"]), counts, int(values["texts"]))
 
 
 def _counts(values: object) -> dict[str, int]:
@@ -237,7 +234,7 @@ def read_features(path: str | Path) -> StoredFeatures:
         content = source.read_bytes() if path.suffix.lower() == ".npy" and source.is_file() else None
     if content is None:
         return StoredFeatures(features)
-    meta = _json_object(content, source)
+    meta = json_object(content, source)
     stored = _from_meta(features, meta, source)
     _check_facts(meta, features, source, path)
     return stored
@@ -250,7 +247,7 @@ def read_lazily(path: Path) -> StoredFeatures:
         FileNotFoundError: a file is missing. ValueError: a file is damaged.
     """
     sidecar = path.with_name(path.name + ".json")
-    return _from_meta(NpyRows.of_file(path), _json_object(sidecar.read_bytes(), sidecar), sidecar)
+    return _from_meta(NpyRows.of_file(path), json_object(sidecar.read_bytes(), sidecar), sidecar)
 
 
 def _read_npz(path: Path) -> StoredFeatures:
@@ -273,10 +270,11 @@ def _read_npz(path: Path) -> StoredFeatures:
         if isinstance(error, ValueError) and str(path) in str(error):
             raise
         raise DamagedFile(f"{path} is not a numpy file of numbers: {one_line(error)}") from error
-    return StoredFeatures(features) if meta is None else _from_meta(features, _json_object(meta, path), path)
+    return StoredFeatures(features) if meta is None else _from_meta(features, json_object(meta, path), path)
 
 
-def _json_object(content: str | bytes, path: Path) -> dict[str, Any]:
+def json_object(content: str | bytes, path: str | Path) -> dict[str, Any]:
+    """A JSON object; `ValueError`, with the file's name, for anything else."""
     try:
         value = json.loads(content)
     except UnicodeDecodeError as error:

@@ -15,17 +15,15 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Integers, TextData
-from mauve_metric.features.batches import FeaturizeStats
-from mauve_metric.features.cache import FeatureCache, open_cache
+from mauve_metric.arrays import Integers, TextData
+from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
 from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, check_identity, read_features, write_features
-from mauve_metric.features.featurize import check_tokens, featurize_texts, featurize_tokens, tokenize
-from mauve_metric.features.known_texts import KnownTexts, source_of
+from mauve_metric.features.featurize import FeaturizeStats, check_tokens, featurize_texts, featurize_tokens, tokenize
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, as_rows, check_features, hash_of_rows
-from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFeatures, WrongOption
@@ -178,7 +176,6 @@ class Featurizing:
     encoder: Encoder | None = None
     progress: Callable[[str, int, int | None], None] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    _known: KnownTexts | None = None
     _unasked: str | None = None  # the model that a file names, without a request for it
 
     def __enter__(self) -> Featurizing:
@@ -225,7 +222,6 @@ class Featurizing:
         for side in sides.values():
             if side.content is None:
                 raise ValueError(f"one of {', '.join(side.choices)} must be given, all are None")
-        for side in sides.values():
             if isinstance(side.content, FeatureSet):
                 self.follow(side.content, side.argument)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
@@ -266,7 +262,11 @@ class Featurizing:
         """The features of one side."""
         name, data = side.argument, side.content
         if isinstance(data, FeatureSet):
-            data = self._as_stripped(data)
+            known, rules = data.identity, str(self.config.strip).split(",")
+            if known is not None and "strip" not in known and data.marks is not None and data.marks.free_of(rules):
+                # as if it had been stripped: its texts are known to hold nothing that would be taken off
+                identity, stripped = {**known, "strip": ",".join(rules)}, dict.fromkeys(rules, 0)
+                data = replace(data, identity=identity, stripped=stripped)
             if hasattr(data.features, "blocks"):
                 return data
             return replace(data, features=check_features(f"{name}_features", data.features))
@@ -283,13 +283,6 @@ class Featurizing:
         rows = feature_rows(name, data)
         return FeatureSet(check_features(name, data) if rows is None else CheckedRows(name, rows))
 
-    def _as_stripped(self, side: FeatureSet) -> FeatureSet:
-        """A reference as if it had been stripped, if its texts are known to hold nothing that would be taken off."""
-        identity, rules = side.identity, str(self.config.strip).split(",")
-        if identity is None or "strip" in identity or side.marks is None or not side.marks.free_of(rules):
-            return side
-        return replace(side, identity={**identity, "strip": ",".join(rules)}, stripped=dict.fromkeys(rules, 0))
-
     def source(self, name: str, data: object, empty_texts: str | None = None) -> TextSource:
         """Texts in any form that `text_source` takes, without what the config takes off them."""
         given = self.run.prompts or ()
@@ -305,67 +298,59 @@ class Featurizing:
     def of_texts(self, name: str, data: object) -> FeatureSet:
         """The features of texts in any form that `text_source` takes, or of a source."""
         source = data if isinstance(data, TextSource) else self.source(name, data)
-        side = self._of_source(name, source)
-        if source.stripping is None:
-            return side
-        identity = {**(side.identity or {}), **source.stripping.identity()}
-        return replace(side, identity=identity, stripped=dict(source.stripping.changed))
-
-    def _of_source(self, name: str, source: TextSource) -> FeatureSet:
         hashes = TextHashes()
         texts = hashes.watch(source.texts)
         own = text_function(self.config.featurize_model_name)
         if own is not None:
-            identity = {**own.identity, **prefix_entry(self.config.text_prefix)}
-            features = self._of_function(own.function, name, list(texts))
-            return FeatureSet(features, identity, dropped=source.dropped, **hashes.fields())
-        notes = self._notes()
-        found = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
-        if found is None:
-            found = self._computed(name, texts, len(source.texts) if isinstance(source.texts, list) else None, notes)
+            found = self._by_function(own, name, list(texts))
         else:
-            collections.deque(texts, maxlen=0)  # reads them for their hashes
+            found = self._by_model(name, texts, source.texts if isinstance(source.texts, list) else None)
         rows = check_features(f"the features of {name}", found.features)
-        return FeatureSet(rows, found.identity, found.lengths, found.truncated, source.dropped, **hashes.fields())
+        made = FeatureSet(rows, found.identity, found.lengths, found.truncated, source.dropped, **hashes.fields())
+        if source.stripping is None:
+            return made
+        identity = {**(made.identity or {}), **source.stripping.identity()}
+        return replace(made, identity=identity, stripped=dict(source.stripping.changed))
 
-    def _computed(self, name: str, texts: Iterable[str], total: int | None, notes: KnownTexts | None) -> StoredFeatures:
-        """The features of texts by the encoder. total: how many there are. notes: where they are noted."""
+    def _by_function(self, own: TextFunction, name: str, texts: list[str]) -> StoredFeatures:
+        prefix = self.config.text_prefix
+        featurizer = f"the featurizer {name_of(own.function)}"
+        found = own.function([prefix + text for text in texts] if prefix else texts)
+        features = check_features(f"the features that {featurizer} gives for {name}", found)
+        if len(features) != len(texts):
+            raise ValueError(f"{featurizer} must give one row a text, got {len(features)} for {len(texts)}")
+        return StoredFeatures(features, {**own.identity, **prefix_entry(prefix)})
+
+    def _by_model(self, name: str, texts: Iterable[str], listed: list[str] | None) -> StoredFeatures:
+        """The features of texts by a model, or by the notes on them. listed: the same texts, where they are a list."""
+        notes = self._notes
+        known = None if notes is None or listed is None else notes.find(listed)
+        if known is not None:
+            collections.deque(texts, maxlen=0)  # reads them for their hashes
+            return known
         encoder = self.load()
         reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
         remember = None if notes is None or reduced else partial(notes.remember, dict(encoder.identity))
+        total = None if listed is None else len(listed)
         with progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
+            progress = bar if self.progress is None else partial(self.progress, name)
             features, stats = featurize_texts(
-                encoder,
-                texts,
-                total=total,
-                batch_size=self.run.batch_size,
-                max_batch_tokens=self.run.max_batch_tokens,
-                store=self.store,
-                progress=bar if self.progress is None else partial(self.progress, name),
-                distributed=self.run.distributed,
-                read=remember,
+                encoder, texts, self.run, total=total, store=self.store, progress=progress, read=remember
             )
         return StoredFeatures(features, encoder.identity, np.concatenate(stats.lengths), stats.truncated)
 
+    @functools.cached_property
     def _notes(self) -> KnownTexts | None:
-        """Notes of the cache on texts, so that their model need not be loaded; made once."""
+        """Notes of the cache on texts, so that their model need not be loaded."""
         elsewhere = self.run.device not in (None, "auto") or self.run.device_id is not None or self.run.distributed
-        if self._known is None and self.encoder is None and not elsewhere and not self.run.compile:
-            self.check_asked()
-            store = self.store
-            source = None if store is None else source_of(self.config)
-            if store is not None and source is not None:
-                self._known = KnownTexts(store, source, str(self.config.featurize_model_name))
-        return self._known
-
-    def _of_function(self, function: Callable[[list[str]], object], name: str, texts: list[str]) -> Array:
-        prefix = self.config.text_prefix
-        texts = [prefix + text for text in texts] if prefix else texts
-        featurizer = f"the featurizer {name_of(function)}"
-        features = check_features(f"the features that {featurizer} gives for {name}", function(texts))
-        if len(features) != len(texts):
-            raise ValueError(f"{featurizer} must give one row a text, got {len(features)} for {len(texts)}")
-        return features
+        if self.encoder is not None or elsewhere or self.run.compile:
+            return None
+        self.check_asked()
+        store = self.store
+        source = None if store is None else source_of(self.config)
+        if store is None or source is None:
+            return None
+        return KnownTexts(store, source, str(self.config.featurize_model_name))
 
     def _of_tokens(self, name: str, data: object) -> FeatureSet:
         if text_function(self.config.featurize_model_name) is not None:
@@ -377,15 +362,8 @@ class Featurizing:
                 "texts, or tokens with it and text_prefix=''"
             )
         ids = check_tokens(name, data, encoder)
-        stats = FeaturizeStats(batch_tokens=self.run.max_batch_tokens)
-        features = featurize_tokens(
-            encoder,
-            ids,
-            batch_size=self.run.batch_size,
-            store=self.store,
-            stats=stats,
-            distributed=self.run.distributed,
-        )
+        stats = FeaturizeStats()
+        features = featurize_tokens(encoder, ids, self.run, stats, store=self.store)
         lengths = np.concatenate(stats.lengths)
         return FeatureSet(check_features(f"the features of {name}", features), encoder.identity, lengths=lengths)
 

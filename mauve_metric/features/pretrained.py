@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mauve_metric.features.feature_files import json_object
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.runtime.checks import did_you_mean
-from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage, not_causal, one_line
+from mauve_metric.runtime.errors import NoFile, NoModel, NoPackage, not_causal, one_line
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers
 from mauve_metric.runtime.threads import changed
@@ -100,8 +101,15 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
         raise NoModel(f"the folder {name!r} holds no model: there is no config.json in it")
     if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
         raise NoFile.of(argument, f"{name!r} looks like a folder, and there is none")
-    offline = local or not _hub_reachable()
-    if offline and not local and not _in_hub_cache(folder, argument):
+    if local or _hub_reachable():
+        return local
+    import huggingface_hub
+
+    try:
+        cached = huggingface_hub.try_to_load_from_cache(folder, "config.json")
+    except huggingface_hub.errors.HFValidationError as error:
+        raise NoModel.of(argument, f"{folder!r} is not a model name: {one_line(error)}") from error
+    if not isinstance(cached, str):
         others = "a local model folder"
         near = ""
         if argument == "featurize_model_name":
@@ -111,7 +119,7 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
             f"the model {name!r}{near} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot "
             f"be reached; what works without it: {others}"
         )
-    return offline
+    return True
 
 
 @contextlib.contextmanager
@@ -119,10 +127,8 @@ def _named_errors(name: str) -> Iterator[None]:
     """Raise `OSError` for all exceptions of json, safetensors, tokenizers and torch over invalid model files."""
     try:
         yield
-    except (ImportError, MemoryError):
-        raise
     except Exception as error:
-        if out_of_memory(error):
+        if isinstance(error, ImportError) or out_of_memory(error):
             raise
         reason = str(error).strip().split("\n")[0]
         if "trust_remote_code" in str(error):
@@ -147,15 +153,7 @@ def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
         _raise_exceptions_for_missing_entries=False,
         _raise_exceptions_for_connection_errors=False,
     )
-    if path is None:
-        return {}
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"{file} is damaged: {error}") from error
-    if not isinstance(content, dict):
-        raise DamagedFile(f"{file} is damaged: expected a JSON object, got {type(content).__name__}")
-    return content
+    return {} if path is None else json_object(Path(path).read_bytes(), file)
 
 
 def _hub_reachable(timeout: float = 5.0) -> bool:
@@ -173,27 +171,16 @@ def _hub_reachable(timeout: float = 5.0) -> bool:
     return True
 
 
-def _in_hub_cache(name: str, argument: str) -> bool:
-    import huggingface_hub
-
-    try:
-        return isinstance(huggingface_hub.try_to_load_from_cache(name, "config.json"), str)
-    except huggingface_hub.errors.HFValidationError as error:
-        raise NoModel.of(argument, f"{name!r} is not a model name: {one_line(error)}") from error
-
-
 @contextlib.contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
     """Context without transformers' reports about heads that a featurizer does not use."""
     logs = transformers.logging
-    bars = logs.is_progress_bar_enabled()
-    logs.disable_progress_bar()
-    try:
-        with changed(logs.get_verbosity, logs.set_verbosity, logging.ERROR):
-            yield
-    finally:
-        if bars:
-            logs.enable_progress_bar()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(changed(logs.get_verbosity, logs.set_verbosity, logging.ERROR))
+        if logs.is_progress_bar_enabled():
+            logs.disable_progress_bar()
+            stack.callback(logs.enable_progress_bar)
+        yield
 
 
 def file_sha256(path: Path) -> str:
@@ -248,33 +235,28 @@ def identity_digest(identity: Mapping[str, str]) -> str:
 class Preset(NamedTuple):
     """Featurization options of a model, used where the user gives none.
 
-    pooling: as in `MauveConfig`. max_text_length: tokens. text_prefix: put before each text. source: who used it so.
+    pooling: as in `MauveConfig`. max_text_length: tokens. text_prefix: put before each text.
     """
 
     pooling: str
     max_text_length: int
     text_prefix: str
-    source: str
 
 
-_MAUVE = "Pillutla et al. 2021, §4 (gpt2-large); mauve-text offers the other sizes"
-
-
-_BLIND_SPOTS = "He et al. 2023, MAUVE on other features"
-_E5 = "Wang et al. 2022; the models' cards ask for 'query: ' where embeddings are features"
-_SENTENCES = "Reimers & Gurevych 2019; the models' own folders"
 _SIZES = ("small", "base", "large")
-
-
 # By the model's name on the Hub. Models that do more to a sentence than pool it (a dense layer, as in sentence-t5) are
 # not here: their features would be others than those that the name means.
 PRESETS: dict[str, Preset] = {
-    **dict.fromkeys(("gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"), Preset("last", 1024, "", _MAUVE)),
-    **dict.fromkeys(("roberta-large", "google/electra-large-discriminator"), Preset("last", 512, "", _BLIND_SPOTS)),
-    **{f"intfloat/e5-{size}-v2": Preset("mean", 512, "query: ", _E5) for size in _SIZES},
-    **{f"intfloat/multilingual-e5-{size}": Preset("mean", 512, "query: ", _E5) for size in _SIZES},
-    "sentence-transformers/all-mpnet-base-v2": Preset("mean", 384, "", _SENTENCES),
-    "sentence-transformers/all-MiniLM-L6-v2": Preset("mean", 256, "", _SENTENCES),
+    # Pillutla et al. 2021, §4 (gpt2-large); mauve-text offers the other sizes
+    **dict.fromkeys(("gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"), Preset("last", 1024, "")),
+    # He et al. 2023, MAUVE on other features
+    **dict.fromkeys(("roberta-large", "google/electra-large-discriminator"), Preset("last", 512, "")),
+    # Wang et al. 2022; the models' cards ask for 'query: ' where embeddings are features
+    **{f"intfloat/e5-{size}-v2": Preset("mean", 512, "query: ") for size in _SIZES},
+    **{f"intfloat/multilingual-e5-{size}": Preset("mean", 512, "query: ") for size in _SIZES},
+    # Reimers & Gurevych 2019; the models' own folders
+    "sentence-transformers/all-mpnet-base-v2": Preset("mean", 384, ""),
+    "sentence-transformers/all-MiniLM-L6-v2": Preset("mean", 256, ""),
 }
 
 

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from tokenize import TokenError
@@ -277,16 +278,7 @@ class ParquetFeatures(BlockwiseRows):
         width = next((block.shape[1] for block in self._blocks(1)), 0)
         if not count or not width:
             raise ValueError(f"{path} must hold features (n, d) with n and d at least 1, got {(count, width)}")
-        self.shape = (count, width)
-
-    def blocks(self) -> Iterator[Array]:
-        """All rows in order."""
-        count = 0
-        for block in self._blocks(BLOCK_ROWS, self.shape[1]):
-            count += len(block)
-            yield block
-        if count != self.shape[0]:
-            raise DamagedFile(f"{self.path} is damaged: it should hold {self.shape[0]} rows and holds {count}")
+        super().__init__((count, width), partial(self._blocks, BLOCK_ROWS, width))
 
     @contextmanager
     def _open(self) -> Iterator[pyarrow.parquet.ParquetFile]:
@@ -323,3 +315,5 @@ class ParquetFeatures(BlockwiseRows):
                 if len(batch):
                     yield numbers.to_numpy(zero_copy_only=False).reshape(len(batch), width)
                 start += len(batch)
+            if start != file.metadata.num_rows:
+                raise DamagedFile(f"{self.path} is damaged: it should hold {file.metadata.num_rows} rows, got {start}")

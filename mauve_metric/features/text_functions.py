@@ -1,22 +1,216 @@
-"""Featurizers that are functions of texts, without a model: the packaged ones by name, and a user's own."""
+"""Featurizers that are functions of texts, without a model: the packaged `ngrams`, and a user's own.
+
+Where a sentence encoder sees topics and no grammar, n-grams of letters and of kinds of words show spelling, capitals,
+small words and their order.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import pickle
+import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.features import ngrams
+from mauve_metric.arrays import Array, Hashes
 from mauve_metric.options import Featurizer, config_fields
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.texts.fingerprints import FORMATS
 
+COLUMNS = 512  # of each half of a row
+KEPT_LETTERS = 3  # words up to here are themselves, longer ones only "a long word": grammar is in the short ones
+LETTERS_WEIGHT = 1.5  # of the letters' half; the words' half is 1
+REVISION = "v1"  # in signatures and stored features: to change with what makes the rows
+_WORD = re.compile(r"\w+|[^\w\s]")
+START, END = "\x02", "\x03"
+MOST_WRITING = 8  # n-grams that are listed of how texts are written
+MOST_FORMAT = 4  # and of how they are formatted
+SURE = 0.05  # chance that one is listed where both sets are draws from one distribution
+_QUOTES, _CURLY = set("\"'`´«»„"), set("“”‘’")
+_DASHES, _MARKDOWN = set("–—"), set("*#_|`>")
+_SHOWN = {START: "[start]", END: "[end]", "\n": "⏎", "\t": "⇥", " ": "␣"}
+_KINDS = {"long": "[long word]", "Long": "[Long word]", "0": "[number]", START: "[start]", END: "[end]"}
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
+
+
+def ngram_features(texts: Sequence[str]) -> Array:
+    """One row a text: pairs of neighbouring characters, and pairs of neighbouring kinds of words.
+
+    A word of at most three letters and a mark are kinds of their own; of a longer word only counts whether it begins
+    with a capital letter, and of a number that it is one. Each pair is hashed to one of 512 columns with a sign, the
+    square roots of its count are added up there, and each half of the row is brought to a length of its own: signed
+    hashing is a sparse random projection, which keeps inner products (Weinberger et al. 2009, section 3). Nothing is
+    learned, so that the same text has the same row everywhere. It is for languages with spaces between words.
+
+    Returns:
+        Features, shape (n, 1024), float32; rows of the length √(1.5² + 1).
+
+    >>> ngram_features(["The cat sat on the mat.", "the cat sat on the mat."]).shape
+    (2, 1024)
+    """
+    rows = np.empty((len(texts), 2 * COLUMNS), dtype=np.float32)
+    for row, text in zip(rows, texts, strict=True):
+        letters = np.frombuffer(f"{START}{text}{END}".encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        kinds = [zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in (START, *kinds_of(text), END)]
+        row[:COLUMNS] = LETTERS_WEIGHT * _hash_pairs(letters.astype(np.uint64))
+        row[COLUMNS:] = _hash_pairs(np.array(kinds, dtype=np.uint64))
+    return rows
+
+
+def kinds_of(text: str) -> list[str]:
+    """The kinds of the words and marks of a text, in order.
+
+    >>> kinds_of("The cats: 12")
+    ['The', 'long', ':', '0']
+    """
+    return list(map(kind, _WORD.findall(text)))
+
+
+def kind(word: str) -> str:
+    """Return the class of a word or mark.
+
+    >>> [kind(word) for word in ("the", "London", "walked", "1984", ",")]
+    ['the', 'Long', 'long', '0', ',']
+    """
+    if word[0].isdigit():
+        return "0"
+    if len(word) <= KEPT_LETTERS or not word[0].isalnum():
+        return word
+    return "Long" if word[0].isupper() else "long"
+
+
+def _hash_pairs(items: Hashes) -> Array:
+    """Counts of pairs of neighbours, hashed to columns with a sign: a row of length one."""
+    pairs, counts = np.unique(_mix(_mix(items[:-1]) + items[1:]), return_counts=True)
+    weights = np.where(pairs >> np.uint64(63), np.sqrt(counts), -np.sqrt(counts))
+    row = np.bincount((pairs % np.uint64(COLUMNS)).astype(np.intp), weights=weights, minlength=COLUMNS)
+    length = float(np.linalg.norm(row))
+    return row / length if length > 0 else row  # signs may cancel out in the shortest of texts
+
+
+def _mix(values: Hashes) -> Hashes:
+    """Each number's bits well mixed: the last step of SplitMix64 (Steele et al. 2014)."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+class NgramUse(NamedTuple):
+    """Frequency, in either set, of one pair of neighbouring characters or of neighbouring kinds of words.
+
+    ngram: as it is shown; ⏎ is a line break, ␣ a blank, "[long word]" any word of more than three letters. kind:
+    "letters" or "words". p_per_1000, q_per_1000: of 1,000 pairs of this kind of the human and of the model's texts.
+    t: Welch's statistic of the square roots of its shares of the texts, above 0 where the model uses it more.
+    format: what of the format it is, such as "line breaks"; empty where it is none.
+    """
+
+    ngram: str
+    kind: str
+    p_per_1000: float
+    q_per_1000: float
+    t: float
+    format: str
+
+
+def differing_ngrams(p_texts: Sequence[str], q_texts: Sequence[str]) -> tuple[NgramUse, ...]:
+    """The n-grams whose use differs most between two sets of texts, the most telling first.
+
+    The features of `ngrams` are the square roots of each pair's share of a text, hashed. Pairs are ranked by the
+    difference of the sets' mean roots over its standard error, and left out unless it is significant at 5 % with
+    Bonferroni's correction for all pairs. Texts count as independent.
+
+    Args:
+        p_texts, q_texts: at least two of each; else nothing is found.
+
+    Returns:
+        At most 8 n-grams of how texts are written, and at most 4 of how they are formatted.
+
+    >>> p, q = [f"we saw it {n}" for n in range(20)], [f"we, saw it {n}" for n in range(20)]
+    >>> sorted(use.ngram for use in differing_ngrams(p, q) if use.t > 0 and use.kind == "words")
+    [', saw', 'we ,']
+    """
+    if min(len(p_texts), len(q_texts)) < 2:
+        return ()
+    found = [*_differing(p_texts, q_texts, list, "letters"), *_differing(p_texts, q_texts, kinds_of, "words")]
+    found.sort(key=lambda use: -abs(use.t))
+    kept = [use for use in found if not use.format][:MOST_WRITING] + [use for use in found if use.format][:MOST_FORMAT]
+    return tuple(sorted(kept, key=lambda use: -abs(use.t)))
+
+
+def _differing(
+    p_texts: Sequence[str], q_texts: Sequence[str], parts_of: Callable[[str], list[str]], kind: str
+) -> list[NgramUse]:
+    """The n-grams of one kind whose use differs. parts_of: characters, or kinds of words, of a text."""
+    from scipy.special import stdtr
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    def pairs(text: str) -> list[tuple[str, str]]:
+        parts = [START, *parts_of(text), END]
+        return list(itertools.pairwise(parts))
+
+    counter = CountVectorizer(analyzer=pairs, dtype=np.float64)
+    counts = counter.fit_transform([*p_texts, *q_texts])
+    # marks of both ends make one pair of every text, so that no sum is 0
+    totals = np.asarray(counts.sum(axis=1)).ravel()
+    is_model = np.arange(len(totals)) >= len(p_texts)
+    shares = counts.multiply(1 / totals[:, None]).tocsr()
+    sides = []
+    for chosen in (~is_model, is_model):
+        own, n = shares[chosen], int(chosen.sum())
+        mean = np.asarray(own.sqrt().sum(axis=0)).ravel() / n  # of the square roots of each column's shares
+        variance = np.asarray(own.sum(axis=0)).ravel() / n - mean**2
+        rates = 1000 * np.asarray(counts[chosen].sum(axis=0)).ravel() / totals[chosen].sum()
+        sides.append((mean, np.maximum(variance, 0) / (n - 1), rates))
+    (p_mean, p_error, p_rates), (q_mean, q_error, q_rates) = sides
+    t = (q_mean - p_mean) / np.sqrt(p_error + q_error + 1e-12)  # equal rows have a little error, so that it is finite
+    chance = 2 * stdtr(min(len(p_texts), len(q_texts)) - 1, -np.abs(t)) * len(t)
+    found = []
+    names = counter.get_feature_names_out()
+    for number in np.flatnonzero(chance <= SURE).tolist():
+        pair = names[number]
+        shown = "".join(map(_letter, pair)) if kind == "letters" else " ".join(_KINDS.get(part, part) for part in pair)
+        rates = float(p_rates[number]), float(q_rates[number])
+        found.append(NgramUse(shown, kind, *rates, float(t[number]), format_of_pair(*pair)))
+    return found
+
+
+def format_of_pair(first: str, second: str) -> str:
+    """Name the formatting that a pair of characters or of kinds of words shows; empty if it shows none.
+
+    >>> format_of_pair(".", "\\n"), format_of_pair(" ", ","), format_of_pair("t", "h")
+    ('line breaks', 'blanks before marks', '')
+    """
+    both = {first, second}
+    if "\n" in both or "\r" in both:
+        return FORMATS["line_breaks"].what
+    blanks = first.isspace() + second.isspace()
+    if START in both or END in both:
+        return FORMATS["outer_blanks" if blanks else "first_character" if first == START else "last_character"].what
+    if blanks == 2 or any(part.isspace() and part != " " for part in both):
+        return FORMATS["double_blanks"].what
+    named = (("curly_quotes", _CURLY), ("quotes", _QUOTES), ("dashes", _DASHES), ("markdown", _MARKDOWN))
+    for name, marks in named:
+        if both & marks:
+            return FORMATS[name].what
+    if first == second == "-" or both == {" ", "-"}:
+        return FORMATS["dashes"].what
+    return "blanks before marks" if first == " " and second in set(".,;:!?)") else ""
+
+
+def _letter(mark: str) -> str:
+    """A character as it is shown."""
+    if mark in _SHOWN:
+        return _SHOWN[mark]
+    return f"[U+{ord(mark):04X}]" if unicodedata.category(mark)[0] in "CZM" else mark
 
 
 class TextFunction(NamedTuple):
@@ -27,7 +221,7 @@ class TextFunction(NamedTuple):
 
 
 TEXT_FUNCTIONS = {
-    "ngrams": TextFunction(ngrams.ngram_features, {"model": "ngrams", "revision": ngrams.REVISION}),
+    "ngrams": TextFunction(ngram_features, {"model": "ngrams", "revision": REVISION}),
 }
 
 
@@ -152,9 +346,10 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     >>> list(named_featurizers(["gpt2-large", "minilm"], first="minilm"))
     ['minilm', 'gpt2-large']
     """
+    is_pair = isinstance(featurizers, tuple) and len(featurizers) == 2 and hasattr(featurizers[0], "state_dict")
     if isinstance(featurizers, Mapping):
         named = list(featurizers.items())
-    elif isinstance(featurizers, (list, tuple)) and not _is_pair(featurizers):
+    elif isinstance(featurizers, (list, tuple)) and not is_pair:
         named = [(featurizer_name(one), one) for one in featurizers]
     elif isinstance(featurizers, (str, tuple)) or callable(featurizers):
         named = [(featurizer_name(featurizers), featurizers)]
@@ -175,11 +370,6 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     if not found:
         raise WrongOption.of("featurizers", "must hold at least one featurizer, got none")
     return found
-
-
-def _is_pair(value: list[object] | tuple[object, ...]) -> bool:
-    """Return whether a value is a (model, tokenizer) pair, which is one featurizer."""
-    return isinstance(value, tuple) and len(value) == 2 and hasattr(value[0], "state_dict")
 
 
 def featurizer_name(featurizer: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,17 +33,11 @@ _POSITIVE = {"temperature": math.inf, "top_p": 1.0, "typical_p": 1.0, "repetitio
 _SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_tokens", "cache_", "output_")
 
 
-def vocabulary_size(model: LanguageModel) -> int:
-    """Number of tokens in the model's input embeddings."""
-    embeddings = model.get_input_embeddings()
-    known = getattr(embeddings, "num_embeddings", None)  # of sharded weights, a process sees a part or nothing
-    return int(embeddings.weight.shape[0] if known is None else known)
-
-
-def max_positions(model: LanguageModel) -> int | None:
-    """Maximal number of tokens, prompt and continuation together; None if any number."""
-    limit = getattr(model.config, "max_position_embeddings", None)
-    return int(limit) if isinstance(limit, int) and limit > 0 and not is_encoder_decoder(model) else None
+def max_positions(model: LanguageModel | None) -> int | None:
+    """Maximal number of tokens, prompt and continuation together; None if any number, or where a function writes."""
+    limit = None if model is None else getattr(model.config, "max_position_embeddings", None)
+    is_limit = isinstance(limit, int) and limit > 0 and model is not None and not is_encoder_decoder(model)
+    return limit if is_limit else None
 
 
 def is_encoder_decoder(model: LanguageModel) -> bool:
@@ -65,24 +59,18 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
         raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {shown(config, 80)}")
     given = config if isinstance(config, Mapping) else config.to_dict()
     _check_values(given)
-    _check_names(given, vars(transformers.GenerationConfig()), own=config is not given)
+    known, own = vars(transformers.GenerationConfig()), config is not given
+    for wrong in (name for name in given if name not in known):  # the library would keep it and never use it
+        # a model's file may have settings of its own, as of a speech model: only a misspelt name is refused there
+        close = difflib.get_close_matches(wrong, known, n=1, cutoff=0.85 if own else 0.6)
+        if close or not own:
+            meant = f": did you mean {close[0]!r}?" if close else ""
+            raise ValueError(f"generation_config has no setting {shown(wrong)}{meant}")
     try:
         settings: GenerationConfig = transformers.GenerationConfig(**config) if isinstance(config, Mapping) else config
     except (TypeError, ValueError) as error:
         raise type(error)(f"generation_config: {one_line(error)}") from error
     return settings
-
-
-def _check_names(settings: Mapping[str, object], known: Collection[str], *, own: bool) -> None:
-    """Raise `ValueError` for an unknown setting, which the library would keep and never use.
-
-    own: settings of a model's own may be there, as in the file of a speech model: only a misspelt name is refused.
-    """
-    for wrong in (name for name in settings if name not in known):
-        close = difflib.get_close_matches(wrong, known, n=1, cutoff=0.85 if own else 0.6)
-        if close or not own:
-            meant = f": did you mean {close[0]!r}?" if close else ""
-            raise ValueError(f"generation_config has no setting {shown(wrong)}{meant}")
 
 
 def _check_values(settings: Mapping[str, object]) -> None:
@@ -127,9 +115,11 @@ def describe_settings(config: GenerationConfig, model: LanguageModel) -> str:
     A setting that `config` leaves open is taken from the model's `generation_config`, then from the library (where
     top_k is 50), as `generate` does.
     """
-    neutral = {"top_k": 0, **_library_defaults(config), "do_sample": None, "num_beams": 1}
+    of_library = getattr(type(config), "_get_default_generation_params", None)
+    defaults = {"top_k": 50, "top_p": 1.0, "temperature": 1.0} if of_library is None else dict(of_library())
+    neutral = {"top_k": 0, **defaults, "do_sample": None, "num_beams": 1}
     own = getattr(model, "generation_config", None)
-    found: dict[str, object] = dict(_library_defaults(config))
+    found: dict[str, object] = defaults
     for source in (own, config):
         values = {} if source is None else source.to_dict()
         found |= {name: value for name, value in values.items() if value is not None}
@@ -146,29 +136,18 @@ def describe_settings(config: GenerationConfig, model: LanguageModel) -> str:
     )
 
 
-def _library_defaults(config: GenerationConfig) -> dict[str, object]:
-    """The library's defaults for settings that neither the user nor the model made."""
-    defaults = getattr(type(config), "_get_default_generation_params", None)
-    return dict(defaults()) if defaults is not None else {"top_k": 50, "top_p": 1.0, "temperature": 1.0}
-
-
-def end_ids(config: GenerationConfig, model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """The tokens that end a text: the user's, the model's or the tokenizer's, the first that the model knows."""
-    size = vocabulary_size(model)
-    for owner in (config, getattr(model, "generation_config", None), tokenizer):
-        value = getattr(owner, "eos_token_id", None)
-        known = [item for item in (value if isinstance(value, (list, tuple)) else [value]) if item is not None]
-        known = [int(item) for item in known if 0 <= item < size]
+def known_ids(model: LanguageModel, *places: tuple[object, str]) -> list[int]:
+    """The token ids that the model knows in the first attribute of an owner that has any; empty without one."""
+    embeddings = model.get_input_embeddings()
+    size = getattr(embeddings, "num_embeddings", None)  # of sharded weights, a process sees a part or nothing
+    size = int(embeddings.weight.shape[0] if size is None else size)
+    for owner, name in places:
+        value = getattr(owner, name, None)
+        listed = value if isinstance(value, (list, tuple)) else [value]
+        known = [int(item) for item in listed if item is not None and 0 <= item < size]
         if known:
             return known
     return []
-
-
-def first_token(model: LanguageModel, *places: tuple[object, str]) -> int | None:
-    """The first token id in attributes of these owners that the model knows."""
-    size = vocabulary_size(model)
-    values = (getattr(owner, name, None) for owner, name in places)
-    return next((value for value in values if isinstance(value, int) and 0 <= value < size), None)
 
 
 # --- prompts, texts and their tokens ----------------------------------------------------------------------------------
@@ -240,14 +219,10 @@ def start_ids(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> tuple
         ValueError: neither is known.
     """
     owners = (getattr(model, "generation_config", None), model.config)
-    found = first_token(
-        model,
-        (tokenizer, "bos_token_id"),
-        (tokenizer, "eos_token_id"),
-        *((owner, "bos_token_id") for owner in owners),
-    )
-    if found is None:
+    places = [(tokenizer, "bos_token_id"), (tokenizer, "eos_token_id"), *((owner, "bos_token_id") for owner in owners)]
+    found = known_ids(model, *places)
+    if not found:
         raise ValueError(
             "generating without prompts needs a tokenizer with a BOS or an EOS token, and this one has none"
         )
-    return (found,)
+    return (found[0],)

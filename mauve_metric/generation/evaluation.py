@@ -78,7 +78,7 @@ class ReferenceScorer:
         return len(self.reference) if self.reference is not None else len(self.human or ())
 
     def set_references(self, given: Iterable[object] | FeatureSet | str | Path | None) -> None:
-        """Take the human side: texts, a `FeatureSet`, or a file of either; None if `set_texts` follows.
+        """Take the human side: texts, a `FeatureSet`, or a file of either; None if they are those of a dataset.
 
         Raises:
             OSError: there is no such file. TypeError, ValueError: it is not what it should be, or does not fit the
@@ -108,11 +108,6 @@ class ReferenceScorer:
                 "references", given, text_field=self.run.text_field, empty_texts=self.config.empty_texts
             )
             self.human = list(source.texts)
-
-    def set_texts(self, human: list[str]) -> None:
-        """Take human texts; if they are others than before, their features have to be computed."""
-        if human != self.human:
-            self.human, self.reference = human, None
 
     def score(
         self, given: Given, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
@@ -185,9 +180,8 @@ class ReferenceScorer:
 
     def embedded(self, job: Featurizing) -> FeatureSet:
         """The references' features, computed once (each time if the model itself is the featurizer)."""
-        if self.reference is not None and not self.itself:
-            return self.reference
-        self.reference = job.of_texts("references", self.human)
+        if self.reference is None or self.itself:
+            self.reference = job.of_texts("references", self.human)
         return self.reference
 
 

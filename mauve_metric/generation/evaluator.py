@@ -14,7 +14,7 @@ from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of, named_featurizers
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
-from mauve_metric.generation.decoding import Prompt, describe_settings, generation_settings
+from mauve_metric.generation.decoding import Prompt, describe_settings, generation_settings, max_positions
 from mauve_metric.generation.evaluation import Evaluation, PromptGroups, ReferenceScorer, continuation_statistics
 from mauve_metric.generation.options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
@@ -135,21 +135,20 @@ class ModelEvaluator:
                 f"featurize_model_name='self' needs a whole model in the first process, and {sharded_by(model)} has "
                 "sharded its weights: name another featurizer"
             )
-        made_for = (id(tokenizer), self.source.positions(author), self.conversational)
-        if self._made_for != made_for:
-            self._prompts, self._made_for = tuple(self._make_prompts(author, tokenizer)), made_for
-        return self._prompts
-
-    def _make_prompts(self, author: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> list[Prompt]:
-        """The prompts; a dataset gives the human texts too, if there are no others."""
-        options = self.source.options
-        if options.dataset is not None:
+        made_for = (id(tokenizer), max_positions(author), self.conversational)
+        if self._made_for == made_for:
+            return self._prompts
+        options, known = self.source.options, len(self.scorer)
+        if options.dataset is None:
+            conversational = bool(self.conversational)
+            prompts = self.source.as_given(author, tokenizer, self.scorer.human, known, conversational)
+        else:  # which gives the human texts too, if there are no others
             prompts, texts = self.source.of_dataset(options.dataset, author, tokenizer)
             for scorer in self.scorers.values() if options.references is None else ():
-                scorer.set_texts(texts)
-            return prompts
-        human, known = self.scorer.human, len(self.scorer)
-        return self.source.as_given(author, tokenizer, human, known, bool(self.conversational))
+                if texts != scorer.human:
+                    scorer.human, scorer.reference = texts, None
+        self._prompts, self._made_for = tuple(prompts), made_for
+        return self._prompts
 
     def see_training_data(self, datasets: Iterable[object], tokenizer: PreTrainedTokenizerBase | None) -> None:
         """Decide what `chat_template="auto"` means in a training, from the first dataset that shows a row."""

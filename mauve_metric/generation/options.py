@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import CheckedFields, Options, OptionsOfOneProcess
-from mauve_metric.runtime.checks import Check, check_bool, check_count, count_or_none, is_bool, wrong
+from mauve_metric.runtime.checks import Check, check_bool, check_count, choice_check, count_or_none, wrong
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -27,12 +27,6 @@ def _function_or_none(name: str, value: object) -> object:
     if value is not None and not callable(value):
         raise wrong(name, "a function from prompts to texts", value)
     return value
-
-
-def _template(name: str, value: object) -> object:
-    if not is_bool(value) and not (isinstance(value, str) and value == "auto"):
-        raise wrong(name, "'auto', True or False", value)
-    return bool(value) if is_bool(value) else value
 
 
 def _option(default: Value, check: Check, help: str) -> Value:
@@ -67,7 +61,7 @@ class WritingOptions(CheckedFields):
     )
     chat_template: Literal["auto"] | bool = _option(
         "auto",
-        _template,
+        choice_check("auto", True, False),
         "put plain prompts into the tokenizer's chat template, as a user's words, and score the answer; \"auto\": in a "
         "training on conversations. Prompts that are conversations always are",
     )

@@ -39,10 +39,6 @@ class PromptSource:
     settings: GenerationConfig
     text_field: str | None
 
-    def positions(self, model: LanguageModel | None) -> int | None:
-        """Maximal number of tokens, see `decoding.max_positions`; None where a function writes."""
-        return None if model is None else max_positions(model)
-
     def scores_prompt(self, model: LanguageModel | None, prompts: Sequence[Prompt]) -> bool:
         """Return whether the text to score is prompt and continuation: no encoder-decoder's output and no answer."""
         answers = any(prompt.messages is not None for prompt in prompts)
@@ -136,7 +132,7 @@ class PromptSource:
             rows = [tuple(row) if text and row else start for row, text in zip(ids, texts, strict=True)]
             prompts = [Prompt(row, 0, text) for row, text in zip(rows, texts, strict=True)]
         lengths = self._wanted_lengths(model, tokenizer, prompts, human)
-        positions = self.positions(model)
+        positions = max_positions(model)
         rooms = [
             length if positions is None else min(length, positions - len(prompt.ids))
             for prompt, length in zip(prompts, lengths, strict=True)
@@ -206,7 +202,7 @@ class PromptSource:
         short = 0
         at_once = min(_TOKENIZED_AT_ONCE, wanted or _TOKENIZED_AT_ONCE)
         for text, ids in tokenized(tokenizer, self._texts("dataset", dataset, "drop"), at_once):
-            pair = self._split_text(text, ids, self.positions(model), tokenizer)
+            pair = self._split_text(text, ids, max_positions(model), tokenizer)
             if pair is None:
                 short += 1
                 continue

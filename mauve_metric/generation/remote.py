@@ -32,19 +32,8 @@ _OURS = ("model", "messages", "prompt", "stream", "n")  # fields of a request th
 _NAMED = 3  # failed prompts that a message names
 
 
-def openai_server(
-    url: str,
-    *,
-    model: str,
-    api_key: str | None = None,
-    chat: bool | None = None,
-    max_tokens: int | None = 128,
-    concurrency: int = 16,
-    retries: int = 5,
-    timeout: float = 300.0,
-    **sampling: object,
-) -> OpenAIServer:
-    """A `generate_fn` that asks a vLLM or any other server with OpenAI's protocol.
+class openai_server:  # called as a function
+    """A `generate_fn` that asks a vLLM or any other server with OpenAI's protocol, several prompts at a time.
 
     Args:
         url: of the server, such as "http://localhost:8000/v1".
@@ -58,8 +47,11 @@ def openai_server(
         **sampling: further fields of the request, such as temperature and top_p, and those of the server's own such as
             top_k. What is not given, the server decides. With a seed, prompt i gets seed + i.
 
+    Attributes:
+        failures: of the last call: the reason for each prompt that failed, by its number.
+
     Returns:
-        A function from prompts to texts, None for a prompt that failed; see `OpenAIServer`.
+        A function from prompts to texts in their order, None for a prompt that failed.
 
     Raises:
         TypeError, ValueError: an argument is not what it should be. ImportError: httpx is not there.
@@ -67,55 +59,40 @@ def openai_server(
     >>> openai_server("http://localhost:8000", model="gpt2", temperature=1.0)
     openai_server('http://localhost:8000/v1', model='gpt2', max_tokens=128, temperature=1.0)
     """
-    import_httpx()
-    if not isinstance(model, str) or not model.strip():
-        raise wrong("model", "the name that the server has for it", model)
-    if chat is not None and not is_bool(chat):
-        raise wrong("chat", "True, False or None", chat)
-    if is_bool(timeout) or not isinstance(timeout, (int, float)) or not 0 < timeout < float("inf"):
-        raise wrong("timeout", "a number of seconds above 0", timeout)
-    for name, value in sampling.items():
-        if name in _OURS:
-            raise TypeError(f"{name} is not an option of sampling: openai_server sets it itself")
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError, RecursionError):
-            raise wrong(name, "a value that JSON can hold", value) from None
-    settings = {} if max_tokens is None else {"max_tokens": check_count("max_tokens", max_tokens)}
-    return OpenAIServer(
-        _base(url),
-        model,
-        settings | sampling,
-        _key(api_key),
-        chat,
-        check_count("concurrency", concurrency),
-        check_count("retries", retries, low=0),
-        float(timeout),
-    )
 
-
-@dataclass(eq=False, repr=False)
-class OpenAIServer:
-    """Sends prompts to a server, several at a time, and gives the texts in the prompts' order.
-
-    Attributes:
-        failures: of the last call: the reason for each prompt that failed, by its number.
-
-    Raises:
-        ValueError, TypeError: a prompt is none. OSError: no text came for any prompt.
-    """
-
-    url: str
-    model: str
-    settings: Mapping[str, object]
-    _key: _Secret
-    _chat: bool | None
-    _concurrency: int
-    _retries: int
-    _timeout: float
-    failures: dict[int, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        model: str,
+        api_key: str | None = None,
+        chat: bool | None = None,
+        max_tokens: int | None = 128,
+        concurrency: int = 16,
+        retries: int = 5,
+        timeout: float = 300.0,
+        **sampling: object,
+    ) -> None:
+        import_httpx()
+        if not isinstance(model, str) or not model.strip():
+            raise wrong("model", "the name that the server has for it", model)
+        if chat is not None and not is_bool(chat):
+            raise wrong("chat", "True, False or None", chat)
+        if is_bool(timeout) or not isinstance(timeout, (int, float)) or not 0 < timeout < float("inf"):
+            raise wrong("timeout", "a number of seconds above 0", timeout)
+        for name, value in sampling.items():
+            if name in _OURS:
+                raise TypeError(f"{name} is not an option of sampling: openai_server sets it itself")
+            try:
+                json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError, RecursionError):
+                raise wrong(name, "a value that JSON can hold", value) from None
+        settings = {} if max_tokens is None else {"max_tokens": check_count("max_tokens", max_tokens)}
+        self.url, self.model, self.settings = _base(url), model, settings | sampling
+        self._key, self._chat, self._timeout = _key(api_key), chat, float(timeout)
+        self._concurrency = check_count("concurrency", concurrency)
+        self._retries = check_count("retries", retries, low=0)
+        self.failures: dict[int, str] = {}
         self._named = f"model={self.model!r}" + "".join(f", {name}={it!r}" for name, it in self.settings.items())
         self.__qualname__ = f"openai_server({self._named})"  # the signature entry
 
@@ -123,7 +100,11 @@ class OpenAIServer:
         return f"openai_server({self.url!r}, {self._named})"
 
     def __call__(self, prompts: Sequence[str | Conversation]) -> list[str | None]:
-        """The text of each prompt; None for one that failed."""
+        """The text of each prompt; None for one that failed.
+
+        Raises:
+            ValueError, TypeError: a prompt is none. OSError: no text came for any prompt.
+        """
         requests = [self._request(number, prompt) for number, prompt in enumerate(prompts)]
         self.failures = {}
         if not requests:

@@ -14,9 +14,8 @@ from mauve_metric.generation.decoding import (
     Generation,
     Prompt,
     decode,
-    end_ids,
-    first_token,
     is_encoder_decoder,
+    known_ids,
     max_positions,
 )
 from mauve_metric.generation.options import GenerateFunction, WritingOptions
@@ -315,14 +314,16 @@ class Writer:
     def _batch(
         self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], in_step: bool
     ) -> list[Generation]:
-        ends = {*end_ids(self.config, model, tokenizer), *(end for prompt in prompts for end in prompt.ends)}
+        owners = (self.config, getattr(model, "generation_config", None), tokenizer)
+        ends = {*known_ids(model, *((owner, "eos_token_id") for owner in owners))}
+        ends.update(end for prompt in prompts for end in prompt.ends)
         settings = copy.deepcopy(self.config)
         settings.max_new_tokens, settings.max_length = max(prompt.new_tokens for prompt in prompts), None
         settings.use_cache = True if settings.use_cache is None else settings.use_cache
         settings.return_dict_in_generate = False
         settings.eos_token_id = sorted(ends) or None
         padding = ((tokenizer, f"{name}_token_id") for name in ("pad", "eos", "bos"))  # any token, under the mask
-        settings.pad_token_id = first_token(model, *padding) or 0
+        settings.pad_token_id = next(iter(known_ids(model, *padding)), 0)
         alone = is_encoder_decoder(model)
         rows = run_generate(model, [prompt.ids for prompt in prompts], settings, in_step)
         found = []

@@ -1,10 +1,12 @@
-"""Texts as words or sentences with the gaps between them; the choice of pieces to change."""
+"""Texts as words, numbers or sentences with the gaps between them; changes of some of these pieces."""
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,7 +17,10 @@ from mauve_metric.runtime.checks import number_check
 MOST = 0.9  # of a text's words, or of the texts, that the strongest change takes away: all of them would leave none
 _CHARACTERS = UNSPACED.pattern[1:-1]
 _WORD = re.compile(rf"[{_CHARACTERS}]|[^\s{_CHARACTERS}]+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“‘«(\[]*[^\Wa-z_])|(?<=[。！？])|\s*\n\s*")
+
+Perturb: TypeAlias = Callable[..., list[str]]  # of texts, a strength and a seed
 
 
 @dataclass
@@ -46,6 +51,15 @@ def words_in(text: str) -> Pieces:
     Pieces(pieces=['A', 'cat,', 'a', '黑', '猫', '.'], gaps=['', ' ', '  ', ' ', '', '', ''])
     """
     return _split(text, [found.span() for found in _WORD.finditer(text)])
+
+
+def numbers_in(text: str) -> Pieces:
+    """Numbers, with their commas and points.
+
+    >>> numbers_in("3 of 1,000.").pieces
+    ['3', '1,000']
+    """
+    return _split(text, [found.span() for found in _NUMBER.finditer(text)])
 
 
 def sentences_in(text: str) -> Pieces:
@@ -96,3 +110,34 @@ def touched(count: int, strength: float, rng: np.random.Generator) -> Integers:
 def check_strength(strength: float) -> float:
     """A strength as it was given; an error unless it is a number from 0 to 1."""
     return float(number_check(0, 1, low_included=True)("strength", strength))  # type: ignore[arg-type]
+
+
+def draws(count: int, strength: float, rng: np.random.Generator, size: int) -> Iterator[tuple[int, int]]:
+    """The pieces to change of so many, each with a random number below `size`."""
+    places, drawn = touched(count, strength, rng), rng.integers(max(size, 1), size=count)
+    return zip(places.tolist(), drawn[places].tolist(), strict=True)
+
+
+def change_in(split: Callable[[str], Pieces], change: Callable[[Pieces, float, np.random.Generator], None]) -> Perturb:
+    """From a change of the pieces of one text, in place, to a function of texts.
+
+    split: from a text to its pieces. A text that would become empty stays as it is.
+    """
+
+    @functools.wraps(change)
+    def perturb(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
+        if check_strength(strength) == 0:
+            return list(texts)
+        found = []
+        for number, text in enumerate(texts):
+            pieces = split(text)
+            change(pieces, strength, generator(seed, number))
+            new = pieces.joined()
+            found.append(new if new.strip() else text)
+        return found
+
+    return perturb
+
+
+change_words = functools.partial(change_in, words_in)
+change_sentences = functools.partial(change_in, sentences_in)

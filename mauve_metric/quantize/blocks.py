@@ -9,9 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import struct
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,24 +39,6 @@ _SETTINGS = {  # the options that determine a clustering of given rows, by their
     "max_iter": "kmeans_max_iter",
     "seed": "seed",
 }
-_DAMAGE = (  # errors from a truncated or changed file
-    OSError,
-    EOFError,
-    AttributeError,
-    LookupError,
-    ValueError,
-    TypeError,
-    ArithmeticError,
-    RuntimeError,
-    MemoryError,
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-)
-
-
-class _OtherFile(Exception):
-    """Error: a valid file that is not a checkpoint."""
 
 
 class HashedRows:
@@ -141,7 +120,9 @@ def label_rows(
             logger.info("the clustering is taken from %s", file)
             return labels, loaded.projection
         _say_other(file)
-    _check_folder(file)
+    with naming(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    check_can_be_written(file)  # before the work
     made = _fit(watched, config, num_runs)
     content = watched.content()
     save_clustering(file, key, content, made)
@@ -180,13 +161,6 @@ def _labels(rows: HashedRows, clustering: Clustering) -> list[Integers]:
     return [np.concatenate(part) for part in parts]
 
 
-def _check_folder(file: Path) -> None:
-    """Make the folder of a checkpoint, and refuse it before the work if nothing can be written there."""
-    with naming(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-    check_can_be_written(file)
-
-
 def _checksum(*arrays: Array) -> str:
     """A hash of what a checkpoint holds."""
     digest = hashlib.sha256()
@@ -217,18 +191,17 @@ def load_clustering(file: Path, key: str) -> tuple[Clustering, str] | None:
         return None
     try:
         with np.load(file, allow_pickle=False) as stored:
-            if not {*_NAMES, "checksum"} & set(stored):
-                raise _OtherFile
-            arrays = [stored[name] for name in _NAMES]
-            if _checksum(*arrays) != str(stored["checksum"]):
+            is_checkpoint = bool({*_NAMES, "checksum"} & set(stored))
+            arrays = [stored[name] for name in _NAMES if is_checkpoint]
+            if is_checkpoint and _checksum(*arrays) != str(stored["checksum"]):
                 raise ValueError("its checksum is wrong")
-    except _OtherFile:
-        raise NotWritten(
-            f"{str(file)!r} is a numpy file of something else, which a checkpoint would replace: give another folder"
-        ) from None
-    except _DAMAGE:
+    except Exception:  # a truncated or changed file can raise anything
         logger.warning("the checkpoint %s is damaged or of another version: it is replaced", file)
         return None
+    if not is_checkpoint:
+        raise NotWritten(
+            f"{str(file)!r} is a numpy file of something else, which a checkpoint would replace: give another folder"
+        )
     found_key, content, mean, directions, variance, centres = arrays
     if str(found_key) != key:
         _say_other(file)

@@ -8,7 +8,7 @@ how often something is called: there the restarts go on in step, with one produc
 from __future__ import annotations
 
 import logging
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def fit_and_assign(rows: ProjectedRows, num_buckets: int, num_redo: int, max_ite
     if len(rows) <= num_buckets * MAX_ROWS_PER_CENTRE:
         return _best_run(rows, num_buckets, num_redo, max_iter, seed).labels
     centres = fit(rows[sample_numbers(len(rows), num_buckets, seed)], num_buckets, num_redo, max_iter, seed)
-    return on_device.DeviceCentres(rows).start(centres) if is_tensor(rows) else assign(rows, centres)
+    return on_device.DeviceCentres(rows).start(centres[None])[0] if is_tensor(rows) else assign(rows, centres)
 
 
 def sample_numbers(n: int, num_buckets: int, seed: int) -> Integers:
@@ -69,12 +69,11 @@ def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: in
     kernels: such a restart is left to faiss. Ties do not matter where there are no more kinds of rows than centres:
     then each kind has a bucket of its own in the end.
     """
-    search: _Search
+    search: NearestCentres
     if is_tensor(rows):
-        search, squared = _OneRun(on_device.DeviceCentres(rows)), on_device.squared_sum(rows)
+        search, squared = on_device.DeviceCentres(rows), on_device.squared_sum(rows)
     else:
-        nearest = nearest_centres(rows, num_buckets)
-        search = nearest if isinstance(nearest, AllCentres) else _OneRun(nearest)
+        search = nearest_centres(rows, num_buckets)
         squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
     starts = [on_cpu(rows[_start(len(rows), num_buckets, restart, seed)]) for restart in range(num_redo)]
     tied = [restart for restart, start in enumerate(starts) if _kinds(start) < num_buckets]
@@ -91,44 +90,8 @@ def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: in
     return min((ends[restart] for restart in range(num_redo)), key=lambda end: squared + end.cost)
 
 
-class _Search(Protocol):
-    """The nearest centres of fixed rows (n, r) in several runs, each with centres of its own that move."""
-
-    @property
-    def rows(self) -> ProjectedRows:
-        """The rows."""
-
-    def start_all(self, centres: Rows) -> Labels:
-        """The nearest of each run's new centres (runs, k, r) for each row: (runs, n)."""
-
-    def follow_all(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
-        """The same after some of the centres, (runs, k), have moved."""
-
-    def cost_of(self, run: int) -> float:
-        """A run's sum of the squared distances to the nearest centres, less the rows' own squares."""
-
-
-class _OneRun:
-    """A search for one set of centres."""
-
-    def __init__(self, search: NearestCentres) -> None:
-        self.search, self.rows = search, search.rows
-
-    def start_all(self, centres: Rows) -> Labels:
-        """The nearest of new centres."""
-        return self.search.start(centres[0])[None]
-
-    def follow_all(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
-        """The same after some moved."""
-        return self.search.follow(centres[0], np.flatnonzero(moved[0]))[None]
-
-    def cost_of(self, run: int) -> float:
-        """The sum of the squared distances."""
-        return self.search.cost()
-
-
 class _End(NamedTuple):
-    """Result of a run: centres (k, r), the nearest of them for each row, (n,), their cost as of `_Search`."""
+    """Result of a run: centres (k, r), the nearest of them for each row, (n,), their cost as of `NearestCentres`."""
 
     centres: Rows
     labels: Labels
@@ -136,7 +99,7 @@ class _End(NamedTuple):
     iterations: int
 
 
-def _lloyd(search: _Search, centres: Rows, max_iter: int) -> list[_End]:
+def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> list[_End]:
     """Iterate in each run, all in step, until none of its rows changes its bucket, or splitting gains nothing.
 
     centres: the first ones of each run, (runs, k, r).
@@ -144,34 +107,34 @@ def _lloyd(search: _Search, centres: Rows, max_iter: int) -> list[_End]:
     means = _Means(search.rows, *centres.shape[:2])
     runs = range(len(centres))
     ends: dict[int, _End] = {}
-    labels, lowest = search.start_all(centres), [float("inf") for _ in runs]
+    labels, lowest = search.start(centres), [float("inf") for _ in runs]
     for iteration in range(1, max_iter + 1):
         updated, was_split = means.update(labels, centres)
         moved = (updated != centres).any(axis=2)
         for run in (run for run in runs if run not in ends):
             goes_on = moved[run].any()
             if was_split[run]:
-                cost = search.cost_of(run)
+                cost = search.cost(run)
                 if cost >= lowest[run] - _NO_GAIN * abs(lowest[run]) and iteration > 1:
                     goes_on = False  # fewer kinds of rows than centres: splitting would go on for ever
                 lowest[run] = min(cost, lowest[run])
             if not goes_on:
-                ends[run] = _End(centres[run], labels[run], search.cost_of(run), iteration)
+                ends[run] = _End(centres[run], labels[run], search.cost(run), iteration)
         moved[list(ends)] = False
         centres = updated
-        new = search.follow_all(centres, moved)
+        new = search.follow(centres, moved)
         for run in (run for run in runs if run not in ends):
             if iteration == max_iter:
-                ends[run] = _End(centres[run], new[run], search.cost_of(run), iteration)
+                ends[run] = _End(centres[run], new[run], search.cost(run), iteration)
             elif np.array_equal(new[run], labels[run]):
-                ends[run] = _End(centres[run], new[run], search.cost_of(run), iteration + 1)
+                ends[run] = _End(centres[run], new[run], search.cost(run), iteration + 1)
         if len(ends) == len(runs):
             break
         labels = new
     return [ends[run] for run in runs]
 
 
-def _by_faiss(search: _Search, start: Rows, max_iter: int) -> _End:
+def _by_faiss(search: NearestCentres, start: Rows, max_iter: int) -> _End:
     """Iterate as faiss itself does, on the CPU."""
     clustering = import_faiss().Kmeans(
         start.shape[1],
@@ -183,8 +146,8 @@ def _by_faiss(search: _Search, start: Rows, max_iter: int) -> _End:
     )
     clustering.train(on_cpu(search.rows), init_centroids=start)
     centres = np.asarray(clustering.centroids)
-    labels = search.start_all(centres[None])[0]
-    return _End(centres, labels, search.cost_of(0), len(clustering.obj))
+    labels = search.start(centres[None])[0]
+    return _End(centres, labels, search.cost(0), len(clustering.obj))
 
 
 class _Means:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import logging
 import math
 from functools import lru_cache
-from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DIMENSIONS = 4
-_BLOCK = 2**16  # vectors processed at once
 LEAST_ROWS = 64  # a batch
 _POSITIVES = 10  # nearest neighbours that a row's partner is drawn from, itself among them
 _NEGATIVE = 50  # the neighbour, in what the network gives, that a row is kept further away from than from its partner
@@ -239,18 +237,6 @@ def _problem(losses: Floats, steps: int) -> str | None:
     return f"the network of quantizer='lattice' had not settled after {steps} steps: give more lattice_epochs"
 
 
-class Sphere(NamedTuple):
-    """An integer sphere.
-
-    points: (m, 4), in falling lexicographic order. patterns: (a, 4), the kinds of points: their absolute entries,
-    rising. keys: one number for each point, falling as the points do.
-    """
-
-    points: Integers
-    patterns: Integers
-    keys: Integers
-
-
 def num_points(squared_radius: int) -> int:
     """Number of points of four integers with this sum of squares, by Jacobi: 8 Σ d over its divisors d, but 4 ∤ d.
 
@@ -266,43 +252,26 @@ def points(squared_radius: int) -> Integers:
     >>> points(1)[:5].tolist()
     [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, -1]]
     """
-    return sphere(squared_radius).points.copy()
+    return _points(squared_radius).copy()
 
 
 @lru_cache(maxsize=8)
-def sphere(squared_radius: int) -> Sphere:
-    """The points, their kinds and their keys; `ValueError` for a squared radius that is not at least 1."""
+def _points(squared_radius: int) -> Integers:
     check_least("squared_radius", squared_radius)
-    entries = range(math.isqrt(squared_radius) + 1)
-    triples = combinations_with_replacement(entries, DIMENSIONS - 1)
-    patterns = np.array(
-        [
-            (*triple, math.isqrt(rest))
-            for triple in triples
-            if (rest := squared_radius - sum(entry**2 for entry in triple)) >= triple[-1] ** 2
-            and math.isqrt(rest) ** 2 == rest
-        ]
-    )
-    orders = np.array(list(np.ndindex(*(DIMENSIONS,) * DIMENSIONS)))
-    orders = orders[(np.sort(orders) == np.arange(DIMENSIONS)).all(axis=1)]
-    signs = 1 - 2 * np.array(list(np.ndindex(*(2,) * DIMENSIONS)))
-    every = (patterns[:, orders][:, :, None] * signs).reshape(-1, DIMENSIONS)
-    found = np.unique(every, axis=0)[::-1]
-    return Sphere(found, patterns, _keys(found, squared_radius))
-
-
-def _keys(found: Integers, squared_radius: int) -> Integers:
-    """A number for each point (…, 4) that is larger for a lexicographically larger one: (…,)."""
-    base = 2 * math.isqrt(squared_radius) + 1
-    keys: Integers = (found + base // 2) @ (base ** np.arange(DIMENSIONS)[::-1])
-    return keys
+    reach = math.isqrt(squared_radius)
+    first = np.indices((2 * reach + 1,) * (DIMENSIONS - 1)).reshape(DIMENSIONS - 1, -1).T - reach
+    rest = squared_radius - np.square(first).sum(axis=1)
+    last = np.sqrt(np.maximum(rest, 0)).round().astype(np.int64)
+    whole = np.square(last) == rest
+    both = [np.column_stack([first[whole], sign * last[whole]]) for sign in (-1, 1)]
+    found: Integers = np.unique(np.concatenate(both), axis=0)[::-1]
+    return found
 
 
 def nearest_points(vectors: Array, squared_radius: int = 50) -> Labels:
     """The number, in `points`, of the point with the largest inner product with each vector: the nearest in direction.
 
-    A vector's largest entry, sign aside, belongs to the point's largest, its second to the second, and so on: so each
-    kind of points has one candidate, and the best of these is taken. Among points that are equally near the first is.
+    Among points that are equally near the first is taken.
 
     Args:
         vectors: (n, 4), of any length; of zeros, every point is equally near.
@@ -323,20 +292,8 @@ def nearest_points(vectors: Array, squared_radius: int = 50) -> Labels:
         raise ValueError(f"vectors must have shape (n, {DIMENSIONS}), got {vectors.shape}")
     if not np.isfinite(vectors).all():
         raise NotFinite.of("vectors", "must be finite, got NaN or infinity")
-    labels = [_nearest(vectors[start : start + _BLOCK], squared_radius) for start in range(0, len(vectors), _BLOCK)]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *labels])
-
-
-def _nearest(vectors: Floats, squared_radius: int) -> Labels:
-    """The same for a block of vectors."""
-    found = sphere(squared_radius)
-    negative, size = vectors < 0, np.abs(vectors)
-    place = np.arange(DIMENSIONS)
-    ties = np.where(negative, place, 2 * DIMENSIONS - place)  # equal entries: the lexicographically largest point
-    ranks = np.argsort(np.lexsort((ties, size)), axis=1)
-    products = np.sort(size) @ found.patterns.T
-    candidates = np.where(negative[:, None], -1, 1) * found.patterns[:, ranks].swapaxes(0, 1)
-    numbers = np.searchsorted(-found.keys, -_keys(candidates, squared_radius))
-    best = products == products.max(axis=1, keepdims=True)
-    labels: Labels = np.where(best, numbers, len(found.points)).min(axis=1)
+    found = _points(squared_radius)
+    labels = np.empty(len(vectors), dtype=np.int64)
+    for some in blocks_of(len(vectors), len(found)):
+        labels[some] = (vectors[some] @ found.T).argmax(axis=1)
     return labels

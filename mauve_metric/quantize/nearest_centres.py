@@ -46,20 +46,20 @@ _KEPT_BYTES = 2**30  # of bounds kept between iterations; above, all are compute
 
 
 class NearestCentres(Protocol):
-    """The nearest centres of fixed rows (n, r), float32, C order, for centres that move."""
+    """The nearest centres of fixed rows (n, r), float32, C order, in several runs, each with centres that move."""
 
     @property
     def rows(self) -> ProjectedRows:
         """The rows."""
 
     def start(self, centres: Rows) -> Labels:
-        """The nearest of new centres (k, r) for each row, the lowest number among equals: (n,)."""
+        """The nearest of each run's new centres (runs, k, r), the lowest number among equals: (runs, n)."""
 
-    def follow(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
-        """The same after some of the centres, these numbers, have moved."""
+    def follow(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
+        """The same after some of the centres, (runs, k), have moved."""
 
-    def cost(self) -> float:
-        """The sum of the squared distances to the nearest centres, less the rows' own squares."""
+    def cost(self, run: int) -> float:
+        """A run's sum of the squared distances to the nearest centres, less the rows' own squares."""
 
 
 def nearest_centres(rows: Rows, num_centres: int) -> AllCentres | BoundedCentres:
@@ -80,18 +80,13 @@ class AllCentres:
         self.labels = np.empty((0, len(rows)), dtype=np.int64)
 
     def start(self, centres: Rows) -> Labels:
-        """The nearest of new centres in one run, (k, r) → (n,)."""
-        labels: Labels = self.start_all(centres[None])[0]
-        return labels
-
-    def start_all(self, centres: Rows) -> Labels:
-        """The nearest of each run's new centres (runs, k, r), the lowest number among equals: (runs, n)."""
+        """The nearest of each run's new centres."""
         self.distances = np.empty((len(centres), len(self.rows), centres.shape[1]), dtype=np.float32)
         self.labels = np.empty((len(centres), len(self.rows)), dtype=np.int64)
-        return self.follow_all(centres, np.ones(centres.shape[:2], dtype=bool))
+        return self.follow(centres, np.ones(centres.shape[:2], dtype=bool))
 
-    def follow_all(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
-        """The same after some, (runs, k), have moved."""
+    def follow(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
+        """The nearest after some moved."""
         ends = np.cumsum(moved.sum(axis=1))
         fresh = np.split(all_distances(self.rows, centres[moved]), ends[:-1], axis=1)
         self.labels = self.labels.copy()
@@ -100,8 +95,8 @@ class AllCentres:
             self.labels[run] = self.distances[run].argmin(axis=1)
         return self.labels
 
-    def cost_of(self, run: int) -> float:
-        """The sum of a run's distances to its nearest centres."""
+    def cost(self, run: int) -> float:
+        """The sum of the distances to the nearest centres."""
         own = self.distances[run][np.arange(len(self.rows)), self.labels[run]]
         return float(own.sum(dtype=np.float64))
 
@@ -114,7 +109,7 @@ def all_distances(rows: Rows, centres: Rows) -> Rows:
 
 
 class BoundedCentres:
-    """Distances only where lower bounds leave a question; always for one number of centres.
+    """Distances only where lower bounds leave a question, in one run; always for one number of centres.
 
     The rows are in parts, one for each thread where they are many, which does all that there is to do for them: many
     steps are too short to be shared. `low`: the bounds are made in bfloat16, if the rows are of a length that it can
@@ -135,27 +130,27 @@ class BoundedCentres:
 
     def start(self, centres: Rows) -> Labels:
         """The nearest of new centres."""
-        n, k = len(self.rows), len(centres)
+        n, k = len(self.rows), centres.shape[1]
         if not self._parts:
             keep = 4 * n * k <= _KEPT_BYTES
             for some in parts(n, k, max(_LEAST_PART, -(-n // self._threads))):
                 heads = {width: head[some] for width, head in self._heads.items()}
                 low = None if self._low is None else self._low[some]
                 self._parts.append(_Part(self.rows[some], heads, low, keep))
-        return self._of_parts(lambda part: part.start(centres))
+        return self._of_parts(lambda part: part.start(centres[0]))
 
-    def follow(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
+    def follow(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
         """The nearest after some moved."""
-        return self._of_parts(lambda part: part.follow(centres, moved))
+        return self._of_parts(lambda part: part.follow(centres[0], moved[0]))
 
-    def cost(self) -> float:
+    def cost(self, run: int) -> float:
         """The sum of the distances to the nearest centres."""
         return float(sum(part.own.sum(dtype=np.float64) for part in self._parts))
 
     def _of_parts(self, label: Callable[[_Part], Labels]) -> Labels:
         torch_threads = nullcontext() if self._low is None else one_torch_thread()
         with torch_threads, self._libraries.limit(limits=1, user_api="blas"):
-            return np.concatenate(list(self._pool.map(label, self._parts)))
+            return np.concatenate(list(self._pool.map(label, self._parts)))[None]
 
     def _use_one_thread(self) -> None:
         """Keep libraries in a thread of the pool from starting threads of their own."""
@@ -168,7 +163,7 @@ def assign(rows: Rows, centres: Rows) -> Labels:
     """The nearest centre of each row, the lowest number among equals: (n, r), (k, r) → (n,)."""
     labels = np.empty(len(rows), dtype=np.int64)
     for some in parts(len(rows), len(centres)):
-        labels[some] = nearest_centres(rows[some], len(centres)).start(centres)
+        labels[some] = nearest_centres(rows[some], len(centres)).start(centres[None])[0]
     return labels
 
 
@@ -215,11 +210,9 @@ class _Part:
         self.own = _distances(self.rows, np.arange(len(self.rows)), centres, squares, self.labels)
         return self._settle(centres, squares, *self._open(centres, squares))
 
-    def follow(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
+    def follow(self, centres: Rows, has_moved: NDArray[np.bool_]) -> Labels:
         """The nearest after some centres moved."""
-        squares = np.einsum("ij,ij->i", centres, centres)
-        has_moved = np.zeros(len(centres), dtype=bool)
-        has_moved[moved] = True
+        squares, moved = np.einsum("ij,ij->i", centres, centres), np.flatnonzero(has_moved)
         left = np.nonzero(has_moved[self.labels])[0]
         own = _distances(self.rows, left, centres, squares, self.labels[left])
         farther = own > self.own[left]  # the others stay nearer to theirs than to what has not moved

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Labels
 from mauve_metric.runtime.errors import WrongOption
@@ -72,25 +73,25 @@ class DeviceCentres:
         self._cost = 0.0
 
     def start(self, centres: Array) -> Labels:
-        """The nearest of new centres, (n,)."""
+        """The nearest of new centres in one run, (1, k, r) → (1, n)."""
         import torch
 
-        ends = as_tensor(centres, self.rows.device)
+        ends = as_tensor(centres[0], self.rows.device)
         squares = (ends * ends).sum(dim=1)
         labels = torch.empty(len(self.rows), dtype=torch.int64, device=self.rows.device)
         cost = torch.zeros((), dtype=torch.float64, device=self.rows.device)
         with full_precision():
-            for some in steps(len(self.rows), len(centres)):
+            for some in steps(len(self.rows), len(ends)):
                 nearest, labels[some] = torch.addmm(squares, self.rows[some], ends.T, alpha=-2.0).min(dim=1)
                 cost += nearest.sum(dtype=torch.float64)
         self._cost = float(cost)
-        return np.asarray(as_array(labels), dtype=np.int64)
+        return np.asarray(as_array(labels), dtype=np.int64)[None]
 
-    def follow(self, centres: Array, moved: Labels) -> Labels:
+    def follow(self, centres: Array, moved: NDArray[np.bool_]) -> Labels:
         """The same after some moved."""
         return self.start(centres)
 
-    def cost(self) -> float:
+    def cost(self, run: int) -> float:
         """The sum of the squared distances to the nearest centres, less the rows' own squares."""
         return self._cost
 

@@ -102,11 +102,17 @@ class HumanBaseline(SignedResult):
 
     def document(self) -> Document:
         """Build the document: scores of equal sets by size, and the number of texts that shows a difference."""
-        sizes = []
-        for item in self.sizes:
-            raw, debiased = item.mauve, item.mauve_debiased
-            spreads = (raw.mean, raw.std, raw.low, raw.high, debiased.mean, debiased.std, debiased.low)
-            sizes.append((item.texts, item.num_buckets, item.source, item.pairs, *spreads))
+        halves = self.halves
+        range_of_most = interval_words((halves.mauve.low, halves.mauve.high))
+        facts = [
+            f"Two halves of your own human texts, {halves.texts} each on {halves.num_buckets} buckets, score "
+            f"{digits(halves.mauve.mean, '.3f')} ({range_of_most} in 9 of 10 splits) "
+            f"{on_features(self.signature_entries)}: the ceiling at this size, which no model can be expected "
+            f"to pass. Without sampling bias it is {digits(halves.mauve_debiased.mean, '.3f')}, and "
+            f"19 of 20 splits lie above {digits(halves.mauve_debiased.low, '.3f')}.",
+            f"Sets with nothing in common score {digits(self.floor, '.4f')}.",
+        ]
+        sizes = [(*first, *raw, *debiased[:3]) for *first, raw, debiased in map(astuple, self.sizes)]
         needed = [astuple(item) for item in self.needed]
         in_words = [
             (difference, *("over a billion" if texts is None else rounded_up(texts) for texts in numbers))
@@ -120,7 +126,7 @@ class HumanBaseline(SignedResult):
         )
         tables = {"sizes": Table.of(SIZE_COLUMNS, sizes), "needed": Table.of(NEEDED_COLUMNS, needed)}
         shown = Table.of(NEEDED_COLUMNS, in_words)
-        parts = (Prose(self._facts()), tables["sizes"], Prose([NOTE]), shown, Prose([forecasts]))
+        parts = (Prose(facts), tables["sizes"], Prose([NOTE]), shown, Prose([forecasts]))
         return Document(f"{self.texts} human texts", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
@@ -133,16 +139,3 @@ class HumanBaseline(SignedResult):
             for name, found in (("MAUVE", item.mauve), ("MAUVE, debiased", item.mauve_debiased))
         ]
         return intervals_chart(values, "What equal sets score", "mean, and the range of the middle 90 % of pairs")
-
-    def _facts(self) -> list[str]:
-        """Sentences that summarise the tables."""
-        halves = self.halves
-        range_of_most = interval_words((halves.mauve.low, halves.mauve.high))
-        return [
-            f"Two halves of your own human texts, {halves.texts} each on {halves.num_buckets} buckets, score "
-            f"{digits(halves.mauve.mean, '.3f')} ({range_of_most} in 9 of 10 splits) "
-            f"{on_features(self.signature_entries)}: the ceiling at this size, which no model can be expected "
-            f"to pass. Without sampling bias it is {digits(halves.mauve_debiased.mean, '.3f')}, and "
-            f"19 of 20 splits lie above {digits(halves.mauve_debiased.low, '.3f')}.",
-            f"Sets with nothing in common score {digits(self.floor, '.4f')}.",
-        ]

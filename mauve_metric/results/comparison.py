@@ -258,12 +258,10 @@ def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
     rows = []
     for item in comparison.subgroups:
         own = comparison.by_subgroup.get(item.label)
-        result = None if own is None else own.models.get(item.model)
-        ends = dict(zip(("coverage_low", "coverage_high"), item.coverage_ci or (None, None), strict=True))
-        low, high = (result and result.mauve_ci) or (None, None)
+        scores = Table.row(SUBGROUP_COLUMNS, own and own.models.get(item.model), "mauve_ci")
+        low, high = item.coverage_ci or (None, None)
         missed = None if item.missed is None else "yes" if item.missed else "no"
-        scores = {name: getattr(result, name, None) for name in ("mauve_debiased", "auc")}
-        rows.append(Table.row(SUBGROUP_COLUMNS, item, low=low, high=high, missed=missed, **ends, **scores))
+        rows.append(scores | item._asdict() | {"coverage_low": low, "coverage_high": high, "missed": missed})
     return rows
 
 

@@ -99,7 +99,13 @@ class Description(SignedResult):
             *self._parts_of_subgroups(),
         )
         each = {"": self, **self.by_subgroup}
-        rows: list[TableRow] = [{**row, "label": label} for label, found in each.items() for row in found._csv_rows()]
+        rows: list[TableRow] = []
+        for label, one in each.items():
+            for measure in one.measures:
+                known: TableRow = {"label": label, "measure": measure, "better": MEASURES[measure].better}
+                known["human"] = one.human.get(measure)
+                values = {name: found[measure] for name, found in one.models.items() if measure in found}
+                rows += [Table.row(CSV_COLUMNS, item, model=name, **known) for name, item in values.items()]
         columns = (Column("label", "label"), *CSV_COLUMNS) if self.by_subgroup else CSV_COLUMNS
         tables = {"measures": Table(columns, rows), "transfer": self._transfer_table()}
         return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
@@ -114,10 +120,11 @@ class Description(SignedResult):
             for name, found in self.models.items()
             if (item := found.get(measure)) is not None
         ]
-        level = f"{100 * self.confidence_level:g} % intervals"
-        return intervals_chart(
-            values, "Every measure", "differences from the human texts, or values of both sets", level
+        below = (
+            "differences from the human texts, or values of both sets",
+            f"{100 * self.confidence_level:g} % intervals",
         )
+        return intervals_chart(values, "Every measure", *below)
 
     def save_report(self, path: str | Path) -> Path:
         """Write one HTML page with the table of measures, and where MAUVE is among them the page of the comparison.
@@ -143,8 +150,7 @@ class Description(SignedResult):
             if better == "higher":
                 low, high = -high, -low
             elif better == "human":
-                nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-                low, high = nearest, max(abs(low), abs(high))
+                low, high = 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
             distances[name] = low, high
         if len(distances) < 2:
             return None
@@ -219,22 +225,6 @@ class Description(SignedResult):
             columns += [Column(f"label {label}", title, ">") for label, title in titles.items()]
             parts += [Heading(f"{printable(name)} by subgroup"), Table(columns, rows)] if found else []
         return parts
-
-    def _csv_rows(self) -> list[TableRow]:
-        """One row a measure and model, numbers in full."""
-        return [
-            Table.row(
-                CSV_COLUMNS,
-                item,
-                measure=measure,
-                model=name,
-                human=self.human.get(measure),
-                better=MEASURES[measure].better,
-            )
-            for measure in self.measures
-            for name, found in self.models.items()
-            if (item := found.get(measure)) is not None
-        ]
 
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
-from mauve_metric.features.ngrams import NgramUse
+from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table
 from mauve_metric.results.plain_text import digits, excerpt, percent, printable
 from mauve_metric.results.result import MauveResult
@@ -175,7 +175,7 @@ class Explanation(Result):
         most_human, most_model: the human texts that the classifier of the learned score finds most human, and the
             model's that it finds most like the model's, the most extreme first; none where there is no such score.
         ngrams: with texts and the featurizer `ngrams`, the n-grams whose use differs most (see
-            `features.ngrams.NgramUse`); else none.
+            `features.text_functions.NgramUse`); else none.
     """
 
     result: MauveResult
@@ -193,7 +193,7 @@ class Explanation(Result):
     def document(self) -> Document:
         """Build the document: score, gap and parts, buckets with texts, and evidence of a classifier."""
         result, first = self.result, words.headline(self.result)
-        whose = " of the literature's number" if first.literature else ""
+        whose = "" if result.mauve_debiased is None else " of the literature's number"
         said = (opening(result), f"{first.sentence}.", first.beside, verdict(result))
         buckets = Table(
             BUCKET_COLUMNS,

@@ -163,11 +163,23 @@ class Judgement(SignedResult):
     def document(self) -> Document:
         """Build the document: models of each question, sources of their scores, and correlations of measures."""
         parts: list[Part] = []
+        models: list[TableRow] = []
+        correlations: list[TableRow] = []
         for name, scores in self.questions.items():
-            parts += [Heading(name, f"{len(scores.models)} models"), Table(SCORE_COLUMNS, _score_rows(scores))]
-            parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, _agreement_rows(scores))]
-        every = self.questions.values()
-        notes = [CORRELATION_NOTE] if any(scores.agreement for scores in every) else []
+            question, labels = printable(scores.question), shown_names([one.model for one in scores.models])
+            strengths = [one.score for one in scores.models]  # models of equal score have the same rank
+            ranked = [
+                Table.row(SCORE_COLUMNS, one, question=question, rank=1 + strengths.index(one.score), model=label)
+                for one, label in zip(scores.models, labels.values(), strict=True)
+            ]
+            agreement = [
+                Table.row(AGREEMENT_COLUMNS, found, question=question, measure=printable(found.measure))
+                for found in scores.agreement
+            ]
+            parts += [Heading(name, f"{len(ranked)} models"), Table(SCORE_COLUMNS, ranked)]
+            parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, agreement)]
+            models, correlations = models + ranked, correlations + agreement
+        notes = [CORRELATION_NOTE] if correlations else []
         if len(self.questions) > 1:
             sums = ", ".join(f"{printable(name)} {total:g}" for name, total in self.rank_sums.items())
             notes.append(f"Sum of the ranks over the {len(self.questions)} questions, the best first: {sums}.")
@@ -175,12 +187,8 @@ class Judgement(SignedResult):
             names = ", ".join(map(printable, self.left_out))
             notes.append(f"Not both judged and measured, and so in no correlation: {names}.")
         parts.append(Prose(notes, paragraphs=True))
-        tables = {
-            "models": Table((QUESTION, *SCORE_COLUMNS), [row for scores in every for row in _score_rows(scores)]),
-            "correlations": Table(
-                (QUESTION, *AGREEMENT_COLUMNS), [row for scores in every for row in _agreement_rows(scores)]
-            ),
-        }
+        tables = {"models": Table((QUESTION, *SCORE_COLUMNS), models)}
+        tables["correlations"] = Table((QUESTION, *AGREEMENT_COLUMNS), correlations)
         return Document("", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
@@ -322,25 +330,6 @@ def _game_table(title: str, labelled: Sequence[tuple[str, RoundScores]]) -> Tabl
         low, high = scores.accuracy_ci or (None, None)
         rows.append(Table.row(columns, scores, model=printable(label), accuracy_low=low, accuracy_high=high))
     return Table(columns, rows)
-
-
-def _score_rows(scores: QuestionScores) -> list[TableRow]:
-    """One row a model, the strongest first; models of equal score have the same rank."""
-    labels, strengths = shown_names([one.model for one in scores.models]), [one.score for one in scores.models]
-    rows = []
-    for one in scores.models:
-        rank, question = 1 + strengths.index(one.score), printable(scores.question)
-        rows.append(Table.row(SCORE_COLUMNS, one, question=question, rank=rank, model=labels[one.model]))
-    return rows
-
-
-def _agreement_rows(scores: QuestionScores) -> list[TableRow]:
-    """One row a measure, the highest correlation first."""
-    question = printable(scores.question)
-    return [
-        Table.row(AGREEMENT_COLUMNS, found, question=question, measure=printable(found.measure))
-        for found in scores.agreement
-    ]
 
 
 def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:

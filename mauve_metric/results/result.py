@@ -12,6 +12,7 @@ from mauve_metric.measures.groups import Design
 from mauve_metric.results.document import Column, Document, Part, Prose, Table
 from mauve_metric.results.plain_text import digits, printable
 from mauve_metric.results.result_methods import SignedResult
+from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.answer import CONTENT, KINDS, featurizers_table, joint_verdict, opening
 from mauve_metric.results.wording.verdict import finding, learned_sentence, verdict
 from mauve_metric.results.wording.words import facts, headline, result_warnings, warnings_prose
@@ -188,6 +189,11 @@ class MauveResult(SignedResult):
     def joint_verdict(self) -> str:
         """The joint verdict of several featurizers, in sentences; empty for one (see `results.joint_verdict`)."""
         return joint_verdict(self.by_featurizer)
+
+    @property
+    def confidence_level(self) -> float:
+        """The level of the intervals and tests."""
+        return signature_number(self.signature_entries, "confidence_level")
 
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python floats, integers, strings and lists, fit for JSON.

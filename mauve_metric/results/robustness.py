@@ -201,20 +201,11 @@ class Robustness(SignedResult):
             for setting, item in found[1:]
             if setting.factor not in (DESIGN, RESCALING) and item.difference != default.difference
         ]
-        factor, moved = max(moves, key=lambda item: abs(item[1]), default=(None, None))
-        return PairStability(
-            default.a,
-            default.b,
-            default,
-            min(values),
-            max(values),
-            len(found),
-            sum(ahead),
-            sum(item.real and first for (_, item), first in zip(found, ahead, strict=True)),
-            tuple(setting.name for (setting, item), first in zip(found, ahead, strict=True) if item.real and not first),
-            factor,
-            moved,
-        )
+        apart = [(setting.name, first) for (setting, item), first in zip(found, ahead, strict=True) if item.real]
+        turned = tuple(name for name, first in apart if not first)
+        counts = len(found), sum(ahead), len(apart) - len(turned)
+        move = max(moves, key=lambda item: abs(item[1]), default=(None, None))
+        return PairStability(default.a, default.b, default, min(values), max(values), *counts, turned, *move)
 
     @cached_property
     def factors(self) -> tuple[FactorEffect, ...]:
@@ -258,12 +249,18 @@ class Robustness(SignedResult):
         factors = Table.of(FACTOR_COLUMNS, [_factor_row(item, labels) for item in self.factors])
         shown = factors if has_design else Table(FACTOR_COLUMNS[:5], factors.rows)
         prose = Prose(self._facts(labels), lead=self._verdict(labels))
-        parts = (prose, self._settings_table(labels), pairs, shown, Prose([NOTE]))
-        rows = []
+        columns = [Column("setting", "setting"), *Column.each("d", "k", "n"), Column("tau", "τ", "+.3f")]
+        columns += [Column(f"model {name}", labels[name]) for name in self.ranking]
+        rows: list[Sequence[str | float]] = []
+        cells: list[Sequence[str | float]] = []
         for setting in self.settings:
             first = (setting.name, setting.factor, setting.num_buckets, setting.texts, setting.tau)
             for name, score in ((name, setting.models[name]) for name in setting.ranking):
                 rows.append((*first, name, score.rank, score.mauve_debiased, *score.ci, score.mauve))
+            scores = [setting.models[name] for name in self.ranking]
+            ranked = (f"{digits(score.mauve_debiased)} ({score.rank})" for score in scores)
+            cells.append((printable(setting.name), *first[2:], *ranked))
+        parts = (prose, Table.of(columns, cells), pairs, shown, Prose([NOTE]))
         tables = {"settings": Table.of(CSV_COLUMNS, rows), "pairs": pairs, "factors": factors}
         return Document(f"{len(self.ranking)} models under {settings}", parts, tables, [("", self.signature)])
 
@@ -272,17 +269,6 @@ class Robustness(SignedResult):
         from mauve_metric.results.charts import of_comparison
 
         return of_comparison.robustness_chart(self)
-
-    def _settings_table(self, labels: Mapping[str, str]) -> Table:
-        """One row a setting: k, texts, τ, and each model's score with its rank."""
-        columns = [Column("setting", "setting"), *Column.each("d", "k", "n"), Column("tau", "τ", "+.3f")]
-        columns += [Column(f"model {name}", labels[name]) for name in self.ranking]
-        rows: list[Sequence[str | float | None]] = []
-        for setting in self.settings:
-            scores = [setting.models[name] for name in self.ranking]
-            cells = [f"{digits(score.mauve_debiased)} ({score.rank})" for score in scores]
-            rows.append((printable(setting.name), setting.num_buckets, setting.texts, setting.tau, *cells))
-        return Table.of(columns, rows)
 
     def _verdict(self, labels: Mapping[str, str]) -> str:
         """Sentence on the settings that change the ranking."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.document import Column, Document, Heading, Prose, Table
@@ -29,12 +29,12 @@ class StressedScore:
     texts that the error changed or left out.
     """
 
-    strength: float
+    strength: float = field(metadata={"in_dict": False})
     mauve_debiased: float
     ci: tuple[float, float] | None
     p_value: float
-    seen: bool
-    changed: float
+    seen: bool = field(metadata={"in_dict": False})
+    changed: float = field(metadata={"in_dict": False})
 
 
 @dataclass(frozen=True)
@@ -108,19 +108,22 @@ class StressTest(Result):
         """Everything as plain Python values."""
         found = self.featurizers.items()
         return super().to_dict() | {
-            "equal": {
-                name: {key: plain(getattr(one.equal, key)) for key in ("mauve_debiased", "ci", "p_value")}
-                for name, one in found
-            },
+            "equal": {name: plain(one.equal) for name, one in found},
             "unseen": {name: list(one.unseen) for name, one in found},
             "signatures": {name: one.signature for name, one in found},
         }
 
     def document(self) -> Document:
-        """The table of each featurizer, that of the smallest strengths seen, and the notes."""
+        """The table of each featurizer with a row an error, that of the smallest strengths seen, and the notes."""
+        columns = [_ERROR, *(Column(f"{strength:g}", f"{strength:g}") for strength in self.strengths)]
+        columns += [Column("smallest_seen", "seen from", "g"), Column("changed", "texts changed")]
         parts: list[Heading | Table] = []
         for name, found in self.featurizers.items():
-            parts += [Heading(name), self._table(found)]
+            errors = [
+                (error, *map(score_text, scores), found.smallest_seen(error), percent(scores[-1].changed, 1.0))
+                for error, scores in found.perturbations.items()
+            ]
+            parts += [Heading(name), Table.of(columns, errors)]
         if len(self.featurizers) > 1:
             labels = shown_names(list(self.featurizers))
             columns = [_ERROR, *(Column(name, labels[name], "g") for name in self.featurizers)]
@@ -142,17 +145,6 @@ class StressTest(Result):
         from mauve_metric.results.charts import of_comparison
 
         return of_comparison.stress_chart(self)
-
-    def _table(self, found: FeaturizerStress) -> Table:
-        """One row an error: debiased score and interval at each strength, and the smallest strength that is seen."""
-        strengths = [Column(f"{strength:g}", f"{strength:g}") for strength in self.strengths]
-        columns = [_ERROR, *strengths]
-        columns += [Column("smallest_seen", "seen from", "g"), Column("changed", "texts changed")]
-        rows = [
-            (name, *map(score_text, scores), found.smallest_seen(name), percent(scores[-1].changed, 1.0))
-            for name, scores in found.perturbations.items()
-        ]
-        return Table.of(columns, rows)
 
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, UnknownEnding
-from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, inspect_records, key_of
+from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, inspect_records
 from mauve_metric.texts.records import (
     Record,
     decode,
@@ -101,8 +101,8 @@ class SideTexts(NamedTuple):
     field: str | None = None
     origin: str | None = None
     where: Sequence[str] | None = None
-    keys: Sequence[str | int] | None = None
-    documents: Sequence[str | int] | None = None
+    keys: Sequence[Hashable] | None = None
+    documents: Sequence[Hashable] | None = None
     groups: Sequence[Hashable] | None = None
     prompts: Sequence[Hashable] | None = None
     prompt_field: str | None = None
@@ -237,8 +237,8 @@ class TextFile:
     @property
     def holds_both(self) -> bool:
         """Return whether the file has human texts and a model's side by side."""
-        columns = [self.column("reference"), self.column("prediction")]
-        return self.has_two_fields and all(self._has(column.field) for column in columns if column is not None)
+        columns = (self.column("reference"), self.column("prediction"))
+        return self.has_two_fields and all(column is not None and self._has(column.field) for column in columns)
 
     def says(self, *sides: Role) -> str:
         """Describe the recognised format in words; '' for plain texts and tables of one column."""
@@ -306,16 +306,21 @@ class TextFile:
         """The values of a field, one a row."""
         if self._records is None:
             return list(TABLES[self._path.suffix.lower()](self._path, field))
-        values = [value_at(record, field) for record in self._records]
-        return [value if isinstance(value, Hashable) else json.dumps(value, sort_keys=True) for value in values]
+        return _field_values(self._records, field)
 
 
-def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[str | int] | None, list[str | int] | None]:
+def _field_values(records: Sequence[Record], field: str) -> list[Hashable]:
+    """The values of a field, one a record; as JSON where they are lists or objects."""
+    values = [value_at(record, field) for record in records]
+    return [value if isinstance(value, Hashable) else json.dumps(value, sort_keys=True) for value in values]
+
+
+def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[Hashable] | None, list[Hashable] | None]:
     """Keys that match rows, and values that must then be equal; None where the format has none."""
     if known is None or known.key is None or not has_field(records[0], known.key):
         return None, None
-    keys = [key_of(record, known.key) for record in records]
-    seen: dict[str | int, Record] = {}
+    keys = _field_values(records, known.key)
+    seen: dict[Hashable, Record] = {}
     for key, record in zip(keys, records, strict=True) if known.unique else ():
         if key in seen:
             raise ValueError(
@@ -323,9 +328,8 @@ def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[str | i
                 "document"
             )
         seen[key] = record
-    if known.document is None or not has_field(records[0], known.document):
-        return keys, None
-    return keys, [key_of(record, known.document) for record in records]
+    has_document = known.document is not None and has_field(records[0], known.document)
+    return keys, _field_values(records, str(known.document)) if has_document else None
 
 
 def examples_folder() -> Path:

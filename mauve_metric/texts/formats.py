@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -259,9 +258,3 @@ def format_of(record: Record) -> Format | None:
             f"texts with text_field, or with reference_field and prediction_field: {', '.join(map(repr, fields))}"
         )
     return fitting[0] if fitting else None
-
-
-def key_of(record: Record, field: str) -> str | int:
-    """Key that a row is matched by: a number or text as it is, anything else as JSON."""
-    value = value_at(record, field)
-    return value if isinstance(value, (str, int)) else json.dumps(value, sort_keys=True)

@@ -79,7 +79,7 @@ def _order(models: Mapping[str, SideTexts], common_rows: bool) -> dict[str, list
     return order
 
 
-def _check_same_keys(keys: Mapping[str, Sequence[str | int]], common: set[str | int]) -> None:
+def _check_same_keys(keys: Mapping[str, Sequence[Hashable]], common: set[Hashable]) -> None:
     """Raise `ValueError` with the rows that only some of the models have."""
     lacking = []
     everything = list(dict.fromkeys(key for found in keys.values() for key in found))

@@ -72,14 +72,10 @@ def text_source(
         data = iter(data)
     source = TextSource((), stripping=stripping)
     if isinstance(data, Iterator) and empty_texts != "keep":
-        source.texts = _checked_stream(name, data, empty_texts, source, stripping)
+        source.texts = _filled_stream(name, data, empty_texts, source)
         return source
-    texts: list[str] = list(data)
-    for index, text in enumerate(texts):
-        _check_string(name, index, text)
-    texts = texts if stripping is None else list(stripping.each(texts))
+    source.texts = texts = list(_checked(name, data, stripping))
     if empty_texts == "keep":
-        source.texts = texts
         return source
     empty = [index for index, text in enumerate(texts) if not text.strip()]
     if empty and empty_texts == "error":
@@ -90,8 +86,7 @@ def text_source(
             f"holds {len(empty)} empty or whitespace-only text{plural} of {len(texts)}{_after(stripping)}, at "
             f"position{plural} {places}: remove them, or pass empty_texts='drop'",
         )
-    source.texts = [text for text in texts if text.strip()] if empty else texts
-    source.dropped = len(empty)
+    source.texts, source.dropped = [text for text in texts if text.strip()], len(empty)
     if not source.texts:
         raise NoTextsError.of(
             name,
@@ -129,16 +124,19 @@ def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> st
     return chosen
 
 
-def _check_string(name: str, index: int, text: object) -> None:
-    if not isinstance(text, str):
-        raise NotTexts.of(name, f"must hold strings only, got {type(text).__name__} at position {index}: {shown(text)}")
-    if not text.isascii():
+def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> Iterator[str]:
+    """The texts without what is taken off them."""
+    for index, text in enumerate(data):
+        if not isinstance(text, str):
+            got = f"{type(text).__name__} at position {index}: {shown(text)}"
+            raise NotTexts.of(name, f"must hold strings only, got {got}")
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise NotTexts.of(
                 name, f"holds half of a surrogate pair, which is no character, at position {index}: {text!a:.60}"
             ) from error
+        yield text if stripping is None else stripping.of(text)
 
 
 def _after(stripping: Stripping | None) -> str:
@@ -147,18 +145,14 @@ def _after(stripping: Stripping | None) -> str:
     return f" once {rules} is taken off" if rules else ""
 
 
-def _checked_stream(
-    name: str, data: Iterator[str], empty_texts: str, source: TextSource, stripping: Stripping | None
-) -> Iterator[str]:
+def _filled_stream(name: str, data: Iterable[object], empty_texts: str, source: TextSource) -> Iterator[str]:
     kept = 0
-    for index, text in enumerate(data):
-        _check_string(name, index, text)
-        text = text if stripping is None else stripping.of(text)
+    for index, text in enumerate(_checked(name, data, source.stripping)):
         if text.strip():
             kept += 1
             yield text
         elif empty_texts == "error":
-            place = f"empty or whitespace-only text{_after(stripping)} at position {index}"
+            place = f"empty or whitespace-only text{_after(source.stripping)} at position {index}"
             raise EmptyTexts.of(name, f"holds an {place}: remove it, or pass empty_texts='drop'")
         else:
             source.dropped += 1

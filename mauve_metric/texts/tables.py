@@ -171,39 +171,28 @@ def open_table(name: str, data: TableData) -> Table:
         FileNotFoundError: no such file. TypeError, ValueError: no such table, or one without rows.
     """
     if isinstance(data, (str, Path)):
-        return _of_file(name, Path(data))
-    is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
-    if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one:
-        raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}")
-    rows = list(data)
-    odd = next((row for row in rows if not isinstance(row, Mapping)), None)
-    if odd is not None:
-        raise TypeError(f"{name} must hold dicts, got {type(odd).__name__}: {odd!r:.60}")
-    lines = [
-        Line(f"{name}, row {number}", {str(key): _cell(value) for key, value in row.items()})
-        for number, row in enumerate(rows)
-    ]
-    return _check_table(name, [str(column) for column in (rows[0] if rows else ())], lines)
-
-
-def _of_file(name: str, path: Path) -> Table:
-    if path.suffix.lower() not in _ENDINGS:
-        raise ValueError(f"{' '.join(str(path).split())} must be a table, {' or '.join(_ENDINGS)}")
-    try:
-        columns, rows = read_table(path)
-    except OSError as error:
-        raise type(error)(f"{name}: {error}") from error
-    lines = [Line(where, {key: (value or "").strip() for key, value in values.items()}) for where, values in rows]
-    return _check_table(str(path), columns, lines)
-
-
-def _cell(value: object) -> str:
-    """A value as text; empty for None and NaN."""
-    unequal: object = value != value  # an array of these for an array
-    return "" if value is None or (is_bool(unequal) and bool(unequal)) else str(value).strip()
-
-
-def _check_table(name: str, columns: list[str], lines: list[Line]) -> Table:
+        path = Path(data)
+        if path.suffix.lower() not in _ENDINGS:
+            raise ValueError(f"{' '.join(str(path).split())} must be a table, {' or '.join(_ENDINGS)}")
+        try:
+            columns, read = read_table(path)
+        except OSError as error:
+            raise type(error)(f"{name}: {error}") from error
+        name = str(path)
+        lines = [Line(where, {key: (value or "").strip() for key, value in values.items()}) for where, values in read]
+    else:
+        is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
+        if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one:
+            raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}")
+        rows = list(data)
+        odd = next((row for row in rows if not isinstance(row, Mapping)), None)
+        if odd is not None:
+            raise TypeError(f"{name} must hold dicts, got {type(odd).__name__}: {odd!r:.60}")
+        columns = [str(column) for column in (rows[0] if rows else ())]
+        lines = [
+            Line(f"{name}, row {number}", {str(key): _cell(value) for key, value in row.items()})
+            for number, row in enumerate(rows)
+        ]
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
         raise ValueError(f"{name} has two columns called {twice!r}")
@@ -214,6 +203,12 @@ def _check_table(name: str, columns: list[str], lines: list[Line]) -> Table:
         if missing:
             raise ValueError(f"{line.where}: no value for {missing[0]!r}")
     return Table(name, columns, lines)
+
+
+def _cell(value: object) -> str:
+    """A value as text; empty for None and NaN."""
+    unequal: object = value != value  # an array of these for an array
+    return "" if value is None or (is_bool(unequal) and bool(unequal)) else str(value).strip()
 
 
 def plain_name(column: str) -> str:

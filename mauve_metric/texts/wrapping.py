@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from mauve_metric.runtime.errors import WrongOption
@@ -14,8 +16,11 @@ _TAG = re.compile(
     r"|<\|(?P<d>begin|end)_of_(?P<D>thought)\|>",
     re.IGNORECASE,
 )
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w{0,40})[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?<\|message\|>")
-_CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
+_CHANNEL = re.compile(
+    r"<\|channel\|>\s*(?P<name>\w{0,40})[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?<\|message\|>"
+    r"(?P<text>.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)",
+    re.DOTALL,
+)
 _ASSISTANT = re.compile(r"<\|start\|>\s*assistant\s*\Z")
 _BARE_ANALYSIS, _BARE_FINAL = "analysis", "assistantfinal"  # channels whose special tokens the decoder left out
 _ROLE = r"(?:system|developer|user|assistant|model|tool)"
@@ -31,12 +36,15 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))+(?:[ \t]+\"[^\"\n]*\")?\)")
 _MARKDOWN_SEEN = re.compile(r"^(?:```|~~~| {0,3}#{1,6}[ \t]+\S)|\*\*[^\s*][^*\n]*\*\*|\]\(http", re.MULTILINE)
-_CODE = re.compile(r"`([^`\n]+)`")
-_EMPHASIS = (  # the inner one of `**a *b* c**` goes first, so that everything is looked for twice
-    re.compile(r"(?<![\w*])(\*{1,3})(?![\s*])([^*\n]+)(?<!\s)\1(?![\w*])"),
-    re.compile(r"(?<![\w_])(_{1,3})(?![\s_])([^_\n]+)(?<!\s)\1(?![\w_])"),
+_STARS = re.compile(r"(?<![\w*])(\*{1,3})(?![\s*])([^*\n]+)(?<!\s)\1(?![\w*])")
+_UNDERSCORES = re.compile(r"(?<![\w_])(_{1,3})(?![\s_])([^_\n]+)(?<!\s)\1(?![\w_])")
+_INLINE = (  # marks, and what stays; the inner one of `**a *b* c**` goes first, so that everything is looked for twice
+    (_HEADING, ""),
+    (_LINK, r"\1"),
+    (re.compile(r"`([^`\n]+)`"), r"\1"),
+    *[(_STARS, r"\2")] * 2,
+    *[(_UNDERSCORES, r"\2")] * 2,
 )
-_KEY = 12  # characters that prompts are looked up by
 
 
 def without_reasoning(text: str) -> str:
@@ -49,11 +57,12 @@ def without_reasoning(text: str) -> str:
     ['Yes.', 'Yes.', '']
     """
     if "<|channel|>" in text:
-        text = _final_channel(text)
+        channels = list(_CHANNEL.finditer(text))
+        if channels:  # OpenAI's harmony format: its final channel, with the text before its first channel
+            final = [channel["text"] for channel in channels if channel["name"] == "final"]
+            text = "".join([_ASSISTANT.sub("", text[: channels[0].start()]), *final]).strip()
     elif text.startswith(_BARE_ANALYSIS) and _BARE_FINAL in text:
         text = text.rpartition(_BARE_FINAL)[2].strip()
-    if "<" not in text and "[" not in text and "◁" not in text:
-        return text
     kept: list[str] = []
     inside, start, found = "", 0, False
     for match in _TAG.finditer(text):
@@ -71,26 +80,12 @@ def without_reasoning(text: str) -> str:
     return "".join([*kept, "" if inside else text[start:]]).strip()
 
 
-def _final_channel(text: str) -> str:
-    """Return the final channel of a text in OpenAI's harmony format, with the text before its first channel."""
-    kept: list[str] = []
-    for number, match in enumerate(_CHANNEL.finditer(text)):
-        if number == 0:
-            kept.append(_ASSISTANT.sub("", text[: match.start()]))
-        if match[1] == "final":
-            end = _CHANNEL_END.search(text, match.end())
-            kept.append(text[match.end() : end.start() if end else len(text)])
-    return "".join(kept).strip() if kept else text
-
-
 def without_special_tokens(text: str) -> str:
     """A text without tokens that mark its beginning, its end and whose turn it is, and without the turn's role.
 
     >>> without_special_tokens("<|im_start|>assistant\\nYes.<|im_end|>"), without_special_tokens("[INST] a </s>")
     ('Yes.', 'a')
     """
-    if "<" not in text and "[" not in text:
-        return text
     found, times = _SPECIAL.subn("", text)
     return found.strip() if times else text
 
@@ -104,7 +99,10 @@ def without_markdown(text: str) -> str:
     if not any(mark in text for mark in ("#", "*", "_", "`", "](", "~~~")):
         return text
     parts = _FENCE.split(text) if "```" in text or "~~~" in text else [text]  # outside and inside in turn
-    found = "".join(part if number % 2 else _without_inline(part) for number, part in enumerate(parts))
+    for number in range(0, len(parts), 2):
+        for pattern, content in _INLINE:
+            parts[number] = pattern.sub(content, parts[number])
+    found = "".join(parts)
     return text if found == text else found.strip()
 
 
@@ -114,22 +112,7 @@ def shows_markdown(text: str) -> bool:
     >>> shows_markdown("## A plan"), shows_markdown("2 * 3 * 4 in snake_case_names #1")
     (True, False)
     """
-    return ("**" in text or "#" in text or "```" in text or "](http" in text or "~~~" in text) and (
-        _MARKDOWN_SEEN.search(text) is not None
-    )
-
-
-def _without_inline(text: str) -> str:
-    if "#" in text:
-        text = _HEADING.sub("", text)
-    if "](" in text:
-        text = _LINK.sub(r"\1", text)
-    if "`" in text:
-        text = _CODE.sub(r"\1", text)
-    for mark, pattern in zip("*_", _EMPHASIS, strict=True):
-        if mark in text:
-            text = pattern.sub(r"\2", pattern.sub(r"\2", text))
-    return text
+    return _MARKDOWN_SEEN.search(text) is not None
 
 
 def without_outer_blanks(text: str) -> str:
@@ -138,10 +121,7 @@ def without_outer_blanks(text: str) -> str:
     >>> without_outer_blanks(" One  \\ntwo \\n")
     'One\\ntwo'
     """
-    text = text.strip()
-    if " \n" in text or "\t\n" in text:
-        text = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
-    return text
+    return "\n".join(line.rstrip(" \t") for line in text.strip().split("\n"))
 
 
 def without_line_breaks(text: str) -> str:
@@ -170,21 +150,17 @@ class PromptEcho:
     """
 
     def __init__(self, prompts: Iterable[str]) -> None:
-        found = {prompt.strip() for prompt in prompts} - {""}
-        self._short = sorted((prompt for prompt in found if len(prompt) < _KEY), key=len, reverse=True)
-        self._long: dict[str, list[str]] = {}
-        for prompt in sorted(found, key=len, reverse=True):
-            if len(prompt) >= _KEY:
-                self._long.setdefault(prompt[:_KEY], []).append(prompt)
-        self.digest = hashlib.sha256("\0".join(sorted(found)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        self._prompts = sorted({prompt.strip() for prompt in prompts} - {""})
+        self.digest = hashlib.sha256("\0".join(self._prompts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def __call__(self, text: str) -> str:
         """The text behind the prompt."""
-        start = text.lstrip()
-        for prompts in (self._long.get(start[:_KEY], ()), self._short):
-            for prompt in prompts:
-                if start.startswith(prompt):
-                    return start[len(prompt) :].strip()
+        start = beginning = text.lstrip()
+        while place := bisect_right(self._prompts, beginning):  # no prompt behind it begins the text
+            prompt = self._prompts[place - 1]
+            if start.startswith(prompt):
+                return start[len(prompt) :].strip()
+            beginning = os.path.commonprefix([start, prompt])  # noqa: RUF071  (of texts)
         return text
 
 
@@ -244,7 +220,7 @@ class Stripping:
 
     def each(self, texts: Iterable[str]) -> Iterator[str]:
         """Texts without their wrapping, one after the other."""
-        return map(self.of, texts) if self._rules else iter(texts)
+        return map(self.of, texts)
 
     def identity(self) -> dict[str, str]:
         """Identity entry of features of such texts: empty where nothing is removed."""

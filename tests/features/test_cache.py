@@ -24,7 +24,7 @@ from programs import Programs
 from samples import ROOT, texts_of
 
 from mauve_metric import compute_mauve
-from mauve_metric.features import batches, cache
+from mauve_metric.features import cache, featurize
 from mauve_metric.features import cache as feature_cache
 from mauve_metric.features import cache as feature_cache_module
 from mauve_metric.features.cache import FILE_NAME, LOCK_SECONDS, FeatureCache, cache_folder, max_cache_bytes
@@ -52,13 +52,13 @@ def found_in(cache: FeatureCache, keys: list[bytes]) -> NDArray[Any]:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of all batches that the language model is asked for."""
     sizes: list[int] = []
-    original = batches.run_batch
+    original = featurize.run_batch
 
     def counted(encoder: Any, rows: Any) -> NDArray[Any]:
         sizes.append(len(rows))
         return original(encoder, rows)
 
-    monkeypatch.setattr(batches, "run_batch", counted)
+    monkeypatch.setattr(featurize, "run_batch", counted)
     return sizes
 
 
@@ -81,7 +81,7 @@ def test_round_trip_keeps_every_bit_the_type_and_the_order(tmp_path: Path, dtype
     order = [3, 0, 6, 3]
     with FeatureCache(tmp_path) as cache:
         found = cache.get([keys[index] for index in order] + keys_of(1, start=100))
-        assert cache.info().features == 7
+        assert cache.info()["features"] == 7
     assert found[-1] is None
     for row, index in zip(found, order, strict=False):
         assert row is not None and row.dtype == dtype and row.tobytes() == rows[index].tobytes()
@@ -106,7 +106,7 @@ def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
     with FeatureCache(tmp_path) as cache:
         with pytest.raises(ValueError, match="argument"):
             cache.put(keys_of(3), rows_of(2))
-        assert cache.info().features == 0
+        assert cache.info()["features"] == 0
 
 
 def test_the_oldest_go_when_the_file_grows_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_the_oldest_go_when_the_file_grows_too_large(tmp_path: Path, monkeypatch
         for batch in range(40):  # 40 batches of 10 rows of 1 kB: twice the limit
             monkeypatch.setattr(feature_cache.time, "time", lambda batch=batch: now + batch)
             cache.put(keys_of(10, start=10 * batch), rows_of(10, width=256))
-        assert cache.info().bytes <= limit
+        assert cache.info()["bytes"] <= limit
         kept = [row is not None for row in cache.get(keys_of(400))]
         assert not kept[0] and kept[-1]
         assert kept == sorted(kept)  # from some point on all are there
@@ -132,7 +132,7 @@ def test_features_in_use_stay_longer(tmp_path: Path, monkeypatch: pytest.MonkeyP
         cache.put(keys_of(8, start=8), rows_of(8, width=512))
         monkeypatch.setattr(feature_cache.time, "time", lambda: now + 6 * 86_400)
         cache.get(keys_of(8))
-        assert cache.prune(cache.info().bytes - 1) == 2  # an eighth of 16
+        assert cache.prune(cache.info()["bytes"] - 1) == 2  # an eighth of 16
         assert [row is None for row in cache.get(keys_of(16))] == [False] * 8 + [True] * 2 + [False] * 6
 
 
@@ -140,21 +140,21 @@ def test_prune_clear_and_info(tmp_path: Path) -> None:
     with FeatureCache(tmp_path, max_bytes=10**9) as cache:
         cache.put(keys_of(300), rows_of(300, width=256))
         info = cache.info()
-        assert (info.path, info.features, info.max_bytes) == (tmp_path / FILE_NAME, 300, 10**9)
-        assert 300 * 1024 < info.bytes < 3 * 300 * 1024
-        assert cache.prune(info.bytes) == 0
-        deleted = cache.prune(info.bytes // 2)
-        assert 100 < deleted < 200 and cache.info().features == 300 - deleted
+        assert (info["path"], info["features"], info["max_bytes"]) == (str(tmp_path / FILE_NAME), 300, 10**9)
+        assert 300 * 1024 < info["bytes"] < 3 * 300 * 1024
+        assert cache.prune(info["bytes"]) == 0
+        deleted = cache.prune(info["bytes"] // 2)
+        assert 100 < deleted < 200 and cache.info()["features"] == 300 - deleted
         cache.compact()
         assert cache.clear() == 300 - deleted
-        assert cache.info().features == 0
+        assert cache.info()["features"] == 0
     assert (tmp_path / FILE_NAME).stat().st_size < 50_000
 
 
 def test_a_limit_below_the_empty_file_ends(tmp_path: Path) -> None:
     with FeatureCache(tmp_path, max_bytes=1) as cache:
         cache.put(keys_of(5), rows_of(5))
-        assert cache.info().features == 0
+        assert cache.info()["features"] == 0
 
 
 # --- where it lies ------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_an_empty_file_is_a_new_cache(tmp_path: Path) -> None:
     with FeatureCache(tmp_path) as cache:
         assert cache.get(keys_of(1)) == [None]
         cache.put(keys_of(1), rows_of(1))
-        assert cache.info().features == 1
+        assert cache.info()["features"] == 1
 
 
 def test_a_garbage_journal_is_not_believed(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_a_locked_file_is_a_warning(
         writer.execute("ROLLBACK")
         writer.close()
     with FeatureCache(tmp_path) as cache:
-        assert cache.info().features == 0
+        assert cache.info()["features"] == 0
 
 
 def test_a_file_locked_against_reading_is_a_warning(
@@ -367,7 +367,7 @@ def test_a_lock_is_waited_for_once(
         writer.close()
         assert waits == [LOCK_SECONDS, 1.0, 1.0]
         cache.put(keys_of(1), rows_of(1))
-        assert cache.info().features == 1
+        assert cache.info()["features"] == 1
 
 
 @pytest.mark.parametrize("obstacle", ["a file for the folder", "a folder for the file", "no such place"])
@@ -443,7 +443,7 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
         writer.communicate(timeout=300)
         assert writer.returncode == 0
     with FeatureCache(tmp_path) as cache:
-        assert cache.info().features == 450
+        assert cache.info()["features"] == 450
         found = found_in(cache, keys_of(450))
     np.testing.assert_array_equal(found, np.repeat(np.arange(450, dtype=np.float32)[:, None], 16, axis=1))
     assert not list(tmp_path.glob("*corrupt*"))
@@ -453,12 +453,12 @@ KILLED = """
 import sys
 import threading
 import time
-from mauve_metric.features import batches
-original = batches.run_batch
+from mauve_metric.features import featurize
+original = featurize.run_batch
 def slow(encoder, rows):
     time.sleep(0.1)
     return original(encoder, rows)
-batches.run_batch = slow
+featurize.run_batch = slow
 from mauve_metric import FeatureSet
 from samples import texts_of
 FeatureSet.from_texts(

@@ -12,6 +12,7 @@ from encoders import FLOAT32, WORDS, one_at_a_time, relative_difference
 
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.featurize import featurize_texts
+from mauve_metric.options import RunOptions
 
 
 def test_automatic_pooling(tiny_gpt2: str, tiny_roberta: str, minilm: str) -> None:
@@ -64,7 +65,7 @@ def test_roberta_counts_positions_from_its_padding_index(tiny_roberta: str) -> N
     # 66 position embeddings, of which padding_idx + 1 = 2 are no token's
     assert encoder.max_positions == encoder.max_text_length == 64
     long = " ".join(WORDS * 5)
-    found, stats = featurize_texts(encoder, ["ships", long], batch_size=2)
+    found, stats = featurize_texts(encoder, ["ships", long], RunOptions(batch_size=2))
     assert stats.truncated == 1 and stats.lengths[0].tolist()[1] == 64
     expected = torch.stack([states[-1] for states, _ in one_at_a_time(encoder, ["ships", long])]).numpy()
     assert relative_difference(found, expected) <= FLOAT32

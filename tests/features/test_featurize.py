@@ -1,7 +1,9 @@
-"""A text's feature depends on the text and the encoder, and on nothing else."""
+"""A text's feature depends on the text and the encoder, and on nothing else; batches keep to their limits."""
 
 from __future__ import annotations
 
+import itertools
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +14,9 @@ from encoders import FLOAT32, WORDS, counting, mixed_texts, one_at_a_time, relat
 from numpy.typing import NDArray
 
 from mauve_metric.features import featurize
-from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
+from mauve_metric.features.featurize import FeaturizeStats, featurize_texts, plan_batches, tokenize
+from mauve_metric.options import RunOptions
 
 # --- independence of the batch ------------------------------------------------------------------------------------
 
@@ -25,7 +27,7 @@ def test_feature_does_not_depend_on_the_batch(encoder: Encoder) -> None:
     expected = np.stack([states[-1 if encoder.pooling == "last" else slice(None)].numpy().reshape(-1, states.shape[1])
                          .mean(axis=0) for states, _ in one_at_a_time(encoder, texts)])  # fmt: skip
     for batch_size in (1, 3, 16):
-        found, stats = featurize_texts(encoder, texts, batch_size=batch_size)
+        found, stats = featurize_texts(encoder, texts, RunOptions(batch_size=batch_size))
         assert found.dtype == np.float32 and found.shape == expected.shape
         assert relative_difference(found, expected) <= FLOAT32
         assert stats.texts == 20
@@ -37,19 +39,22 @@ def test_feature_does_not_depend_on_neighbours_or_order(encoder: Encoder) -> Non
     texts = mixed_texts(12, 15)
     found = featurize_texts(encoder, texts)[0]
     order = np.random.default_rng(1).permutation(12)
-    shuffled = featurize_texts(encoder, [texts[index] for index in order], batch_size=5)[0]
+    shuffled = featurize_texts(encoder, [texts[index] for index in order], RunOptions(batch_size=5))[0]
     assert relative_difference(shuffled, found[order]) <= FLOAT32
     assert relative_difference(featurize_texts(encoder, texts[3:4])[0], found[3:4]) <= FLOAT32
-    with_long = featurize_texts(encoder, [*texts[:2], " ".join(WORDS * 2)], batch_size=3)[0]
+    with_long = featurize_texts(encoder, [*texts[:2], " ".join(WORDS * 2)], RunOptions(batch_size=3))[0]
     assert relative_difference(with_long[:2], found[:2]) <= FLOAT32
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_padding_side_of_the_tokenizer_does_not_matter(tiny_gpt2: str, side: str) -> None:
     encoder = load_encoder(tiny_gpt2)
-    expected = featurize_texts(encoder, mixed_texts(6, 10), batch_size=1)[0]
+    expected = featurize_texts(encoder, mixed_texts(6, 10), RunOptions(batch_size=1))[0]
     encoder.tokenizer.padding_side = side
-    assert relative_difference(featurize_texts(encoder, mixed_texts(6, 10), batch_size=6)[0], expected) <= FLOAT32
+    assert (
+        relative_difference(featurize_texts(encoder, mixed_texts(6, 10), RunOptions(batch_size=6))[0], expected)
+        <= FLOAT32
+    )
 
 
 # --- pooling ------------------------------------------------------------------------------------------------------
@@ -105,7 +110,7 @@ def test_identical_texts_are_computed_once(tiny_gpt2: str) -> None:
 def test_progress_counts_every_text(tiny_gpt2: str) -> None:
     calls: list[tuple[int, int | None]] = []
     texts = [*mixed_texts(9, 8), "ships", "ships"]
-    featurize_texts(load_encoder(tiny_gpt2), texts, batch_size=2, progress=lambda *call: calls.append(call))
+    featurize_texts(load_encoder(tiny_gpt2), texts, RunOptions(batch_size=2), progress=lambda *call: calls.append(call))
     done = [count for count, _ in calls]
     assert done == sorted(done) and done[-1] == 11 and {total for _, total in calls} == {11}
 
@@ -136,8 +141,6 @@ def test_no_texts_is_an_error(tiny_gpt2: str) -> None:
     encoder = load_encoder(tiny_gpt2)
     with pytest.raises(ValueError, match="no texts"):
         featurize_texts(encoder, [])
-    with pytest.raises(ValueError, match="no texts"):
-        featurize_tokens(encoder, [])
 
 
 def test_a_text_without_tokens_is_an_error(tiny_gpt2: str) -> None:
@@ -189,3 +192,73 @@ def test_reduced_precision_runs(tiny_gpt2: str) -> None:
     assert half.dtype == np.float32
     # 8 bits: 4e-3 a rounding, some dozens of them in two layers
     assert 1e-4 < relative_difference(half, full) < 0.15
+
+
+# --- batches of like length -----------------------------------------------------------------------------------
+
+
+def test_batches_keep_to_the_limits(tiny_gpt2: str) -> None:
+    encoder, model = counting(tiny_gpt2)
+    featurize_texts(encoder, mixed_texts(30, 12), RunOptions(batch_size=4, max_batch_tokens=60))
+    assert max(rows for rows, _ in model.shapes) <= 4
+    assert all(rows * length <= 60 or rows == 1 for rows, length in model.shapes)
+    assert sum(rows for rows, _ in model.shapes) == 30
+
+
+def test_little_padding_on_mixed_lengths(tiny_gpt2: str) -> None:
+    encoder, model = counting(tiny_gpt2)
+    _, stats = featurize_texts(encoder, mixed_texts(1500, 20))
+    assert stats.padded_tokens == sum(rows * length for rows, length in model.shapes)
+    assert stats.tokens == int(np.concatenate(stats.lengths).sum())
+    # 1 to 75 tokens in batches of 1024: some 15 to 100 neighbours of the 1500 sorted texts, so that a batch spans one
+    # or two of the 75 lengths: a waste of a token in some 35, below five in a hundred
+    assert 1 - stats.tokens / stats.padded_tokens < 0.05
+    assert len(model.shapes) < 1.1 * stats.tokens / 1024 + 2  # and not by running each text alone
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, 3])
+@pytest.mark.parametrize("budget", [1, 7, 64, 10_000])
+def test_plan_batches(budget: int, batch_size: int | None) -> None:
+    lengths = np.random.default_rng(budget).integers(1, 40, size=100)
+    batches = plan_batches(lengths, budget, batch_size)
+    assert sorted(itertools.chain.from_iterable(batch.tolist() for batch in batches)) == list(range(100))
+    longest = [int(lengths[batch].max()) for batch in batches]
+    assert longest == sorted(longest, reverse=True)  # the largest batch first: memory runs out early or never
+    for batch, length in zip(batches, longest, strict=True):
+        assert len(batch) == 1 or len(batch) * length <= budget
+        assert batch_size is None or len(batch) <= batch_size
+    assert plan_batches(np.array([], dtype=np.int64), 10) == []
+
+
+def test_out_of_memory_halves_the_batch_and_is_remembered(tiny_gpt2: str, caplog: pytest.LogCaptureFixture) -> None:
+    texts = mixed_texts(60, 12)
+    expected = featurize_texts(load_encoder(tiny_gpt2), texts)[0]
+    encoder, model = counting(tiny_gpt2, most_tokens=100)
+    with caplog.at_level(logging.WARNING, logger="mauve_metric"):
+        found, stats = featurize_texts(encoder, texts, RunOptions(max_batch_tokens=800))
+    assert relative_difference(found, expected) <= FLOAT32
+    assert all(rows * length <= 100 for rows, length in model.shapes)
+    # 800 tokens → 400 → 200 → 100 takes three failures, one more where the halves are uneven; later batches
+    # start within the budget
+    assert 1 <= model.failures <= 4
+    assert stats.backed_off and stats.batch_tokens is not None and stats.batch_tokens <= 100
+    assert "out of memory" in caplog.text
+    assert stats.texts == stats.distinct == 60
+    assert stats.padded_tokens == sum(rows * length for rows, length in model.shapes)
+
+
+def test_out_of_memory_on_one_text_is_an_error(tiny_gpt2: str) -> None:
+    encoder, _ = counting(tiny_gpt2, most_tokens=3)
+    with pytest.raises(torch.OutOfMemoryError):
+        featurize_texts(encoder, ["ships and rain over the quick harbour"])
+
+
+def test_other_errors_of_the_model_come_through(tiny_gpt2: str) -> None:
+    encoder, model = counting(tiny_gpt2)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("shapes do not fit")
+
+    model.inner.forward = fail
+    with pytest.raises(RuntimeError, match="shapes do not fit"):
+        featurize_texts(encoder, ["a", "b"])

@@ -14,8 +14,7 @@ import pytest
 
 from mauve_metric import compute_mauve, featurize
 from mauve_metric.features import feature_set
-from mauve_metric.features.cache import FeatureCache
-from mauve_metric.features.known_texts import source_of
+from mauve_metric.features.cache import FeatureCache, source_of
 from mauve_metric.options import MauveConfig
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +76,7 @@ def test_a_lost_feature_is_computed_again(tiny_gpt2: str) -> None:
 def test_notes_are_no_features(tiny_gpt2: str) -> None:
     read(tiny_gpt2)
     with FeatureCache() as cache:
-        assert cache.info().features == 3  # two texts are equal, one is empty
+        assert cache.info()["features"] == 3  # two texts are equal, one is empty
 
 
 def test_a_model_of_the_hub_has_no_source() -> None:

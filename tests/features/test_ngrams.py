@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from mauve_metric.features.ngrams import COLUMNS, LETTERS_WEIGHT, differing_ngrams, kind, ngram_features
+from mauve_metric.features.text_functions import COLUMNS, LETTERS_WEIGHT, differing_ngrams, kind, ngram_features
 
 TEXT = "The old man walked to the sea, and 3 boats came in."
 WORDS = "the old barn by a river was cold and grey so we left it for the town at noon".split()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from samples import texts_of
 
 from mauve_metric import FeatureSet, compute_mauve
-from mauve_metric.features import batches, encoder, estimate, featurize
+from mauve_metric.features import encoder, featurize
 from mauve_metric.features.feature_set import Featurizing
 from mauve_metric.features.feature_set import featurize as featurized
 from mauve_metric.options import RunOptions, split_options
@@ -202,14 +202,14 @@ def test_a_stream_is_worked_through_in_windows(tiny_gpt2: str, monkeypatch: pyte
         source.texts = counted(source.texts)
         return source
 
-    run_batch = batches.run_batch
+    run_batch = featurize.run_batch
 
     def noted(encoder: Any, rows: Any) -> NDArray[Any]:
         read_at_batch.append(read[0])
         return run_batch(encoder, rows)
 
     monkeypatch.setattr("mauve_metric.features.feature_set.text_source", counting_source)
-    monkeypatch.setattr(batches, "run_batch", noted)
+    monkeypatch.setattr(featurize, "run_batch", noted)
     monkeypatch.setattr(featurize, "WINDOW_TEXTS", 16)
     found = featurized(form(texts), featurize_model_name=tiny_gpt2, cache=False)
     assert sorted(set(read_at_batch)) == [16, 32, 48, 64, 80, 96, 100] and read_at_batch == sorted(read_at_batch)
@@ -229,13 +229,13 @@ def test_a_stream_is_not_read_twice(tiny_gpt2: str) -> None:
 
 
 def test_identical_texts_are_computed_once(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_batch, rows_run = batches.run_batch, []
+    run_batch, rows_run = featurize.run_batch, []
 
     def noted(encoder: Any, rows: Any) -> NDArray[Any]:
         rows_run.extend(rows)
         return run_batch(encoder, rows)
 
-    monkeypatch.setattr(batches, "run_batch", noted)
+    monkeypatch.setattr(featurize, "run_batch", noted)
     found = featurized([HUMAN[0], HUMAN[1], HUMAN[0]] * 4, featurize_model_name=tiny_gpt2, cache=False)
     assert len(rows_run) == 2 and len(found) == 12
     assert np.array_equal(found.features[0], found.features[11])
@@ -378,9 +378,9 @@ def test_a_very_long_run_is_announced_with_advice(
     tiny_gpt2: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, units: bool
 ) -> None:
     tokens = []
-    monkeypatch.setattr(estimate, "has_units", lambda: units)
+    monkeypatch.setattr(featurize, "has_units", lambda: units)
     monkeypatch.setattr(
-        estimate, "estimated_seconds", lambda encoder, count: tokens.append(count) or 86_400.0
+        featurize, "estimated_seconds", lambda encoder, count: tokens.append(count) or 86_400.0
     )  # fmt: skip
     with caplog.at_level(logging.WARNING, logger="mauve_metric"):
         found = featurized(HUMAN, featurize_model_name=tiny_gpt2, cache=False, device="cpu")
@@ -396,12 +396,12 @@ def test_estimate_grows_with_the_tokens(
 ) -> None:
     with Featurizing(*split_options({"featurize_model_name": tiny_gpt2})) as job:
         encoder = job.load()
-    monkeypatch.setattr(estimate, "matmul_rate", lambda device, dtype: 1e9)
+    monkeypatch.setattr(featurize, "matmul_rate", lambda device, dtype: 1e9)
     embeddings = sum(table.weight.numel() for table in (encoder.model.wte, encoder.model.wpe))
     weights = sum(parameter.numel() for parameter in encoder.model.parameters()) - embeddings
     # two operations a weight and token, at half of the rate of matrix products
-    assert estimate.estimated_seconds(encoder, 1e9) == pytest.approx(2 * weights * 1e9 / 0.5e9)
-    estimate.announce(dataclasses.replace(encoder, name="minilm"), [[1] * 1000], 10**9)
+    assert featurize.estimated_seconds(encoder, 1e9) == pytest.approx(2 * weights * 1e9 / 0.5e9)
+    featurize.announce(dataclasses.replace(encoder, name="minilm"), [[1] * 1000], 10**9)
     assert "days" in caplog.text and "featurize_model_name" not in caplog.text  # who has it is not sent to it
 
 

@@ -16,8 +16,13 @@ import torch
 from samples import ngrams
 
 from mauve_metric import FeatureSet, compute_mauve
-from mauve_metric.features.ngrams import REVISION, ngram_features
-from mauve_metric.features.text_functions import function_digest, named_featurizers, text_function
+from mauve_metric.features.text_functions import (
+    REVISION,
+    function_digest,
+    named_featurizers,
+    ngram_features,
+    text_function,
+)
 
 HUMAN = [f"The {n} ships of the king sailed to an island in the north." for n in range(60)]
 MODEL = [f"{n} ships king island North sailed the of the to an in the." for n in range(60)]

@@ -15,7 +15,6 @@ from samples import texts_of
 
 from mauve_metric import FeatureSet, read_texts
 from mauve_metric.duplicates.corpus import corpus_texts
-from mauve_metric.features.likelihood.likelihoods import Likelihoods
 from mauve_metric.features.row_files import NpyRows
 from mauve_metric.runtime import errors
 
@@ -28,16 +27,6 @@ def features(path: Path) -> Path:
     identity = {"model": "some/model", "pooling": "mean", "max_text_length": "64"}
     hashes = np.arange(40, dtype=np.uint64) * 2**57
     return FeatureSet(ROWS, identity, np.arange(40), 3, 1, hashes, hashes, None, {"think": 2}, "jsonl/text").save(path)
-
-
-def likelihoods(path: Path) -> Path:
-    rng, counts = np.random.default_rng(1), np.arange(1, 9)
-    tokens = int(counts.sum())
-    ids = [rng.integers(0, 50, size) for size in (tokens, len(counts), tokens)]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    ranks, p = rng.integers(1, 50, tokens), rng.uniform(0.1, 0.9, tokens)
-    found = Likelihoods(ids[0], offsets, ids[1], np.log(p), ranks, p, ids[2], ranks, 50, {"model": "some/model"}, 2, 1)
-    return found.save(path)
 
 
 def parquet(path: Path) -> Path:
@@ -85,7 +74,6 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], list[Any]], st
     "features.npy": (features, read_features, ""),
     "beside.npy": (features, read_features, ".json"),
     "features.parquet": (features, read_features, ""),
-    "likelihoods.npz": (likelihoods, lambda path: facts(Likelihoods.load(path)), ""),
     "texts.parquet": (parquet, lambda path: read_texts(path), ""),
     "corpus.parquet": (parquet, lambda path: list(corpus_texts(path)), ""),
     "corpus.txt.gz": (zipped, lambda path: list(corpus_texts(path)), ""),

@@ -151,7 +151,7 @@ def test_training_data_that_are_conversations(tokenizer: Any) -> None:
         ([LONGER[:3]], {}, ValueError, "last message must be from the user .*got one from the assistant"),
         (CHATS, {"chat_template": False}, ValueError, "chat_template=False leaves no way to write conversations"),
         (None, {"chat_template": True}, ValueError, "chat_template=True needs prompts"),
-        (CHATS, {"chat_template": "yes"}, ValueError, "chat_template must be 'auto', True or False, got 'yes'"),
+        (CHATS, {"chat_template": "yes"}, ValueError, "chat_template must be one of 'auto', True, False, got 'yes'"),
         ([[*CHATS[0], {"role": "tool", "content": "3"}]], {}, ValueError, ".*: Tools are not for this model"),
     ],
 )  # fmt: skip

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-import numpy as np
 import pytest
 
-from mauve_metric.perturbations.kinds import FOREIGN, FUNCTION_WORDS, MARKUP, OPENINGS
 from mauve_metric.perturbations.pieces import sentences_in, words_in
-from mauve_metric.perturbations.table import PERTURBATIONS, topic_axis
+from mauve_metric.perturbations.table import FOREIGN, FUNCTION_WORDS, MARKUP, OPENINGS, PERTURBATIONS
 
 PLACES = ["Berlin", "Lagos", "Quito", "Oslo", "Perth", "Lima"]
 TOPICS = ["The harbour took in ships with sails from the sea.", "The kitchen baked cakes with cream and sugar."]
@@ -167,7 +165,7 @@ def test_sets_lose_texts_or_a_topic() -> None:
     assert max(copies.values()) - min(copies.values()) <= 1
     left = perturbed("topic_dropped", 1.0)
     assert len({text.split(".")[0] for text in left}) == 1 and len(left) == 12
-    assert np.all(topic_axis(["a", "b"]) == 0)
+    assert perturbed("topic_dropped", 1.0, texts=["a", "b"]) == ["b"]
 
 
 def test_pieces_and_gaps_are_the_text() -> None:

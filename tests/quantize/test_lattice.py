@@ -255,10 +255,10 @@ def adversarial(squared_radius: int) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("squared_radius", [1, 20, 25, 30, 50, 96])
-def test_the_sorting_rule_is_brute_force(squared_radius: int) -> None:
+def test_the_nearest_point_in_wider_numbers(squared_radius: int) -> None:
     every = points(squared_radius)
     for name, vectors in adversarial(squared_radius).items():
-        expected = (vectors.astype(np.float64) @ every.T).argmax(axis=1)  # numpy takes the first of equal ones
+        expected = (vectors.astype(np.longdouble)[:, None] * every).sum(axis=2).argmax(axis=1)
         assert nearest_points(vectors, squared_radius).tolist() == expected.tolist(), name
 
 

@@ -21,15 +21,30 @@ class OneOfThree(AllCentres):
     """All distances, of one run beside two others of which one has ended."""
 
     def start(self, centres: Rows) -> NDArray[np.int64]:
-        return self.start_all(np.stack([centres[::-1], centres, centres + 1]))[1]
+        (own,) = centres
+        return super().start(np.stack([own[::-1], own, own + 1]))[1:2]
 
-    def follow(self, centres: Rows, moved: NDArray[np.int64]) -> NDArray[np.int64]:
-        some = np.zeros((3, len(centres)), dtype=bool)
-        some[0], some[1, moved] = True, True
-        return self.follow_all(np.stack([centres[::-1], centres, centres - 1]), some)[1]
+    def follow(self, centres: Rows, moved: NDArray[np.bool_]) -> NDArray[np.int64]:
+        if len(centres) == 3:  # from `start`
+            return super().follow(centres, moved)
+        (own,) = centres
+        some = np.stack([np.ones_like(moved[0]), moved[0], np.zeros_like(moved[0])])
+        return super().follow(np.stack([own[::-1], own, own - 1]), some)[1:2]
 
-    def cost(self) -> float:
-        return self.cost_of(1)
+    def cost(self, run: int) -> float:
+        return super().cost(1)
+
+
+def start(search: Any, centres: Rows) -> NDArray[np.int64]:
+    """The nearest of new centres in one run, (k, r) → (n,)."""
+    return np.asarray(search.start(centres[None])[0])
+
+
+def follow(search: Any, centres: Rows, moved: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same after the centres with these numbers moved."""
+    has_moved = np.zeros((1, len(centres)), dtype=bool)
+    has_moved[0, moved] = True
+    return np.asarray(search.follow(centres[None], has_moved)[0])
 
 
 def rows(n: int, r: int, decay: float, seed: int = 0) -> Rows:
@@ -60,7 +75,7 @@ def check_nearest(search: Any, centres: Rows, labels: NDArray[np.int64]) -> None
     np.testing.assert_allclose(mine, distances.min(axis=1), rtol=1e-4, atol=1e-5)
     assert (labels == distances.argmin(axis=1)).mean() > 0.999
     squares = np.square(search.rows.astype(np.float64)).sum()
-    assert squares + search.cost() == pytest.approx(mine.sum(), rel=1e-5, abs=1e-6 * squares)
+    assert squares + search.cost(0) == pytest.approx(mine.sum(), rel=1e-5, abs=1e-6 * squares)
 
 
 @pytest.mark.parametrize("way", [OneOfThree, BoundedCentres, LowCentres])
@@ -80,14 +95,14 @@ def test_nearest_as_centres_move(way: Any, n: int, r: int, k: int, decay: float)
     rng = np.random.default_rng(1)
     centres = points[rng.permutation(n)[:k]].copy()
     search = way(points)
-    check_nearest(search, centres, search.start(centres))
+    check_nearest(search, centres, start(search, centres))
     for share in (1.0, 0.5, 0.1, 0.0):
         moved = np.sort(rng.permutation(k)[: round(share * k)])
         centres = centres.copy()
         centres[moved] += 0.3 * rows(len(moved), r, decay, seed=3)
-        check_nearest(search, centres, search.follow(centres, moved))
+        check_nearest(search, centres, follow(search, centres, moved))
     other = points[rng.permutation(n)[:k]].copy()
-    check_nearest(search, other, search.start(other))
+    check_nearest(search, other, start(search, other))
 
 
 def test_bounds_leave_few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,27 +118,27 @@ def test_bounds_leave_few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     points = rows(3000, 300, 0.5)
     centres = points[::30].copy()
     search = BoundedCentres(points)
-    check_nearest(search, centres, search.start(centres))
+    check_nearest(search, centres, start(search, centres))
     moved = np.arange(0, 100, 2)
     centres[moved] *= np.float32(0.9)
-    check_nearest(search, centres, search.follow(centres, moved))
+    check_nearest(search, centres, follow(search, centres, moved))
     assert 2 * len(points) <= sum(computed) < 0.1 * 2 * len(points) * len(centres)
 
 
 def test_parts_and_forgotten_bounds_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     points = rows(1000, 200, 0.5)
-    start, moved = points[:50].copy(), np.arange(10)
-    later = start.copy()
+    first, moved = points[:50].copy(), np.arange(10)
+    later = first.copy()
     later[moved] = points[60:70]
     whole = BoundedCentres(points)
-    expected = [whole.start(start), whole.follow(later, moved)]
+    expected = [start(whole, first), follow(whole, later, moved)]
     monkeypatch.setattr(nearest_centres, "_PART_BYTES", 4 * 50 * 300)
     monkeypatch.setattr(nearest_centres, "_KEPT_BYTES", 0)
     parts = BoundedCentres(points)
-    found = [parts.start(start), parts.follow(later, moved)]
+    found = [start(parts, first), follow(parts, later, moved)]
     assert len(parts._parts) == 4 and parts._parts[0].bounds.size == 0
     np.testing.assert_array_equal(found, expected)
-    assert parts.cost() == pytest.approx(whole.cost(), rel=1e-6)
+    assert parts.cost(0) == pytest.approx(whole.cost(0), rel=1e-6)
     np.testing.assert_array_equal(assign(points, later), expected[1])
 
 
@@ -132,18 +147,18 @@ def test_the_lowest_number_among_equal_centres(way: Any) -> None:
     points = rows(500, 200, 0.5)
     centres = np.repeat(points[:20], 2, axis=0)
     search = way(points)
-    labels = search.start(centres)
+    labels = start(search, centres)
     assert (labels % 2 == 0).all()
     # twins that moved together still tie; the first of three does not move
     centres = np.concatenate([centres[:1], centres[:1], centres[:1], centres[3:]])
-    assert set(search.follow(centres, np.array([2]))[:1]) == {0}
+    assert set(follow(search, centres, np.array([2]))[:1]) == {0}
 
 
 def test_equal_rows_have_equal_centres() -> None:
     """Wherever they stand: in another place of a block a product may round otherwise."""
     half = rows(1501, 300, 0.5)
     points = np.concatenate([half, half[::-1]])
-    labels = BoundedCentres(points).start(half[:200].copy())
+    labels = start(BoundedCentres(points), half[:200].copy())
     np.testing.assert_array_equal(labels[:1501], labels[1501:][::-1])
 
 
@@ -253,7 +268,7 @@ def test_bounds_do_not_change_the_labels(make: Any) -> None:
             search = BoundedCentres(points, low)
             if many < 0:  # no bound rules anything out
                 patch.setattr(nearest_centres._Part, "_limits", lambda part, squares: np.full_like(part.own, 1e30))
-            found.append((search.start(centres), search.follow(later, moved), search.cost()))
+            found.append((start(search, centres), follow(search, later, moved), search.cost(0)))
     for labels, after, cost in found[:2]:
         np.testing.assert_array_equal(labels, found[2][0])
         np.testing.assert_array_equal(after, found[2][1])
@@ -282,5 +297,5 @@ def test_lengths_that_float32_cannot_square(scale: float, monkeypatch: pytest.Mo
     points = rows(2000, 200, 0.5) * np.float32(scale)
     search = nearest_centres.nearest_centres(points, 300)
     with np.errstate(over="ignore", invalid="ignore"):
-        labels = search.start(points[:300].copy())
-        np.testing.assert_array_equal(labels, AllCentres(points).start(points[:300].copy()))
+        labels = start(search, points[:300].copy())
+        np.testing.assert_array_equal(labels, start(AllCentres(points), points[:300].copy()))

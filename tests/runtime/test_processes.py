@@ -24,15 +24,15 @@ FEATURIZES = """
 import json, pathlib, sys
 import numpy as np
 from mauve_metric import FeatureSet, compute_mauve
-from mauve_metric.features import batches, featurize
+from mauve_metric.features import featurize
 from mauve_metric.runtime.processes import process_group
 folder, model = pathlib.Path(sys.argv[1]), sys.argv[2]
 texts = json.loads((folder / "texts.json").read_text())
-run_batch, rows_run = batches.run_batch, []
+run_batch, rows_run = featurize.run_batch, []
 def counted(encoder, rows):
     rows_run.append(len(rows))
     return run_batch(encoder, rows)
-batches.run_batch = counted
+featurize.run_batch = counted
 options = {"featurize_model_name": model, "max_batch_tokens": 96, "distributed": True}
 with process_group() as rank:
     made = FeatureSet.from_texts(texts, cache=False, **options)
@@ -117,22 +117,22 @@ def check_features(expected: FeatureSet, tmp_path: Path) -> None:
 FAILS = """
 import sys
 from mauve_metric import FeatureSet
-from mauve_metric.features import batches
+from mauve_metric.features import featurize
 from mauve_metric.runtime.processes import process_group
-run_batch = batches.run_batch
+run_batch = featurize.run_batch
 with process_group() as rank:
     def broken(encoder, rows):
         if rank == 1:
             raise RuntimeError("the second device burns")
         return run_batch(encoder, rows)
-    batches.run_batch = broken
+    featurize.run_batch = broken
     texts = ["ships and rain", "lists of numbers", "the quick harbour"]
     options = {"featurize_model_name": sys.argv[2], "cache": False, "distributed": True, "batch_size": 1}
     try:
         FeatureSet.from_texts(texts, **options)
     except RuntimeError as error:
         print(f"<rank {rank}: {error}>", flush=True)
-    batches.run_batch = run_batch
+    featurize.run_batch = run_batch
     print(f"<rank {rank} goes on: {len(FeatureSet.from_texts(texts, **options))}>", flush=True)
 """
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
 
 import numpy as np
 
 from mauve_metric.arrays import Array
-from mauve_metric.features.batches import as_objects, output_of, padded
 from mauve_metric.features.encoder import Encoder, without_head
-from mauve_metric.runtime.checks import check_count, did_you_mean, number_check
+from mauve_metric.features.featurize import as_objects, output_of, padded
+from mauve_metric.runtime.checks import Check, check_count, did_you_mean, number_check
 from mauve_metric.runtime.errors import not_causal
 from mauve_metric.runtime.model_state import evaluating, out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers
@@ -31,15 +32,13 @@ _CHUNK_BYTES = {"cpu": 2**26, "cuda": 2**30}  # of the logits that are looked at
 _SAME_HEAD = 1e-5  # of the largest logit: the same product of the same numbers, but for the order of its sums
 _SAME_PREFIX = 1e-3  # likewise; half precision is coarser, and a model that looks ahead differs by far more
 _HALF = 10
-_WARPERS = {  # of transformers, in the order in which `generate` applies them
-    "temperature": "TemperatureLogitsWarper",
-    "top_k": "TopKLogitsWarper",
-    "top_p": "TopPLogitsWarper",
-    "min_p": "MinPLogitsWarper",
-    "typical_p": "TypicalLogitsWarper",
+_SETTINGS: dict[str, tuple[str, Check]] = {  # the class in transformers, in the order in which `generate` applies them
+    "temperature": ("TemperatureLogitsWarper", number_check(0, 1e6)),
+    "top_k": ("TopKLogitsWarper", check_count),
+    "top_p": ("TopPLogitsWarper", number_check(0, 1)),
+    "min_p": ("MinPLogitsWarper", number_check(0, 1)),
+    "typical_p": ("TypicalLogitsWarper", number_check(0, 1)),
 }
-_SHARE = number_check(0, 1)
-_CHECKS = {"temperature": number_check(0, 1e6)}
 _NAMED = {"greedy": "top_k=1", "sampling": ""}
 
 
@@ -71,32 +70,29 @@ def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
         ids, mask = padded(encoder, [first, [*first[:-1], other]])
         both = getattr(model.config, "is_encoder_decoder", False)
         logits = None if both else getattr(output_of(model, ids, mask), "logits", None)
-        if logits is None or logits.ndim != 3 or _output_layer(model) is None:
+        try:
+            layer = model.get_output_embeddings()
+        except (AttributeError, NotImplementedError):
+            layer = None
+        if logits is None or logits.ndim != 3 or layer is None:
             raise not_causal(encoder.name, f"has no head: it is a {type(model).__name__}")
         if not _same(logits[0, :-1], logits[1, :-1], _SAME_PREFIX):
             raise not_causal(encoder.name, f"looks at later tokens: it is a {type(model).__name__}")
-        return Head(_module(model, ids, mask, logits), int(logits.shape[-1]))
+        return Head(_module(model, layer, ids, mask, logits), int(logits.shape[-1]))
 
 
-def _output_layer(model: Any) -> torch.nn.Module | None:
-    try:
-        layer: torch.nn.Module | None = model.get_output_embeddings()
-    except (AttributeError, NotImplementedError):
-        return None
-    return layer
-
-
-def _module(model: Any, ids: torch.Tensor, mask: torch.Tensor, logits: torch.Tensor) -> torch.nn.Module | None:
+def _module(
+    model: Any, layer: torch.nn.Module, ids: torch.Tensor, mask: torch.Tensor, logits: torch.Tensor
+) -> torch.nn.Module | None:
     """The output layer, if it alone gives the model's logits (some scale or clip them afterwards)."""
-    layer = _output_layer(model)
     try:
-        alone = None if layer is None else layer(output_of(without_head(model), ids, mask)[0])
+        alone = layer(output_of(without_head(model), ids, mask)[0])
     except Exception as error:  # any model's own way to refuse; the whole logits are right for each
         if out_of_memory(error):
             raise
         logger.debug("the head of %s is not applied alone: %s", type(model).__name__, error)
         return None
-    return layer if alone is not None and _same(alone, logits, _SAME_HEAD) else None
+    return layer if _same(alone, logits, _SAME_HEAD) else None
 
 
 def _same(found: torch.Tensor, expected: torch.Tensor, tolerance: float) -> bool:
@@ -225,16 +221,13 @@ def check_decoder(decoder: Decoder) -> Decoder:
         TypeError, ValueError: an unknown setting, or one out of range.
     """
     for name in decoder:
-        if name not in _WARPERS:
+        if name not in _SETTINGS:
             raise ValueError(
-                f"a decoder has the settings {', '.join(_WARPERS)}, got {name!r}{did_you_mean(name, _WARPERS)}"
+                f"a decoder has the settings {', '.join(_SETTINGS)}, got {name!r}{did_you_mean(name, _SETTINGS)}"
             )
-    found: dict[str, float] = {}
-    for name, value in decoder.items():
-        check = check_count if name == "top_k" else _CHECKS.get(name, _SHARE)
-        found[name] = cast("float", check(name, value))
+    found = {name: _SETTINGS[name][1](name, value) for name, value in decoder.items()}
     no_change = [name for name in ("temperature", "top_p", "typical_p") if found.get(name) == 1]
-    return cast("Decoder", {name: found[name] for name in _WARPERS if name in found and name not in no_change})
+    return cast("Decoder", {name: found[name] for name in _SETTINGS if name in found and name not in no_change})
 
 
 def describe_decoder(decoder: Decoder) -> str:
@@ -249,11 +242,5 @@ def describe_decoder(decoder: Decoder) -> str:
 def decoded_logits(decoder: Decoder) -> Callable[[torch.Tensor], torch.Tensor]:
     """Function from logits (m, V) to those of the decoder's distribution, -inf for a token that it never takes."""
     transformers = import_transformers()
-    warpers = [getattr(transformers, _WARPERS[name])(value) for name, value in decoder.items()]
-
-    def of(logits: torch.Tensor) -> torch.Tensor:
-        for warper in warpers:
-            logits = warper(None, logits)
-        return logits
-
-    return of
+    warpers = [getattr(transformers, _SETTINGS[name][0])(value) for name, value in decoder.items()]
+    return partial(transformers.LogitsProcessorList(warpers), None)

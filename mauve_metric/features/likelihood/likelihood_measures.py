@@ -165,12 +165,11 @@ def discriminator_ranks(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    _check_alike(human, model)
+    groups = _groups(human, model, groups_p, groups_q)
     edges = likelihood.rank_edges(bins, human.vocabulary_size)
     counts = [likelihood.rank_counts(side.ranks, side.offsets, edges) for side in (human, model)]
     p, q = (side / side.sum(axis=1, keepdims=True) for side in counts)
     rows, is_model = np.concatenate([p, q]), np.repeat([False, True], [len(p), len(q)])
-    groups = _groups(human, model, groups_p, groups_q)
     fold_of = assign_folds(groups, is_model, seed)
     classifier = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
     scores = cross_val_predict(classifier, rows, is_model, cv=PredefinedSplit(fold_of), method="decision_function")
@@ -193,37 +192,33 @@ def discriminator_total_probability(
 
     Solaiman et al. 2019; Ippolito 2021, §3.4.
     """
-    _check_alike(human, model)
+    groups = _groups(human, model, groups_p, groups_q)
     p, q = (likelihood.sums_by_text(side.log_probabilities, side.offsets)[:, None] for side in (human, model))
     is_model = np.repeat([False, True], [len(p), len(q)])
-    fitted = cross_fit(np.concatenate([p, q]), is_model, _groups(human, model, groups_p, groups_q), seed=seed)
+    fitted = cross_fit(np.concatenate([p, q]), is_model, groups, seed=seed)
     return accuracy_of_scores(fitted.held_out, level)
 
 
-def _check_alike(human: Likelihoods, model: Likelihoods) -> None:
+def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, groups_q: Integers | None) -> Integers:
+    """The group of each text, human ones first, from 0, (n,): those given and copies, joined where they meet.
+
+    Raises:
+        ValueError: the sets were read by two models or in two ways; groups that are none.
+    """
     for key in _FIXED:
         p, q = human.identity.get(key), model.identity.get(key)
         if p != q:
             raise ValueError(f"both sets must be read by one language model in one way, got {key} {p!r} and {q!r}")
-
-
-def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, groups_q: Integers | None) -> Integers:
-    """The group of each text, human ones first, from 0, (n,): those given and copies, joined where they meet."""
-    given = _given_groups(groups_p, "groups_p", human) + _given_groups(groups_q, "groups_q", model)
-    return same_origin(_copies(human) + _copies(model), given)
-
-
-def _copies(likelihoods: Likelihoods) -> list[bytes]:
-    """A hash of the tokens of each text."""
-    rows = zip(likelihoods.first_ids, np.split(likelihoods.token_ids, likelihoods.offsets[1:-1]), strict=True)
-    return [hashlib.blake2b(first.tobytes() + row.tobytes(), digest_size=16).digest() for first, row in rows]
-
-
-def _given_groups(groups: Integers | None, name: str, likelihoods: Likelihoods) -> list[int | None]:
-    """The groups that were given, or None for each text."""
-    if groups is None:
-        return [None] * len(likelihoods)
-    groups = np.asarray(groups)
-    if groups.shape != (len(likelihoods),) or groups.dtype.kind not in "iu" or groups.min() < 0:
-        raise ValueError(f"{name} must be {len(likelihoods)} whole numbers from 0, got {groups.dtype} {groups.shape}")
-    return list(groups.tolist())
+    copies: list[bytes] = []
+    given: list[int | None] = []
+    for side, groups, name in ((human, groups_p, "groups_p"), (model, groups_q, "groups_q")):
+        rows = zip(side.first_ids, np.split(side.token_ids, side.offsets[1:-1]), strict=True)
+        copies += [hashlib.blake2b(first.tobytes() + row.tobytes(), digest_size=16).digest() for first, row in rows]
+        if groups is None:
+            given += [None] * len(side)
+            continue
+        groups = np.asarray(groups)
+        if groups.shape != (len(side),) or groups.dtype.kind not in "iu" or groups.min() < 0:
+            raise ValueError(f"{name} must be {len(side)} whole numbers from 0, got {groups.dtype} {groups.shape}")
+        given += groups.tolist()
+    return same_origin(copies, given)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import io
-import json
 import logging
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Integers, TextData
-from mauve_metric.features.batches import FeaturizeStats
+from mauve_metric.arrays import Floats, Integers, TextData
 from mauve_metric.features.cache import open_cache
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.estimate import announce
-from mauve_metric.features.featurize import WINDOW_TEXTS, featurize_tokens, tokenize, windows
+from mauve_metric.features.featurize import (
+    WINDOW_TEXTS,
+    FeaturizeStats,
+    announce,
+    featurize_tokens,
+    tokenize,
+    windows,
+)
 from mauve_metric.features.likelihood.language_model import (
     COLUMNS,
     Decoder,
@@ -34,21 +34,14 @@ from mauve_metric.features.likelihood.language_model import (
 )
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.devices import resolve_device
-from mauve_metric.runtime.errors import NotFinite, one_line
-from mauve_metric.runtime.outputs import written_whole
+from mauve_metric.runtime.errors import NotFinite
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import read_texts
-from mauve_metric.texts.records import read_bytes
 from mauve_metric.texts.sources import text_source
 
 logger = logging.getLogger(__name__)
 
-_FORMAT = "mauve_metric likelihoods 2"
-_ROUNDING = 1e-4  # of probabilities, which are computed in float32
 _SHOWN = 5  # how many positions an error lists
-_INTEGERS = ("token_ids", "offsets", "first_ids", "ranks", "most_likely", "choices")
-_FLOATS = ("log_probabilities", "sparsemax")
-_DAMAGE = (EOFError, OverflowError, RuntimeError, zipfile.BadZipFile, zlib.error)  # what reading a wrong file raises
 
 
 @dataclass(frozen=True)
@@ -85,74 +78,6 @@ class Likelihoods:
     def counts(self) -> Integers:
         """Predicted tokens of each text, (n,)."""
         return np.diff(self.offsets)
-
-    def save(self, path: str | Path) -> Path:
-        """Write a `.npz` file, whole or not at all; its name, to which `.npz` is added where it is missing."""
-        target = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
-        meta = {name: getattr(self, name) for name in ("vocabulary_size", "truncated", "dropped")}
-        meta |= {"format": _FORMAT, "identity": dict(self.identity)}
-        arrays = {name: getattr(self, name) for name in (*_INTEGERS, *_FLOATS)}
-        with written_whole(target) as name, name.open("wb") as file:
-            np.savez_compressed(file, meta=np.array(json.dumps(meta)), **arrays)
-        return target
-
-    @classmethod
-    def load(cls, path: str | Path) -> Likelihoods:
-        """Read what `save` wrote.
-
-        Raises:
-            OSError: there is no such file. ValueError: it is another file, or damaged.
-        """
-        try:
-            with io.BytesIO(read_bytes(Path(path))) as content, np.load(content, allow_pickle=False) as file:
-                meta = json.loads(str(file["meta"]))
-                arrays: dict[str, Array] = {name: file[name] for name in (*_INTEGERS, *_FLOATS)}
-            if meta["format"] != _FORMAT:
-                raise ValueError(f"its format is {meta['format']!r}, not {_FORMAT!r}")
-            values: dict[str, Any] = {name: int(meta[name]) for name in ("vocabulary_size", "truncated", "dropped")}
-            values["identity"] = {str(key): str(value) for key, value in dict(meta["identity"]).items()}
-            found = cls(**_check_arrays(arrays), **values)
-            _check_ranges(found)
-            return found
-        except (*_DAMAGE, ValueError, LookupError, TypeError, SyntaxError, TokenError) as error:
-            raise ValueError(f"{path} is no file of likelihoods, or damaged: {one_line(error)}") from error
-
-
-def _check_arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """The arrays of a file, which anyone may have written: kinds and sizes that belong together."""
-    kinds = {**dict.fromkeys(_INTEGERS, np.int64), **dict.fromkeys(_FLOATS, np.float64)}
-    for name, array in arrays.items():
-        if array.ndim != 1 or array.dtype != kinds[name]:
-            raise ValueError(f"{name} must be a vector of {kinds[name].__name__}")
-    offsets, tokens = arrays["offsets"], len(arrays["token_ids"])
-    if len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != tokens or (np.diff(offsets) < 1).any():
-        raise ValueError("offsets must rise from 0 to the number of tokens")
-    if len(arrays["first_ids"]) != len(offsets) - 1:
-        raise ValueError("first_ids must have one entry a text")
-    if any(len(arrays[name]) != tokens for name in COLUMNS):
-        raise ValueError("every column must have one entry a token")
-    return dict(arrays)
-
-
-def _check_ranges(found: Likelihoods) -> None:
-    """`ValueError` for numbers that no model gives."""
-    size, most = found.vocabulary_size, np.log1p(_ROUNDING)
-    lowest = -np.inf if "decoder" in found.identity else -np.finfo(np.float64).max
-    ranges = {
-        "token_ids": (found.token_ids, 0, size - 1),
-        "first_ids": (found.first_ids, -1, size - 1),
-        "ranks": (found.ranks, 1, size),
-        "most_likely": (found.most_likely, 0, size - 1),
-        "choices": (found.choices, 1, size),
-        "log_probabilities": (found.log_probabilities, lowest, most),
-        "sparsemax": (found.sparsemax, -_ROUNDING, 1 + _ROUNDING),
-        "truncated": (np.array([found.truncated]), 0, len(found)),
-        "dropped": (np.array([found.dropped]), 0, np.inf),
-    }
-    for name, (values, low, high) in ranges.items():
-        wrong = ~((values >= low) & (values <= high))  # NaN too
-        if wrong.any():
-            raise ValueError(f"{name} must be from {low:g} to {high:g}, got {values[wrong.argmax()]}")
 
 
 def likelihoods(
@@ -263,7 +188,7 @@ def _read(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Deco
     head = find_head(encoder, ids[0])
     _check_ids(encoder, ids, head.vocabulary_size)
     announce(encoder, ids, len(ids), "reading")
-    stats = FeaturizeStats(batch_tokens=run.max_batch_tokens)
+    stats = FeaturizeStats()
     with (
         open_cache(run.cache) or contextlib.nullcontext() as store,
         progress_bar(f"read by {encoder.name}", run.verbose) as bar,
@@ -271,30 +196,32 @@ def _read(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Deco
         rows = featurize_tokens(
             encoder,
             ids,
-            batch_size=run.batch_size,
+            run,
+            stats,
+            total=len(ids),
             store=store,
-            stats=stats,
-            advance=None if bar is None else lambda done: bar(done, len(ids)),
-            run=partial(run_likelihoods, head=head, decode=decoded_logits(decoder) if decoder else None),
+            progress=bar,
+            compute=partial(run_likelihoods, head=head, decode=decoded_logits(decoder) if decoder else None),
         )
     logger.info("read by %s: %s", encoder.name, stats)
     table = np.concatenate([row.reshape(len(COLUMNS), -1) for row in rows], axis=1).astype(np.float64)
-    never_taken = np.isneginf(table[0]) if decoder else False
+    log_probabilities, ranks, sparsemax, most_likely, choices = table
+    never_taken = np.isneginf(log_probabilities) if decoder else False
     if not np.isfinite(np.where(never_taken, 0.0, table)).all():
         raise NotFinite(
             f"the model {encoder.name!r} must give finite log-probabilities, and does not in {encoder.dtype}: try "
             "dtype='float32'"
         )
-    columns: dict[str, Any] = {
-        name: column.astype(np.int64) if name in _INTEGERS else column
-        for name, column in zip(COLUMNS, table, strict=True)
-    }
     bos = getattr(encoder.tokenizer, "bos_token_id", None)
     return Likelihoods(
         token_ids=np.fromiter((token for row in ids for token in row[1:]), dtype=np.int64, count=table.shape[1]),
         offsets=np.concatenate([[0], np.cumsum([len(row) - 1 for row in ids])]).astype(np.int64),
         first_ids=np.array([-1 if row[0] == bos else row[0] for row in ids], dtype=np.int64),
-        **columns,
+        log_probabilities=log_probabilities,
+        ranks=ranks.astype(np.int64),
+        sparsemax=sparsemax,
+        most_likely=most_likely.astype(np.int64),
+        choices=choices.astype(np.int64),
         vocabulary_size=head.vocabulary_size,
         identity={key: value for key, value in encoder.identity.items() if key != "pooling"},
     )

@@ -45,6 +45,11 @@ def of_rows(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=list(rows)))
 
 
+def marks(rows: Sequence[Mapping[str, Any]], kind: Any, **style: Any) -> alt.Chart:
+    """A chart of rows of data with marks of one kind."""
+    return alt.Chart(alt.InlineData(values=list(rows)), mark=alt.MarkDef(kind, **style))
+
+
 def layered(
     layers: Sequence[alt.Chart], width: float, height: float, title: Sequence[str], description: str
 ) -> alt.LayerChart:
@@ -74,11 +79,10 @@ def numbers(form: str, *keys: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{key}:Q", format=form) for key in keys]
 
 
-def model_channel(
-    channel: type[Channel], names: Sequence[str], values: Sequence[Any], key: alt.Legend | None
-) -> Channel:
-    """The encoding of models by one of these values each."""
-    scale = alt.Scale(domain=list(names), range=cycle(values, len(names)))
+def model_channel(channel: type[Channel], names: Sequence[str], key: alt.Legend | None) -> Channel:
+    """The encoding of models by a colour, a dash or a shape each."""
+    values: Mapping[Any, Sequence[Any]] = {alt.Color: COLORS, alt.StrokeDash: DASHES, alt.Shape: SHAPES}
+    scale = alt.Scale(domain=list(names), range=cycle(values[channel], len(names)))
     return channel("model:N", scale=scale, legend=key, sort=list(names))
 
 
@@ -89,10 +93,8 @@ def heading(text: str, *below: str) -> alt.TitleParams:
 
 def equal_line() -> alt.Chart:
     """The line on which coverage equals quality."""
-    line = of_rows([{"coverage": end, "quality": end} for end in (0, 1)])
-    line = line.mark_line(color=LINE, strokeDash=[2, 4], strokeWidth=1)
-    equal: alt.Chart = line.encode(x="coverage:Q", y="quality:Q")
-    return equal
+    ends = [{"coverage": end, "quality": end} for end in (0, 1)]
+    return marks(ends, "line", color=LINE, strokeDash=[2, 4], strokeWidth=1).encode(x="coverage:Q", y="quality:Q")
 
 
 def cycle(values: Sequence[T], count: int) -> list[T]:

@@ -7,13 +7,12 @@ shortened where they are drawn; the whole name is seen under the pointer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
 from mauve_metric.results.charts import figure
 from mauve_metric.results.plain_text import digits, figure_text, shown_names
-from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.words import each_featurizer, with_labels
 
 if TYPE_CHECKING:
@@ -74,14 +73,12 @@ def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
     names = comparison.ranking
     titles = f"recall: {figure.COVERAGE}", f"precision: {figure.QUALITY}"
     line = _curves("precision_recall", names, curves, *titles, dashes=not points)
-    tooltip = ["model:N", *figure.tooltips({"quality": "k-NN precision", "coverage": "k-NN recall"})]
-    marks = figure.of_rows(points).mark_point(size=90, filled=True, opacity=1)
-    marks = marks.encode(
+    marks = figure.marks(points, "point", size=90, filled=True, opacity=1).encode(
         x="coverage:Q",
         y="quality:Q",
-        color=figure.model_channel(alt.Color, names, figure.COLORS, figure.legend(names)),
-        shape=figure.model_channel(alt.Shape, names, figure.SHAPES, figure.legend(names)),
-        tooltip=tooltip,
+        color=figure.model_channel(alt.Color, names, figure.legend(names)),
+        shape=figure.model_channel(alt.Shape, names, figure.legend(names)),
+        tooltip=["model:N", *figure.tooltips({"quality": "k-NN precision", "coverage": "k-NN recall"})],
     )
     title = "Precision and recall", f"curves: of the histograms{'; points: k-NN' if points else ''}"
     description = f"Precision-recall curves of the histograms, with their areas: {', '.join(said)}."
@@ -104,21 +101,18 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
         result, prefix = each[featurizer].models[name], f"{featurizer}: " if featurizer else ""
         low, high = result.mauve_ci or (None, None)
         score = result.mauve if result.mauve_debiased is None else result.mauve_debiased
-        place: figure.ChartRow = {"row": len(rows) + 0.64, "name_row": len(rows) + 0.22, "start": 0.0}
-        scores: figure.ChartRow = {"score": score, "low": low, "high": high, "mauve": result.mauve}
         label = f"{called_by[featurizer]}: {labels[name]}" if featurizer else labels[name]
         called: figure.ChartRow = {"model": name, "label": label}
-        rows.append(called | place | scores)
+        called |= {"row": len(rows) + 0.64, "name_row": len(rows) + 0.22, "start": 0.0}
+        rows.append(called | {"score": score, "low": low, "high": high, "mauve": result.mauve})
         said.append(f"{prefix}{name} {score:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})"))
     unit = alt.Scale(**figure.UNIT)
     places = alt.Scale(domain=[0, len(rows)], range=[0, _ROW * len(rows)], nice=False)
     base = figure.of_rows(rows).encode(y=alt.Y("row:Q", scale=places, axis=None))
-    x = alt.X("score:Q", title=None, scale=unit, axis=alt.Axis(format=".1f", **figure.UNIT_AXIS))
     tooltip = ["model:N", *figure.numbers(".4f", "score", "low", "high", "mauve")]
-    color = figure.model_channel(alt.Color, comparison.ranking, figure.COLORS, None)
-    names = base.mark_text(align="left", baseline="middle", fontSize=11)
+    color = figure.model_channel(alt.Color, comparison.ranking, None)
     layers = [
-        names.encode(
+        base.mark_text(align="left", baseline="middle", fontSize=11).encode(
             x=alt.X("start:Q", scale=unit),
             y=alt.Y("name_row:Q", scale=places, axis=None),
             text="label:N",
@@ -127,9 +121,9 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
         base.mark_rule(strokeWidth=3, opacity=0.6).encode(x=alt.X("low:Q", scale=unit), x2="high:Q", color=color),
         base.mark_tick(color=figure.LINE, thickness=1.5, size=12).encode(x=alt.X("mauve:Q", scale=unit)),
         base.mark_point(size=80, filled=True, opacity=1).encode(
-            x=x,
+            x=alt.X("score:Q", title=None, scale=unit, axis=alt.Axis(format=".1f", **figure.UNIT_AXIS)),
             color=color,
-            shape=figure.model_channel(alt.Shape, comparison.ranking, figure.SHAPES, None),
+            shape=figure.model_channel(alt.Shape, comparison.ranking, None),
             tooltip=tooltip,
         ),
     ]
@@ -147,18 +141,16 @@ def _curves(
     kind: the curves' name. dashes: whether the names below have a dash each; else a shape.
     """
     picked = alt.selection_point(name=f"{kind}_picked", fields=["model"], bind="legend")
-    line = figure.of_rows(rows).mark_line(strokeWidth=2.2)
-    curves: alt.Chart = line.encode(
+    legend = figure.legend(names, lines=dashes)
+    line = figure.marks(rows, "line", strokeWidth=2.2).encode(
         *figure.curve_axes(x_title, y_title),
-        color=figure.model_channel(alt.Color, names, figure.COLORS, figure.legend(names, lines=dashes)),
-        strokeDash=figure.model_channel(
-            alt.StrokeDash, names, figure.DASHES, figure.legend(names, lines=True) if dashes else None
-        ),
+        color=figure.model_channel(alt.Color, names, legend),
+        strokeDash=figure.model_channel(alt.StrokeDash, names, legend if dashes else None),
         order="row:Q",
         opacity=alt.condition(picked, alt.value(1), alt.value(0.12)),
         tooltip="model:N",
-    ).add_params(picked)
-    return curves
+    )
+    return line.add_params(picked)
 
 
 def contributions_chart(
@@ -200,16 +192,17 @@ def contributions_chart(
         ],
         **linked,
     )
-    dashes = figure.of_rows([row for row in rows if row["too_much"]])
-    dashes = dashes.mark_rule(color="white", strokeWidth=1.5, strokeDash=[3, 3])
+    too_much = [row for row in rows if row["too_much"]]
+    dashes = figure.marks(too_much, "rule", color="white", strokeWidth=1.5, strokeDash=[3, 3])
     middle = dashes.encode(x=alt.X("middle:Q", scale=ends), y="contribution:Q", y2=alt.datum(0), **linked)
     parts = f"{explanation.type_one:.3f} from buckets filled too much, {explanation.type_two:.3f} from missed ones"
     description = f"Buckets by their part of the gap of {explanation.gap:.3f}: {parts}"
     if rows:
         first = rows[0]
         description += f"; the largest, bucket {first['bucket']}, adds {first['contribution']:.3f}"
-    noise = figure.of_rows([{"label": "pale: could be noise"}] * any(row["noise"] for row in rows))
-    words = noise.mark_text(align="right", fontSize=11).encode(x=alt.value("width"), y=alt.value(8), text="label:N")
+    noise = [{"label": "pale: could be noise"}] * any(row["noise"] for row in rows)
+    words = figure.marks(noise, "text", align="right", fontSize=11)
+    words = words.encode(x=alt.value("width"), y=alt.value(8), text="label:N")
     title = f"The gap of {explanation.gap:.3f}", parts
     return figure.layered([bars, middle, words], width, 200, title, f"{description}.")
 
@@ -219,17 +212,14 @@ def _contribution_rows(explanation: Explanation) -> figure.ChartRows:
     result = explanation.result
     rows: figure.ChartRows = []
     order = sorted(range(len(explanation.contributions)), key=lambda bucket: -explanation.contributions[bucket])
-    level = signature_number(result.signature_entries, "confidence_level")
     for rank, bucket in enumerate(order):
         part, human, model = explanation.contributions[bucket], result.p_hist[bucket], result.q_hist[bucket]
         if part <= 0:
             break
-        too_much = bool(model > human)
-        side = _SIDES[0 if too_much else 1]
-        place: figure.ChartRow = {"rank": rank + 0.05, "next": rank + 0.95, "middle": rank + 0.5, "bucket": bucket}
-        shares = {"human": float(human), "model": float(model), "contribution": float(part)}
-        noise = bool(explanation.p_values[bucket] > 1 - level)
-        rows.append(place | shares | {"side": side, "too_much": too_much, "noise": noise})
+        row: figure.ChartRow = {"rank": rank + 0.05, "next": rank + 0.95, "middle": rank + 0.5, "bucket": bucket}
+        row |= {"human": float(human), "model": float(model), "contribution": float(part)}
+        row |= {"side": _SIDES[0 if model > human else 1], "too_much": bool(model > human)}
+        rows.append(row | {"noise": bool(explanation.p_values[bucket] > 1 - result.confidence_level)})
     return rows
 
 
@@ -240,14 +230,14 @@ def intervals_chart(values: Values, title: str, *below: str) -> alt.FacetChart:
         values: the panel and the label of each value, the value, and its interval, if it has one.
         title: of the figure. below: lines under it.
     """
-    panels = list(dict.fromkeys(figure_text(panel) for panel, *_ in values))
     labels = list(dict.fromkeys(figure_text(label) for _, label, *_ in values))
     short = dict(zip(labels, figure.short_labels(labels), strict=True))
-    shown = []
+    shown: list[dict[str, Any]] = []
     for panel, name, value, ci in values:
         label, (low, high) = figure_text(name), ci or (None, None)
         row = {"panel": figure_text(panel), "label": label, "value": value, "low": low, "high": high}
         shown.append(row | {"short": short[label]})
+    panels = list(dict.fromkeys(row["panel"] for row in shown))
     tooltip = [alt.Tooltip("label:N"), *figure.numbers(".4f", "value", "low", "high")]
     y = alt.Y("short:N", title=None, sort=None, axis=alt.Axis(labelLimit=260, **figure.AXIS_STYLE))
     base = alt.Chart().encode(y=y, tooltip=tooltip)
@@ -257,7 +247,7 @@ def intervals_chart(values: Values, title: str, *below: str) -> alt.FacetChart:
     layers = alt.layer(rules, points, data=alt.InlineData(values=shown)).properties(width=figure.SIDE)
     head = alt.Header(labelOrient="top", labelFontSize=12)
     panelled = layers.facet(row=alt.Row("panel:N", title=None, sort=panels, header=head))
-    said = ", ".join(f"{figure_text(label)} {digits(value)}" for _, label, value, _ in values)
+    said = ", ".join(f"{row['label']} {digits(row['value'])}" for row in shown)
     panelled = panelled.resolve_scale(x="independent", y="independent")
     chart: alt.FacetChart = panelled.properties(title=figure.heading(title, *below), description=f"{title}: {said}.")
     return chart
@@ -269,7 +259,7 @@ def robustness_chart(found: Robustness) -> alt.LayerChart:
     A point is filled where the model is told apart from the one ranked below it (the last: above it).
     """
     labels = shown_names(list(found.ranking), figure_text)
-    names = [labels[name] for name in found.ranking]
+    names = list(labels.values())
     settings = figure.short_labels([figure_text(setting.name) for setting in found.settings], _LONGEST_SETTING)
     rows: figure.ChartRows = []
     for place, (setting, called) in enumerate(zip(found.settings, settings, strict=True)):
@@ -284,12 +274,12 @@ def robustness_chart(found: Robustness) -> alt.LayerChart:
     base = figure.of_rows(rows).encode(
         x=alt.X("rank:Q", title="rank", axis=axis, scale=alt.Scale(domain=[0.7, count + 0.3], nice=False)),
         y=alt.Y("setting:N", title=None, sort=settings, axis=alt.Axis(labelLimit=420, **figure.AXIS_STYLE)),
-        color=figure.model_channel(alt.Color, names, figure.COLORS, figure.legend(names)),
+        color=figure.model_channel(alt.Color, names, figure.legend(names)),
     )
     tooltip = ["setting:N", "model:N", "rank:Q", *figure.numbers(".4f", "score", "tau")]
     lines = base.mark_line(strokeWidth=1.5, opacity=0.5).encode(order="place:Q")
     points = base.mark_point(size=60, opacity=1).encode(
-        shape=figure.model_channel(alt.Shape, names, figure.SHAPES, figure.legend(names)),
+        shape=figure.model_channel(alt.Shape, names, figure.legend(names)),
         fillOpacity=alt.condition("datum.apart == 1", alt.value(1), alt.value(0)),
         fill=alt.Fill("model:N", scale=alt.Scale(domain=names, range=figure.cycle(figure.COLORS, count)), legend=None),
         tooltip=tooltip,

@@ -7,7 +7,7 @@ The human texts are grey, the model has the first colour, or that of its place a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -102,12 +102,10 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
     up = base.mark_rect(color=figure.HUMAN).encode(y=share, y2=alt.datum(0))
     down = base.mark_rect(color=figure.COLORS[place % len(figure.COLORS)]).encode(y="below:Q", y2=alt.datum(0))
     labels = [
-        figure.of_rows([{"label": f"{side} texts"}])
-        .mark_text(align="left", fontSize=12)
-        .encode(x=alt.value(6), y=alt.value(place), text="label:N")
-        for side, place in (("human", 10), ("model", _HISTOGRAM - 10))
+        figure.marks([row], "text", align="left", fontSize=12).encode(x=alt.value(6), y=alt.value(y), text="label:N")
+        for row, y in (({"label": "human texts"}, 10), ({"label": "model texts"}, _HISTOGRAM - 10))
     ]
-    middle = figure.of_rows([{"share": 0}]).mark_rule(color=figure.LINE).encode(y="share:Q")
+    middle = figure.marks([{"share": 0}], "rule", color=figure.LINE).encode(y="share:Q")
     description = (
         f"Histograms of both sets over {result.num_buckets} buckets: the human share is larger in "
         f"{np.sum(difference > 0)}, the model's in {np.sum(difference < 0)}."
@@ -135,16 +133,13 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("value:Q", title="value", format=".4f")]
     kinds = ("line", "span", "end", "interval", "mark", "label")
     one = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in kinds}
+    color, shape = figure.COLORS[0], alt.Shape("symbol:N", scale=None)
     layers = [
         one["line"].mark_rule(color=figure.LINE, strokeWidth=1).encode(x2="to:Q"),
         one["span"].mark_bar(color=figure.HUMAN, opacity=0.25, height=16).encode(x2="to:Q"),
         one["end"].mark_tick(color=figure.HUMAN, thickness=2, size=16).encode(tooltip=tooltip),
-        one["interval"]
-        .mark_rule(color=figure.COLORS[0], strokeWidth=5, opacity=0.6)
-        .encode(x2="to:Q", tooltip=tooltip),
-        one["mark"]
-        .mark_point(color=figure.COLORS[0], filled=True, size=130, opacity=1)
-        .encode(shape=alt.Shape("symbol:N", scale=None), tooltip=tooltip),
+        one["interval"].mark_rule(color=color, strokeWidth=5, opacity=0.6).encode(x2="to:Q", tooltip=tooltip),
+        one["mark"].mark_point(color=color, filled=True, size=130, opacity=1).encode(shape=shape, tooltip=tooltip),
     ]
     # to the inside of the middle, so that no label leaves the figure
     left = one["label"].transform_filter("datum.value < 0.5").mark_text(align="left", fontSize=11, baseline="middle")
@@ -154,10 +149,10 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     title, description = [literature], literature
     if result.mauve_debiased is not None and result.mauve_ci is not None:
         lead = f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach"
-        interval = interval_words(result.mauve_ci)
-        learned = _learned_words(result)
-        title = [lead, f"interval: {interval}", *([f"square: {learned}"] * bool(learned)), f"diamond: {literature}"]
-        description = f"{lead} ({interval}). {f'{learned}. ' if learned else ''}{literature}"
+        interval, score, ci = interval_words(result.mauve_ci), result.mauve_classifier, result.mauve_classifier_ci
+        learned = [f"on learned buckets {digits(score, '.3f')}{in_brackets(ci)}"] if score is not None and ci else []
+        title = [lead, f"interval: {interval}", *(f"square: {said}" for said in learned), f"diamond: {literature}"]
+        description = ". ".join([f"{lead} ({interval})", *learned, literature])
     description += f", between {result.mauve_floor:.4f} (floor) and {result.mauve_ceiling:.4f} (ceiling)."
     return figure.layered(layers, width, height, title, description)
 
@@ -189,15 +184,13 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     """The debiased curve, its band and its name; none for a set of one text."""
     if band is None:
         return []
-    order = alt.Order("row:Q")
-    place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
+    place: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
     around = [*band.low.tolist(), *band.high[::-1].tolist()]  # up its low side and back down its high side
     edge, inner = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
+    color = figure.COLORS[0]
     return [
-        figure.of_rows(edge)
-        .mark_line(fill=figure.COLORS[0], fillOpacity=0.2, strokeWidth=0, tooltip=None)
-        .encode(**place),
-        figure.of_rows(inner).mark_line(color=figure.COLORS[0], strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+        figure.marks(edge, "line", fill=color, fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
+        figure.marks(inner, "line", color=color, strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
         _curve_label("debiased, in its pointwise band", inner, 0.85),
     ]
 
@@ -208,7 +201,7 @@ def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
     if not rows:
         return []
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
-    points = figure.of_rows(rows).mark_point(color=figure.COLORS[0], filled=True, size=110, opacity=1, clip=False)
+    points = figure.marks(rows, "point", color=figure.COLORS[0], filled=True, size=110, opacity=1, clip=False)
     shape = alt.Shape("symbol:N", scale=None)
     labels = [_label(str(row["label"]), row, below) for row, below in zip(rows, (-11, 11), strict=True)]
     return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip), *labels]
@@ -223,11 +216,10 @@ def _curve_label(text: str, rows: figure.ChartRows, quality: float = 0.3) -> alt
 
 def _label(text: str, at: figure.ChartRow, below: int) -> alt.Chart:
     """Words beside a point of a curve, to the inside; below: pixels."""
-    place = figure.of_rows([{"coverage": at["coverage"], "quality": at["quality"], "label": text}])
-    right = float(at["coverage"] or 0) > 0.5
-    words = place.mark_text(align="right" if right else "left", dx=-9 if right else 9, dy=below, fontSize=11)
-    label: alt.Chart = words.encode(x="coverage:Q", y="quality:Q", text="label:N")
-    return label
+    row = {"coverage": at["coverage"], "quality": at["quality"], "label": text}
+    align, dx = ("right", -9) if float(at["coverage"] or 0) > 0.5 else ("left", 9)
+    words = figure.marks([row], "text", align=align, dx=dx, dy=below, fontSize=11)
+    return words.encode(x="coverage:Q", y="quality:Q", text="label:N")
 
 
 def _neighbour_rows(result: MauveResult) -> figure.ChartRows:
@@ -273,13 +265,6 @@ def _score_rows(result: MauveResult) -> figure.ChartRows:
     first = 1.5 - 0.9 * bool(lines)
     placed = enumerate([*lines, between, below])
     return [{**row, "row": round(first + 0.9 * number, 1)} for number, rows in placed for row in rows]
-
-
-def _learned_words(result: MauveResult) -> str:
-    """The score on learned buckets and its interval, in a few words; empty without one."""
-    if result.mauve_classifier is None or result.mauve_classifier_ci is None:
-        return ""
-    return f"on learned buckets {digits(result.mauve_classifier, '.3f')}{in_brackets(result.mauve_classifier_ci)}"
 
 
 def _interval(result: MauveResult) -> str:

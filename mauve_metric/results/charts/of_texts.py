@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -54,13 +55,13 @@ def map_chart(
     shapes = alt.Scale(domain=names, range=["circle", *figure.cycle(figure.SHAPES, models)])
     bucket = alt.selection_point(name="bucket_picked", fields=["bucket"], on="click", clear="dblclick")
     picked = alt.selection_point(name="set_picked", fields=["set"], bind="legend")
-    axis, places = alt.Axis(**figure.BARE_AXIS), {}
+    axis = alt.Axis(**figure.BARE_AXIS)
+    places: dict[str, Any] = {}
     for number, (key, channel) in enumerate((("x", alt.X), ("y", alt.Y))):
         title = f"principal component {number + 1} ({100 * shares[number]:.0f} % of the variance)"
         places[key] = channel(f"{key}:Q", title=title, scale=alt.Scale(zero=False), axis=axis)
     symbols = figure.legend(names)
-    dots = figure.of_rows(points).mark_point(filled=True, size=24)
-    dots = dots.encode(
+    dots = figure.marks(points, "point", filled=True, size=24).encode(
         **places,
         color=alt.Color("set:N", scale=colors, sort=names, legend=symbols),
         shape=alt.Shape("set:N", scale=shapes, sort=names, legend=symbols),
@@ -70,8 +71,7 @@ def map_chart(
         **({} if link is None else {"href": "link:N"}),
     )  # fmt: skip
     around = _contours(names, rows)
-    lines = figure.of_rows(around).mark_line(strokeWidth=2, interpolate="linear-closed")
-    lines = lines.encode(
+    lines = figure.marks(around, "line", strokeWidth=2, interpolate="linear-closed").encode(
         **places,
         color=alt.Color("set:N", scale=colors, sort=names),
         strokeDash=alt.StrokeDash("share:O", scale=alt.Scale(domain=_INSIDE, range=[[1, 0], [6, 4]]), legend=None),
@@ -85,7 +85,7 @@ def map_chart(
         | {"label": f"{words} of the {names[0]}"}
         for share, words in zip(_INSIDE, ("half", "nine in ten"), strict=True)
     ]
-    named = figure.of_rows(tops).mark_text(dy=-7, fontSize=11).encode(**places, text="label:N")
+    named = figure.marks(tops, "text", dy=-7, fontSize=11).encode(**places, text="label:N")
     top = "Map of the texts", drawn, "click a text: its bucket; a name: its set; twice: all"
     sets = ", ".join(f"{name} ({len(part)})" for name, part in zip(names, texts, strict=True))
     description = f"Map of texts on two principal components, {drawn}: {sets}, with lines around half and around "
@@ -110,8 +110,7 @@ def _points(
     for place in order.tolist():
         which = int(np.searchsorted(starts, place, side="right")) - 1
         row = place - int(starts[which])
-        x, y = (*rows[which][row, :2].tolist(), 0.0)[:2]
-        bucket = int(labels[which][row])
+        (x, y), bucket = (*rows[which][row, :2].tolist(), 0.0)[:2], int(labels[which][row])
         point = {"set": names[which], "bucket": bucket, "x": round(x, 4), "y": round(y, 4)}
         point["text"] = figure_text(excerpt(texts[which][row][:_READ]))
         points.append(point if link is None else point | {"link": f"{link}{bucket}-{which}"})

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.results.document import Column, Table
 from mauve_metric.results.plain_text import digits, in_brackets, percent, rounded_up, shown_names
-from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording import verdict as verdicts
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.verdict import format_sentence, strongest_format
@@ -150,8 +149,7 @@ def bar_label(model: str, featurizer: str) -> str:
 
 def comparison_answer(comparison: Comparison) -> str:
     """State which model is closest to people's texts, or why that is not known."""
-    reason = words.ranking_withheld(comparison)
-    if reason:
+    if reason := words.ranking_withheld(comparison):
         return f"No ranking: {reason}."
     each = words.each_featurizer(comparison)
     best = {name: words.closest(one.ranking, one.differences) for name, one in each.items()}
@@ -235,12 +233,11 @@ def joint_verdict(results: Mapping[str, MauveResult]) -> str:
     others = f" that {words.listed(unseen)} {'does' if len(unseen) == 1 else 'do'} not show" if unseen else ""
     sentences = [f"The featurizers do not agree on a difference: {'; '.join([sees + others, *doubt])}."]
     sentences += [
-        f"{labels[name]} was measured not to see: {spots}."
+        f"{labels[name]} was measured not to see: {spots.said}."
         for name, result in results.items()
-        if labels[name] not in shown and (spots := unseen_errors(result))
+        if labels[name] not in shown and (spots := known_blind_spots(result))
     ]
-    level = signature_number(next(iter(results.values())).signature_entries, "confidence_level")
-    return " ".join([*sentences, by_chance(len(results), level)])
+    return " ".join([*sentences, by_chance(len(results), next(iter(results.values())).confidence_level)])
 
 
 def shared_blindness(results: Mapping[str, MauveResult]) -> str:
@@ -262,12 +259,6 @@ def every_one(number: int) -> str:
 def known_blind_spots(result: MauveResult) -> BlindSpots | None:
     """Errors that a result's featurizer was measured not to detect; None if unknown or without any."""
     return blind_spots({name: str(value) for name, value in result.signature_entries.items()})
-
-
-def unseen_errors(result: MauveResult) -> str:
-    """The errors that a result's featurizer was measured not to see; empty where that is not known."""
-    spots = known_blind_spots(result)
-    return "" if spots is None else spots.said
 
 
 def by_chance(number: int, level: float) -> str:
@@ -315,9 +306,9 @@ def joint_comparison(each: Mapping[str, Comparison]) -> str:
     sentences.append(f"{subject}: {'; '.join(_doubts(disputed))}.")
     for name, result in results.items():
         if any(winner not in (None, ahead[name]) for ahead in disputed.values() for winner in ahead.values()) and (
-            spots := unseen_errors(result)
+            spots := known_blind_spots(result)
         ):
-            sentences.append(f"{name} was measured not to see: {spots}.")
+            sentences.append(f"{name} was measured not to see: {spots.said}.")
     level = next(iter(found.values())).confidence_level
     return " ".join([*filter(None, sentences), by_chance(len(each), level)])
 
@@ -356,7 +347,7 @@ def _ahead(pair: tuple[str, str], winner: str) -> str:
 
 def _doubts(disputed: Mapping[tuple[str, str], Ahead]) -> list[str]:
     """Pairs that only some featurizers tell apart, grouped by featurizers; then the contradictions."""
-    seen: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    seen: dict[tuple[str, str], list[str]] = {}
     contradictions = []
     for pair, ahead in disputed.items():
         by_winner = {winner: [name for name, own in ahead.items() if own == winner] for winner in ahead.values()}
@@ -365,13 +356,11 @@ def _doubts(disputed: Mapping[tuple[str, str], Ahead]) -> list[str]:
         if len(views) > 1:
             contradictions.append(f"{words.listed(views)}, which contradict each other")
         else:
-            (winner,) = by_winner
-            seen.setdefault((tuple(by_winner[winner]), tuple(blind)), []).append(_ahead(pair, str(winner)))
-    return [
-        f"{_put(seers)} {words.some_pairs(pairs)}, "
-        f"which {words.listed(blind)} {'does' if len(blind) == 1 else 'do'} not tell apart"
-        for (seers, blind), pairs in seen.items()
-    ] + contradictions
+            ((winner, seers),) = by_winner.items()
+            unseen = f"which {words.listed(blind)} {'does' if len(blind) == 1 else 'do'} not tell apart"
+            seen.setdefault((_put(seers), unseen), []).append(_ahead(pair, str(winner)))
+    told = [f"{seers} {words.some_pairs(pairs)}, {unseen}" for (seers, unseen), pairs in seen.items()]
+    return told + contradictions
 
 
 def _put(names: Sequence[str]) -> str:

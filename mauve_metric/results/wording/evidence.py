@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mauve_metric.lexical.phrases import phrase_spans
 
 if TYPE_CHECKING:
-    from mauve_metric.features.ngrams import NgramUse
+    from mauve_metric.features.text_functions import NgramUse
 
 READ = 20_000  # characters of a text that are searched for phrases
 BEFORE = 100  # characters shown before the first phrase if that is far from the beginning
@@ -59,7 +59,7 @@ def marked(text: str, phrases: Sequence[str], most: int) -> list[Piece]:
 def ngram_sentence(use: NgramUse) -> str:
     """Sentence on the use of an n-gram by either side, with the part of the format that it is.
 
-    >>> from mauve_metric.features.ngrams import NgramUse
+    >>> from mauve_metric.features.text_functions import NgramUse
     >>> ngram_sentence(NgramUse("⏎⏎", "letters", 0.5, 4.5, 30.0, "line breaks"))
     'the model writes “⏎⏎” 9.0 times as often (4.5 against 0.5 of 1,000 pairs of characters); format: line breaks'
     """

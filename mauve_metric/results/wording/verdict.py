@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from mauve_metric.uncertainty.blind_spots import blind_spots, is_measured
 from mauve_metric.uncertainty.buckets import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
-    from mauve_metric.results.comparison import Comparison, Difference
+    from mauve_metric.results.comparison import Comparison
     from mauve_metric.results.result import LearnedScore, MauveResult
 
 Finding: TypeAlias = Literal["shown", "not shown", "undecided", "withheld"]
@@ -58,8 +58,7 @@ def verdict(result: MauveResult) -> str:
     difference the words give the smallest detectable one. With a warning that contradicts the number there is no
     verdict.
     """
-    reason = withheld(result)
-    if reason:
+    if reason := withheld(result):
         return f"No verdict: {reason}."
     chance = "" if result.p_value is None else f" ({chance_words(result)})"
     by_buckets, by_classifier = told_apart(result)
@@ -134,8 +133,7 @@ def _not_apart(result: MauveResult, chance: str) -> str:
         sentence += f", nor does a classifier ({auc_words(result)})"
         small = min(_test_p_value(result) or 1.0, classifier_p_value(result) or 1.0) <= _level(result)
         sentence += ", with Holm's correction for two tests" if small else ""
-    seen = smallest_shown(result)
-    if seen is not None:
+    if (seen := smallest_shown(result)) is not None:
         sentence += f"; one of {digits(seen, '.2g')} or more would have shown in 8 of 10 cases"
     if high < 1:
         other = "random splits of all texts" if _test_p_value(result) is not None else "two human sets of these sizes"
@@ -150,19 +148,14 @@ def smallest_shown(result: MauveResult) -> float | None:
     """Smallest gap below 1 that sets of these sizes would show in 8 of 10 cases; None without errors."""
     if result.frontier_integral_stderr is None:
         return None
-    entries = result.signature_entries
-    return 1 - forecast.score_told_from_one(
-        result.frontier_integral_stderr,
-        result.p_prompts or result.n_p,
-        result.q_prompts or result.n_q,
-        signature_number(entries, "mauve_scaling_factor"),
-        signature_number(entries, "confidence_level"),
-    )
+    sizes = result.p_prompts or result.n_p, result.q_prompts or result.n_q
+    settings = signature_number(result.signature_entries, "mauve_scaling_factor"), result.confidence_level
+    return 1 - forecast.score_told_from_one(result.frontier_integral_stderr, *sizes, *settings)
 
 
 def _level(result: MauveResult) -> float:
     """The level of the tests."""
-    return 1 - signature_number(result.signature_entries, "confidence_level") + _ROUNDING
+    return 1 - result.confidence_level + _ROUNDING
 
 
 def _test_p_value(result: MauveResult) -> float | None:
@@ -198,23 +191,16 @@ def texts_needed(result: MauveResult) -> int | None:
         return None
     sides = (result.p_hist, result.n_p), (result.q_hist, result.n_q)
     p_counts, q_counts = (np.rint(hist * texts).astype(np.int64) for hist, texts in sides)
-    entries, n = result.signature_entries, min(result.n_p, result.n_q)
-    needed = forecast.texts_to_tell(
-        p_counts,
-        q_counts,
-        result.mauve_debiased,
-        n,
-        signature_number(entries, "mauve_scaling_factor"),
-        signature_number(entries, "confidence_level"),
-    )
+    settings = signature_number(result.signature_entries, "mauve_scaling_factor"), result.confidence_level
+    n = min(result.n_p, result.n_q)
+    needed = forecast.texts_to_tell(p_counts, q_counts, result.mauve_debiased, n, *settings)
     return needed if needed is not None and needed > n else None
 
 
 def direction(result: MauveResult) -> str:
     """Words for the direction in which the model fails."""
-    if result.precision is None or result.recall is None:
-        quality, coverage, names = result.prd_precision, result.prd_recall, "PRD"
-    else:
+    quality, coverage, names = result.prd_precision, result.prd_recall, "PRD"
+    if result.precision is not None and result.recall is not None:
         quality, coverage, names = result.precision, result.recall, "k-NN"
     values = f"({names} precision {digits(quality, '.2f')}, recall {digits(coverage, '.2f')})"
     if abs(quality - coverage) < EVEN:
@@ -237,8 +223,7 @@ def on_features(entries: Mapping[str, object]) -> str:
     """
     said = on_named_features(entries)
     identity = {name: str(value) for name, value in entries.items()}
-    unseen = blind_spots(identity)
-    if unseen:
+    if unseen := blind_spots(identity):
         return f"{said}, which was measured not to see {unseen.said}"
     known = "featurize_model_name" not in entries or is_measured(identity)
     return said if known else f"{said}, whose blind spots were not measured"
@@ -282,8 +267,7 @@ def strongest_format(result: MauveResult) -> str:
 
 def format_sentence(result: MauveResult) -> str:
     """Sentence for sets that format alone separates, with its strongest part; else empty."""
-    name = strongest_format(result)
-    if not name or not result.format_aucs:
+    if not (name := strongest_format(result)) or not result.format_aucs:
         return ""
     said = f"the AUC of {FORMATS[name].what} alone is {digits(result.format_aucs[name], '.2f')}"
     return f"Mind the format first: {said} (cure: {FORMATS[name].cure})."
@@ -317,33 +301,25 @@ def learned_ranking(comparison: Comparison) -> str:
     With several featurizers also by one classifier of all their features. Empty for one model, or where none has such a
     score.
     """
-    if len(comparison.learned_ranking) < 2:
-        return ""
-    first = "By style (learned buckets)"
-    said = _ranked_models(comparison, first, comparison.learned_ranking, comparison.learned_differences)
-    if len(comparison.together_ranking) < 2:
-        return said
-    second, together = "By one classifier of the features of all featurizers", comparison.together_ranking
-    return f"{said} {_ranked_models(comparison, second, together, comparison.together_differences)}"
-
-
-def _ranked_models(comparison: Comparison, title: str, ranking: Sequence[str], pairs: Sequence[Difference]) -> str:
-    """The models of one ranking with their scores, and how many of their differences are significant."""
-    called = shown_names(list(comparison.models))
-    found = []
-    for name in ranking:
-        result = comparison.models[name]
-        score = result if pairs is comparison.learned_differences else result.together
-        value, ends = (0.0, None) if score is None else (score.mauve_classifier or 0.0, score.mauve_classifier_ci)
-        found.append(f"{called[name]} {digits(value, '.2f')}{in_brackets(ends, '.2f')}")
-    ranked = f"{title}: {', '.join(found)}."
+    called, said = shown_names(list(comparison.models)), []
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
-    if len(pairs) == 1:
-        real = "" if pairs[0].real else "not "
-        return f"{ranked} The difference is {real}significant at the level of {level}."
-    real_ones = sum(item.real for item in pairs)
-    verb = "is" if real_ones == 1 else "are"
-    return f"{ranked} {real_ones} of {len(pairs)} differences {verb} significant at the level of {level}."
+    titles = {"learned": "By style (learned buckets)"}
+    titles["together"] = "By one classifier of the features of all featurizers"
+    for kind, title in titles.items():
+        ranking, pairs = getattr(comparison, f"{kind}_ranking"), getattr(comparison, f"{kind}_differences")
+        if len(ranking) < 2:
+            break
+        found = []
+        for name in ranking:
+            score: Any = comparison.models[name] if kind == "learned" else comparison.models[name].together
+            value = digits(score.mauve_classifier, ".2f")
+            found.append(f"{called[name]} {value}{in_brackets(score.mauve_classifier_ci, '.2f')}")
+        number = sum(item.real for item in pairs)
+        real = f"{number} of {len(pairs)} differences {'is' if number == 1 else 'are'} significant"
+        if len(pairs) == 1:
+            real = f"The difference is {'' if number else 'not '}significant"
+        said.append(f"{title}: {', '.join(found)}. {real} at the level of {level}.")
+    return " ".join(said)
 
 
 def _score_words(found: LearnedScore) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.results.document import Line, Prose
 from mauve_metric.results.plain_text import digits, interval_words, p_words, printable, rounded_up, shown_names
-from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.verdict import on_named_features, permutations, verdict, withheld
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -23,26 +22,18 @@ def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) 
     called = shown_names(list(comparison.models), form)
     if all(name == label for name, label in called.items()):
         return comparison
-    return replace(
-        comparison,
-        models={called[name]: result for name, result in comparison.models.items()},
-        own={called[name]: own for name, own in comparison.own.items()},
-        ranking=tuple(called[name] for name in comparison.ranking),
-        differences=_rename(comparison.differences, called),
-        learned_ranking=tuple(called[name] for name in comparison.learned_ranking),
-        learned_differences=_rename(comparison.learned_differences, called),
-        together_ranking=tuple(called[name] for name in comparison.together_ranking),
-        together_differences=_rename(comparison.together_differences, called),
-        subgroups=tuple(item._replace(model=called[item.model]) for item in comparison.subgroups),
-        by_subgroup={label: with_labels(one, form) for label, one in comparison.by_subgroup.items()},
-        explanations={called[name]: explanation for name, explanation in comparison.explanations.items()},
-        by_featurizer={name: with_labels(one, form) for name, one in comparison.by_featurizer.items()},
-    )
-
-
-def _rename(differences: Sequence[Difference], names: Mapping[str, str]) -> tuple[Difference, ...]:
-    """Rename the models in differences."""
-    return tuple(replace(item, a=names[item.a], b=names[item.b]) for item in differences)
+    changed: dict[str, Any] = {
+        "subgroups": tuple(item._replace(model=called[item.model]) for item in comparison.subgroups)
+    }
+    for key in ("models", "own", "explanations"):
+        changed[key] = {called[name]: value for name, value in getattr(comparison, key).items()}
+    for key in ("by_subgroup", "by_featurizer"):
+        changed[key] = {label: with_labels(one, form) for label, one in getattr(comparison, key).items()}
+    for key in ("", "learned_", "together_"):
+        changed[f"{key}ranking"] = tuple(called[name] for name in getattr(comparison, f"{key}ranking"))
+        pairs = getattr(comparison, f"{key}differences")
+        changed[f"{key}differences"] = tuple(replace(pair, a=called[pair.a], b=called[pair.b]) for pair in pairs)
+    return replace(comparison, **changed)
 
 
 def each_featurizer(comparison: Comparison, form: Callable[[str], str] = printable) -> dict[str, Comparison]:
@@ -54,53 +45,41 @@ def each_featurizer(comparison: Comparison, form: Callable[[str], str] = printab
 
 
 class Headline(NamedTuple):
-    """First sentence on a score: one number and its reading, then the literature's number and its range.
+    """First sentence on a score: one number as text and its reading with its interval.
 
-    number: as text. reading: what the number is. interval: in words. literature: that number as text; empty where it is
-    `number` itself. around: what the literature's number lies between. The last three may be empty.
+    beside: a sentence on the literature's number, where `number` is another one, and what it lies between.
     """
 
     number: str
     reading: str
-    interval: str
-    literature: str
-    around: str
+    beside: str
 
     @property
     def sentence(self) -> str:
         """The number with its reading, without a full stop."""
-        return f"{self.number} {self.reading}" + (f" ({self.interval})" if self.interval else "")
-
-    @property
-    def beside(self) -> str:
-        """The literature's number and what it lies between."""
-        first = f"{LITERATURE}: {self.literature}" if self.literature else ""
-        text = "; ".join(part for part in (first, self.around) if part)
-        return f"{text[:1].upper()}{text[1:]}." if text else ""
+        return f"{self.number} {self.reading}"
 
 
 LITERATURE = "MAUVE as in the literature"
-READING = "of what two human sets reach"
 
 
 def headline(result: MauveResult) -> Headline:
     """The debiased score with its interval, where two human sets reach 1; without one, the literature's number."""
-    around = f"two human sets of these sizes reach about {digits(result.mauve_ceiling)}, sets with nothing in common "
-    around += digits(result.mauve_floor)
+    ends = f"two human sets of these sizes reach about {digits(result.mauve_ceiling)}, sets with nothing in common "
+    ends += f"{digits(result.mauve_floor)}."
     if result.mauve_debiased is None:
         reading = f"is {LITERATURE}; it has no interval, since that takes two texts in each set"
-        return Headline(digits(result.mauve), reading, "", "", around)
-    value = digits(result.mauve_debiased, ".3f")
-    if result.mauve_ci is None:
-        interval = "without an interval, for the reason that its warning gives"
-        return Headline(value, READING, interval, digits(result.mauve), around)
-    interval = f"{interval_words(result.mauve_ci)}; {level_words(result)} interval {result.ci_scope}"
-    return Headline(value, READING, interval, digits(result.mauve), around)
+        return Headline(digits(result.mauve), reading, ends.capitalize())
+    interval = "without an interval, for the reason that its warning gives"
+    if result.mauve_ci is not None:
+        interval = f"{interval_words(result.mauve_ci)}; {level_words(result)} interval {result.ci_scope}"
+    reading = f"of what two human sets reach ({interval})"
+    return Headline(digits(result.mauve_debiased, ".3f"), reading, f"{LITERATURE}: {digits(result.mauve)}; {ends}")
 
 
 def level_words(result: MauveResult) -> str:
     """The level of a result's intervals."""
-    return f"{100 * signature_number(result.signature_entries, 'confidence_level'):g} %"
+    return f"{100 * result.confidence_level:g} %"
 
 
 def closest(ranking: Sequence[str], differences: Sequence[Difference]) -> tuple[str, ...]:
@@ -135,7 +114,7 @@ def comparison_headline(comparison: Comparison) -> Headline:
     found = headline(comparison.models[best])
     if len(comparison.models) == 1:
         return found
-    return found._replace(literature=f"{digits(comparison.own[best].mauve)}, on buckets of its own", around="")
+    return found._replace(beside=f"{LITERATURE}: {digits(comparison.own[best].mauve)}, on buckets of its own.")
 
 
 def ranking_verdict(comparison: Comparison) -> str:
@@ -148,23 +127,18 @@ def ranking_verdict(comparison: Comparison) -> str:
     first, best = comparison_headline(comparison).sentence, comparison.models[comparison.ranking[0]]
     if len(comparison.models) == 1:
         return f"{first}. {verdict(best)}"
-    reason = ranking_withheld(comparison)
-    if reason:
-        return f"No ranking: {reason}. The highest score is that of {listed(_highest(comparison))}, {first}."
+    equal = [item.b for item in comparison.differences if item.a == comparison.ranking[0] and item.difference == 0]
+    highest = listed([comparison.ranking[0], *equal])
+    if reason := ranking_withheld(comparison):
+        return f"No ranking: {reason}. The highest score is that of {highest}, {first}."
     pair, smallest, detectable = comparison.differences[0], comparison.smallest_difference, ""
     if smallest is not None and not pair.real:
         least = f"A difference of {digits(smallest, '.2g')} or more"
         detectable = f" {least} between {pair.a} and {pair.b} would have shown in 8 of 10 cases."
     return (
-        f"{closest_words(comparison)} The highest score by content is that of {listed(_highest(comparison))}, {first}, "
+        f"{closest_words(comparison)} The highest score by content is that of {highest}, {first}, "
         f"{on_named_features(best.signature_entries)}. {conclusion(comparison)}{detectable}"
     )
-
-
-def _highest(comparison: Comparison) -> tuple[str, ...]:
-    """The models that have the highest score."""
-    best = comparison.ranking[0]
-    return best, *(item.b for item in comparison.differences if item.a == best and item.difference == 0)
 
 
 def ranking_withheld(comparison: Comparison) -> str:
@@ -175,8 +149,7 @@ def ranking_withheld(comparison: Comparison) -> str:
     found: dict[str, list[str]] = {}
     tested = all(pair.p_value is not None for pair in comparison.differences)
     for name, result in comparison.models.items():
-        reason = withheld(result, ("no_interval",) if tested else ())
-        if reason:
+        if reason := withheld(result, ("no_interval",) if tested else ()):
             found.setdefault(reason, []).append(name)
     everyone = len(comparison.models)
     return "; ".join(
@@ -232,18 +205,12 @@ def conclusion(comparison: Comparison) -> str:
             return f"The difference is significant at the level of {level} ({shown})."
         return f"These texts do not show a difference in content between them at the level of {level} ({shown})."
     real = sum(item.real for item in pairs)
-    corrected = f"corrected for {len(pairs)} pairs"
+    corrected = f"at the level of {level} (corrected for {len(pairs)} pairs)"
     if not real:
-        none = "These texts do not show a difference in content between any two models"
-        return f"{none} at the level of {level} ({corrected})."
-    sentence = (
-        f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} significant at the level of {level} "
-        f"({corrected})"
-    )
+        return f"These texts do not show a difference in content between any two models {corrected}."
     doubtful = [f"{item.a} and {item.b}" for item in pairs if not item.real]
-    if not doubtful:
-        return sentence + "."
-    return f"{sentence}; not told apart: {some_pairs(doubtful)}."
+    others = f"; not told apart: {some_pairs(doubtful)}" if doubtful else ""
+    return f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} significant {corrected}{others}."
 
 
 def some_pairs(pairs: Sequence[str]) -> str:
@@ -322,20 +289,12 @@ SUBGROUP_NOTE = (
 
 def missed_sentence(subgroups: Sequence[Subgroup]) -> str:
     """The subgroups that each model misses, the one of the lowest coverage first; empty where none is missed."""
-    found: dict[str, list[Subgroup]] = {}
-    for item in subgroups:
-        found.setdefault(item.model, []).extend([item] if item.missed else [])
-    return " ".join(
-        f"{model} misses "
-        + ", ".join(
-            f"{printable(item.label)} (coverage {digits(item.coverage or 0)}, of the others "
-            f"{digits(item.coverage_of_others or 0)})"
-            for item in sorted(missed, key=lambda item: item.coverage or 0)
-        )
-        + "."
-        for model, missed in found.items()
-        if missed
-    )
+    found: dict[str, list[str]] = {item.model: [] for item in subgroups}
+    for item in sorted(subgroups, key=lambda item: item.coverage or 0):
+        if item.missed:
+            coverage = f"{digits(item.coverage or 0)}, of the others {digits(item.coverage_of_others or 0)}"
+            found[item.model].append(f"{printable(item.label)} (coverage {coverage})")
+    return " ".join(f"{model} misses {', '.join(missed)}." for model, missed in found.items() if missed)
 
 
 DIFFERENCE_NOTE = "p: of each pair alone. real: significant with all pairs taken together, which asks for more."

@@ -60,10 +60,10 @@ def check(result: MauveResult) -> str:
     assert said == [FEW] or "on the features given" in words
     assert ("in 8 of 10 cases" in words) == (said == [UNSEEN])
     if result.mauve_ci is None:
-        assert not first.interval and f"{result.mauve:.4f}" == first.number and (tested or said == [FEW])
+        assert "(" not in first.reading and f"{result.mauve:.4f}" == first.number and (tested or said == [FEW])
         return words
-    low, high = re.findall(r"[<>]?([01]\.\d+)", first.interval)[:2]
-    assert float(low) <= float(first.number) <= float(high) and first.literature
+    low, high = re.findall(r"[<>]?([01]\.\d+)", first.reading)[:2]
+    assert float(low) <= float(first.number) <= float(high) and "as in the literature" in first.beside
     assert (float(high) == 1) == (result.mauve_ci[1] == 1)  # what is printed as 1 is 1
     decisive = result.p_value is not None and permutations(result) >= 19
     if decisive:

@@ -34,8 +34,7 @@ def run(options: argparse.Namespace) -> None:
         elif options.action == "prune":
             deleted = cache.prune(cache.max_bytes if options.max_bytes is None else options.max_bytes)
             cache.compact()
-        info = cache.info()
-    facts = {"path": str(info.path), "features": info.features, "bytes": info.bytes, "max_bytes": info.max_bytes}
+        facts = cache.info()
     if deleted is not None:
         facts["deleted"] = deleted
     show(json_of(facts) if options.json else "\n".join(f"{key:<10} {value}" for key, value in facts.items()))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import Explanation, MauveResult, compare, explain
-from mauve_metric.features.ngrams import NgramUse
+from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.results.explanation import ScoredText
 from mauve_metric.results.wording.answer import answer, bars
