@@ -77,14 +77,13 @@ def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | 
         return None
     found = []
     for side in sets:
-        if side.kind != "example" or side.every > 1 or side.path is None:
-            continue
-        if not (file := side.path.with_suffix(_ENDING)).is_file():
+        file = None if side.path is None else side.path.with_suffix(_ENDING)
+        if side.kind != "example" or side.every > 1 or file is None or not file.is_file():
             continue
         stored, hashes = replace(FeatureSet.load(file), from_file=False), TextHashes()
         list(hashes.watch(side.texts))
         if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():
-            raise ValueError(f"{file.name} holds the features of other texts than {side.path.name}")
+            raise ValueError(f"{file.name} holds the features of other texts than {side.name}")
         found.append((stored, side.texts))
     return Embedded(feature_key(config), *map(tuple, zip(*found, strict=True))) if found else None
 

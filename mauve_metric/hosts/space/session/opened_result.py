@@ -138,8 +138,7 @@ def _model(kind: type) -> type[BaseModel]:
 
 def _check_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a dataclass that are in its JSON; `ValidationError` for another type."""
-    model = _model(kind).model_validate(values)
-    return {name: getattr(model, name) for name in type(model).model_fields}
+    return dict(_model(kind).model_validate(values))
 
 
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:

@@ -74,19 +74,13 @@ class Encoders:
         name = config.featurize_model_name
         if not isinstance(name, str) or text_function(name) is not None:
             return None
-        key = (name, config.pooling, config.max_text_length, config.dtype, config.text_prefix)
+        options = {own: getattr(config, own) for own in ("pooling", "max_text_length", "dtype", "text_prefix")}
+        key = name, *options.values()
         encoder = self._kept.pop(key, None)
         if encoder is None:
             while len(self._kept) >= _KEPT_ENCODERS:
                 del self._kept[next(iter(self._kept))]
-            encoder = load_encoder(
-                name,
-                pooling=config.pooling,
-                max_text_length=config.max_text_length,
-                dtype=config.dtype,
-                device=resolve_device(),
-                text_prefix=config.text_prefix,
-            )
+            encoder = load_encoder(name, device=resolve_device(), **options)
         self._kept[key] = encoder
         return encoder
 

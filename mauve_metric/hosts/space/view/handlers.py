@@ -275,14 +275,12 @@ class Handlers(TextHandlers):
                 self._set_human(session, read_paste(HUMAN, human_pasted, self.limits))
             if model_pasted.strip():
                 self._paste_model(session, model_pasted)
+            first = "choose a file, paste texts or take an example first"
             if session.human is None:
-                if held[0]:
-                    raise ValueError(f"{HUMAN} is not here any more: {markup.GONE}")
-                raise ValueError(f"{HUMAN}: choose a file, paste texts or take an example first")
+                raise ValueError(f"{HUMAN} is not here any more: {markup.GONE}" if held[0] else f"{HUMAN}: {first}")
             if not session.models:
-                if held[1]:
-                    raise ValueError(f"the model's texts are not here any more: {markup.GONE}")
-                raise ValueError("the model's texts: choose a file, paste texts or take an example first")
+                name = "the model's texts"
+                raise ValueError(f"{name} are not here any more: {markup.GONE}" if held[1] else f"{name}: {first}")
             check_together([side.texts for side in session.sets()], self.limits)
             return session.human, dict(session.models)
 
