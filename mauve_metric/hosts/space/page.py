@@ -9,7 +9,9 @@ from importlib import resources
 from typing import Any, cast
 
 import gradio as gr
+from gradio.components.navbar import Navbar
 from gradio.data_classes import APIInfo
+from gradio.events import api
 from starlette.middleware import Middleware
 
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
@@ -72,7 +74,7 @@ def build_app(
     app = Page(title="MAUVE", analytics_enabled=False, fill_width=True, delete_cache=(HOUR // 12, HOUR))
     app.handlers, app.endpoints = handlers, Endpoints(limits, models, handlers.encoders, handlers.turns)
     with app:
-        gr.Navbar(visible=False)
+        Navbar(visible=False)
         gr.Markdown(layout.INTRODUCTION)
         gr.HTML(elem_id="link_problems")
         with gr.Row(elem_id="desk"):
@@ -92,9 +94,9 @@ def build_app(
         wiring.arrival(app)
         app.unload(handlers.leave)
         for name in app.endpoints.names:
-            gr.api(app.endpoints.function(name), api_name=name, **ONE_RUN)
+            api(app.endpoints.function(name), api_name=name, **ONE_RUN)
     with app.route("Judge texts", judging.PATH, show_in_navbar=False):
-        gr.Navbar(visible=False)
+        Navbar(visible=False)
         judging.judging_page(limits)
     app.queue(max_size=limits.waiting, api_open=False)
     return app

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import gradio as gr
-from gradio.blocks import Block
 
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import LABEL, example_sets
@@ -200,7 +199,7 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
 
 
 PATH = "judge"
-Values = dict[Block, object]  # by the part of the page
+Values = dict[Any, object]  # by the part of the page
 _INTRODUCTION = """# Judge texts yourself
 Where does a machine take over, and which of two texts is a person's? Play with your own texts, and download both tables
 for `mauve-metric boundaries` and `mauve-metric preferences`. [Back to MAUVE](./)"""
