@@ -18,7 +18,7 @@ from machine import machine
 from scipy.stats import norm
 
 from mauve_metric.arrays import Floats
-from mauve_metric.measures.density_ratios import ESTIMATORS, estimate_ratio_scores
+from mauve_metric.measures.density_ratios import ESTIMATORS, estimate_mauve
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.measures.smoothing import SMOOTHINGS, smoothed
 from mauve_metric.quantize.histograms import auto_num_buckets, count_labels
@@ -83,7 +83,7 @@ def scores(p: Floats, q: Floats, seed: int) -> tuple[dict[str, float], dict[str,
     found["debiased"] = debiased_scores(debiased_frontier(counts.p_counts, counts.q_counts)).mauve
     for name in ESTIMATORS:
         start = time.perf_counter()
-        found[name] = estimate_ratio_scores(p, q, name, seed=seed).mauve
+        found[name] = estimate_mauve(p, q, name, seed=seed)
         seconds[name] = time.perf_counter() - start
     return found, seconds
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.catalogue.table import SCORES
-from mauve_metric.hosts.evaluate.metric_card import CITATION, CODEBASE_URLS, DEFAULTS, REFERENCE_URLS, describe
+from mauve_metric.hosts.evaluate.metric_card import CITATION, CODEBASE_URLS, DEFAULTS, DESCRIPTION, REFERENCE_URLS
 from mauve_metric.options import config_fields
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
@@ -64,7 +64,7 @@ After these warnings the score may not mean what it seems to mean:
 
 def card() -> str:
     """The whole card."""
-    parts = [HEAD.format(description=describe()), _inputs(), _outputs(), _published(), LIMITATIONS, _severe()]
+    parts = [HEAD.format(description=DESCRIPTION), _inputs(), _outputs(), _published(), LIMITATIONS, _severe()]
     further = "\n".join(f"* <{url}>" for url in (*REFERENCE_URLS, *CODEBASE_URLS))
     parts += [f"## Citation\n\n```bibtex\n{CITATION.strip()}\n```\n", f"## Further references\n\n{further}\n"]
     return "\n".join([*parts, "This card is written by `docs/make_card.py`.\n"])

@@ -31,6 +31,20 @@ GROUPS = {
     "discriminator": "How well a classifier tells unseen texts apart; copies and texts of one prompt share a fold.",
     "duplication": "Copies within a set and of the human texts. A model that copies its references scores MAUVE 1.",
 }
+_TESTS_OF_SCORES = {
+    "mauve": "api/test_compute.py",
+    "mauve_debiased": "uncertainty/test_jackknife.py",
+    "mauve_classifier": "uncertainty/test_learned.py",
+    "auc": "measures/test_cross_fitting.py",
+    "mauve_star": "api/test_compute.py",
+    "mauve_exact": "measures/test_frontier.py",
+    "frontier_integral": "measures/test_frontier.py",
+    "frontier_integral_debiased": "uncertainty/test_jackknife.py",
+    "frontier_integral_star": "api/test_compute.py",
+    "jensen_shannon": "measures/test_divergences.py",
+    **dict.fromkeys(("precision", "recall", "density", "coverage"), "measures/test_support.py"),
+    **dict.fromkeys(("prd_precision", "prd_recall", "prd_area"), "measures/test_precision_recall.py"),
+}
 HEAD = """# Measures
 
 A card for each number: range and better direction, meaning, how it misleads, its value on the example texts, formula,
@@ -79,7 +93,7 @@ def _cards(rows: Mapping[str, Measure], values: Mapping[str, Any], group: Mappin
     """A card for each measure; neighbours that differ only in name and meaning share one."""
     for name, row in rows.items():
         _check(name, row, values)
-    families = itertools.groupby(rows, lambda name: (_about(rows[name], group), _links(rows[name])))
+    families = itertools.groupby(rows, lambda name: (_about(rows[name], group), _links(name, rows[name])))
     return [_card({name: rows[name] for name in names}, *shared, values) for shared, names in families]
 
 
@@ -100,13 +114,13 @@ def _about(row: Measure, group: Mapping[str, Measure]) -> str:
     return f"{ends}; better: {row.better}{size}{request}. {trap}.{_needs(row, group)}"
 
 
-def _links(row: Measure) -> str:
+def _links(measure: str, row: Measure) -> str:
     """The function of a measure, its formula, test and paper; a score is what `compute_mauve` returns."""
     function = _function(row)
     name = f"{function.__module__.removeprefix('mauve_metric.')}.{function.__qualname__}"
     name += f"(…).{row.part}" if row.part else ""
     source = "" if row.in_result else f"`{name}`, "
-    return f"{source}[formula](mathematics.md#{row.formula}), [test](../tests/{_test(row)}), {row.paper}."
+    return f"{source}[formula](mathematics.md#{row.formula}), [test](../tests/{_test(measure, row)}), {row.paper}."
 
 
 def _examples(name: str, values: Mapping[str, Any]) -> str:
@@ -136,10 +150,10 @@ def _function(row: Measure) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def _test(row: Measure) -> str:
-    """The test that compares the measure with something independent, in `tests/`."""
+def _test(name: str, row: Measure) -> str:
+    """The test that compares the measure with something independent, in `tests/`; of most that of its function."""
     *folders, file = _function(row).__module__.split(".")[1:]
-    return row.test or "/".join([*folders, f"test_{file}.py"])
+    return _TESTS_OF_SCORES.get(name) or "/".join([*folders, f"test_{file}.py"])
 
 
 def _check(name: str, row: Measure, values: Mapping[str, Any]) -> None:
@@ -148,8 +162,8 @@ def _check(name: str, row: Measure, values: Mapping[str, Any]) -> None:
         advice = f"add formula= to its row: the anchor of a heading in docs/mathematics.md, got {row.formula!r}"
     elif not row.trap:
         advice = "add trap= to its row: how it misleads"
-    elif not (ROOT / "tests" / _test(row)).exists():
-        advice = f"add tests/{_test(row)}"
+    elif not (ROOT / "tests" / _test(name, row)).exists():
+        advice = f"add tests/{_test(name, row)}"
     elif _on_examples(row) and not any(name in values[model] for model in MODELS):
         advice = "add its values on the examples: run python docs/make_measures.py --run"
     else:

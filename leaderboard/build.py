@@ -244,7 +244,7 @@ def _following(histograms: Histograms, config: MauveConfig) -> dict[str, Any]:
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
     found |= {"mauve_ceiling": float(null.mean()), "mauve_ceiling_std": float(null.std(ddof=1))}
-    rows = {name: row.compute for name, row in SCORES.items() if row.needs == "both shares"}
+    rows = {name: row.compute for name, row in SCORES.items() if "shares" in row.inputs.forms}
     return found | {name: function(scores.p_hist, scores.q_hist) for name, function in rows.items()}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from itertools import chain
 from typing import Any
@@ -15,14 +15,7 @@ import evaluate
 from mauve_metric.api.compute import score_sides
 from mauve_metric.arrays import TextData
 from mauve_metric.features.feature_set import FeatureSet, Kind, Side
-from mauve_metric.hosts.evaluate.metric_card import (
-    CITATION,
-    CODEBASE_URLS,
-    DEFAULTS,
-    REFERENCE_URLS,
-    describe,
-    describe_inputs,
-)
+from mauve_metric.hosts.evaluate import metric_card as card
 from mauve_metric.hosts.evaluate.stored_texts import TEXT_STATISTICS, StoredTexts, TextStatistics
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
@@ -94,21 +87,21 @@ class Mauve(StoredTexts):
         own = {name: value for name, value in options.items() if name not in _HOST_OPTIONS}
         if options.get("seed") is not None:
             own["seed"] = options["seed"]
-        self.defaults = {**DEFAULTS, **own}
+        self.defaults = {**card.DEFAULTS, **own}
         split_options({name: value for name, value in self.defaults.items() if name not in _OF_COMPUTE})
         super().__init__(config_name, **{name: value for name, value in options.items() if name in _HOST_OPTIONS})
 
     def _info(self) -> evaluate.MetricInfo:
         texts = datasets.Sequence(datasets.Value("string"))
         return evaluate.MetricInfo(
-            description=describe(),
-            citation=CITATION,
-            inputs_description=describe_inputs(DEFAULTS),
+            description=card.DESCRIPTION,
+            citation=card.CITATION,
+            inputs_description=card.describe_inputs(),
             features=datasets.Features({"predictions": texts, "references": texts}),
             license="Apache-2.0",
-            homepage=REFERENCE_URLS[0],
-            reference_urls=list(REFERENCE_URLS),
-            codebase_urls=list(CODEBASE_URLS),
+            homepage=card.REFERENCE_URLS[0],
+            reference_urls=list(card.REFERENCE_URLS),
+            codebase_urls=list(card.CODEBASE_URLS),
         )
 
     def compute(
@@ -132,7 +125,15 @@ class Mauve(StoredTexts):
         features = {name: options.pop(name) for _, name in _SIDES.values() if name in options}
         features = {name: array for name, array in features.items() if array is not None}
         with self._ending():
-            check_names(options)
+            for name in options:
+                if (match := _CORE_NAME.fullmatch(name)) is not None:
+                    tokens = ", and texts instead of tokens" if match[2] == "tokens" else ""
+                    raise TypeError(
+                        f"{name} is not an option of this metric: Hugging Face's module calls predictions p and "
+                        "references q, the papers and this package call references (human) P and predictions (model) "
+                        "Q. Give texts as references and predictions, features as reference_features and "
+                        f"prediction_features{tokens}"
+                    )
             _, run = split_options({name: value for name, value in options.items() if name not in _OF_COMPUTE})
             if features and self.num_process > 1:
                 raise ValueError(
@@ -153,27 +154,8 @@ class Mauve(StoredTexts):
             features, texts = options.pop(features_name, None), list(chain.from_iterable(rows))
             if features is None and not texts:
                 raise ValueError(f"there are no {texts_name}: give texts as {texts_name} or arrays as {features_name}")
-            if features is None:
-                sides[side] = Side("text", texts_name, texts, None, f"{side}_groups", choices)
-            else:
-                kind: Kind = "set" if isinstance(features, FeatureSet) else "features"
-                sides[side] = Side(kind, features_name, features, None, f"{side}_groups", choices)
+            kind: Kind = "text" if features is None else "set" if isinstance(features, FeatureSet) else "features"
+            name, content = (texts_name, texts) if features is None else (features_name, features)
+            sides[side] = Side(kind, name, content, None, f"{side}_groups", choices)
         of_compute = {name: options.pop(name) for name in _OF_COMPUTE if name in options}
         return MauveOutput(score_sides(sides, options, **of_compute))
-
-
-def check_names(options: Mapping[str, object]) -> None:
-    """Point out names of Hugging Face's module of the same metric, where p means the predictions.
-
-    Raises:
-        TypeError: one of them is among the options.
-    """
-    for name in options:
-        match = _CORE_NAME.fullmatch(name)
-        if match is not None:
-            raise TypeError(
-                f"{name} is not an option of this metric: Hugging Face's module calls predictions p and references q, "
-                "the papers and this package call references (human) P and predictions (model) Q. Give texts as "
-                "references and predictions, features as reference_features and prediction_features"
-                + (", and texts instead of tokens" if match[2] == "tokens" else "")
-            )

@@ -13,58 +13,52 @@ from typing import Any, Literal, TypedDict, TypeVar
 from mauve_metric.runtime.checks import (
     Check,
     check_bool,
+    check_count,
+    check_known_options,
     choice_check,
-    count_or_none,
     did_you_mean,
     integer_check,
     is_bool,
     number_check,
+    or_none,
     shown,
-    unknown_options,
     wrong,
 )
 from mauve_metric.runtime.devices import check_device_name
-from mauve_metric.runtime.errors import NotTexts, UnknownOption, WrongOption
+from mauve_metric.runtime.errors import NotTexts, WrongOption
 from mauve_metric.texts.sources import text_source
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Featurizer = str | tuple[object, object] | Callable[[list[str]], object]
 
 
-def _several(*choices: str) -> Check:
-    """A check for "no" or some of a few words, joined by commas or in a list; they come out in the choices' order."""
-
-    def check(name: str, value: object) -> object:
-        expected = f"'no' or a comma-joined list of {', '.join(map(repr, choices))}"
-        if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
-            raise wrong(name, expected, value)
-        words = value.split(",") if isinstance(value, str) else value
-        wanted = [word.strip().lower().replace("-", "_").replace(" ", "_") for word in words]
-        if wanted in (["no"], []):
-            return "no"
-        for word in wanted:
-            if word not in choices:
-                near = did_you_mean(word[:60], choices)
-                raise WrongOption.of(name, f"must be {expected}, got {shown(value)}{near}")
-        return ",".join(choice for choice in choices if choice in wanted)
-
-    return check
+def _strip(name: str, value: object) -> object:
+    """A check for "no" or some of `STRIP`, joined by commas or in a list; they come out in its order."""
+    expected = f"'no' or a comma-joined list of {', '.join(map(repr, STRIP))}"
+    if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
+        raise wrong(name, expected, value)
+    words = value.split(",") if isinstance(value, str) else value
+    wanted = [word.strip().lower().replace("-", "_").replace(" ", "_") for word in words]
+    if wanted in (["no"], []):
+        return "no"
+    for word in wanted:
+        if word not in STRIP:
+            near = did_you_mean(word[:60], STRIP)
+            raise WrongOption.of(name, f"must be {expected}, got {shown(value)}{near}")
+    return ",".join(choice for choice in STRIP if choice in wanted)
 
 
 def _model(name: str, value: object) -> object:
     """A check for what names or is a featurizer."""
-    if isinstance(value, str) and value.strip():
-        return value
-    if callable(value) or (isinstance(value, tuple) and len(value) == 2):
+    named = isinstance(value, str) and value.strip()
+    if named or callable(value) or (isinstance(value, tuple) and len(value) == 2):
         return value
     known = "a model name or folder, a (model, tokenizer) pair, or a function from a list of texts to an array"
     raise wrong(name, known, value)
 
 
 def _prefix(name: str, value: object) -> object:
-    """Check that a value is None or text that can be put before another text."""
-    if value is None:
-        return value
+    """A check for text that can be put before another text."""
     if not isinstance(value, str):
         raise wrong(name, "text that is put before each text", value)
     try:
@@ -78,16 +72,16 @@ def _prefix(name: str, value: object) -> object:
 
 
 def _column(name: str, value: object) -> object:
-    """A check for None or the name of a column."""
-    if value is not None and not isinstance(value, str):
+    """A check for the name of a column."""
+    if not isinstance(value, str):
         raise wrong(name, "the name of a column", value)
     return value
 
 
 def _prompts(name: str, value: object) -> object:
-    """A check for None, the name of a file of texts, or texts, of which a tuple is made."""
-    if value is None or isinstance(value, (str, Path)):
-        return value if value is None else _folder(name, value, "a list of texts or the name of a file")
+    """A check for the name of a file of texts, or texts, of which a tuple is made."""
+    if isinstance(value, (str, Path)):
+        return _folder(name, value, "a list of texts or the name of a file")
     return tuple(text_source(name, value).texts)
 
 
@@ -96,12 +90,7 @@ def _folder_or_bool(name: str, value: object) -> object:
     return bool(value) if is_bool(value) else _folder(name, value, "True, False or a folder")
 
 
-def _folder_or_none(name: str, value: object) -> object:
-    """A check for None or a folder."""
-    return None if value is None else _folder(name, value, "a folder")
-
-
-def _folder(name: str, value: object, expected: str) -> str | Path:
+def _folder(name: str, value: object, expected: str = "a folder") -> str | Path:
     """A folder's name as it was given; an empty one would be the working directory."""
     if not isinstance(value, (str, Path)):
         raise wrong(name, expected, value)
@@ -142,11 +131,10 @@ def option(
     return field(default=default, metadata=metadata)
 
 
-_featurize, _quantize, _score = (
-    partial(option, stage="featurize"),
-    partial(option, stage="quantize"),
-    partial(option, stage="score"),
-)
+_featurize, _quantize = partial(option, stage="featurize"), partial(option, stage="quantize")
+_kmeans, _drmm = partial(_quantize, of="kmeans"), partial(_quantize, of="drmm")
+_lattice = partial(_quantize, of="lattice")
+_score = partial(option, stage="score")
 _speed, _texts, _host = partial(option, stage="speed"), partial(option, stage="texts"), partial(option, stage="host")
 
 # What can be taken off texts, in order.
@@ -205,7 +193,7 @@ class MauveConfig(CheckedFields):
     )
     text_prefix: str | None = _featurize(
         None,
-        _prefix,
+        or_none(_prefix),
         "text put before each text, such as 'query: '; unset: that of the featurizer's preset (e5), else none",
     )
     dtype: Literal["float32", "float64", "bfloat16", "float16"] = _featurize(
@@ -221,7 +209,7 @@ class MauveConfig(CheckedFields):
     )
     strip: str | list[str] | tuple[str, ...] = _featurize(
         "no",
-        _several(*STRIP),
+        _strip,
         f"what to take off the texts of both sets, joined by commas: {', '.join(STRIP)} (prompts: a leading copy of "
         "one of them)",
         common=True,
@@ -261,56 +249,38 @@ class MauveConfig(CheckedFields):
     kmeans_explained_var: float = _quantize(
         0.9, number_check(0, 1), "share of the variance that the PCA keeps; 1: every component"
     )
-    kmeans_num_redo: int = _quantize(
-        5, integer_check(1, 10_000), "k-means restarts; the best is kept", of="kmeans", most=20
-    )
-    kmeans_max_iter: int = _quantize(
-        500, integer_check(1, 10_000_000), "most iterations of one k-means run", of="kmeans", most=2000
-    )
-    drmm_layers: int = _quantize(
-        3, integer_check(1, 16), "drmm: mixtures, each of what the one before left", of="drmm", most=3
-    )
-    drmm_components: int = _quantize(
+    kmeans_num_redo: int = _kmeans(5, integer_check(1, 10_000), "k-means restarts; the best is kept", most=20)
+    kmeans_max_iter: int = _kmeans(500, integer_check(1, 10_000_000), "most iterations of one k-means run", most=2000)
+    drmm_layers: int = _drmm(3, integer_check(1, 16), "drmm: mixtures, each of what the one before left", most=3)
+    drmm_components: int = _drmm(
         10,
         integer_check(2, 1000),
         "drmm: Gaussians of a layer; buckets are their number to the power of layers",
-        of="drmm",
         most=10,
     )
-    drmm_steps: int = _quantize(
-        2000, integer_check(1, 10_000_000), "drmm: training steps, 64 rows each", of="drmm", most=10_000
-    )
-    drmm_preset: Literal["short", "paper"] = _quantize(
+    drmm_steps: int = _drmm(2000, integer_check(1, 10_000_000), "drmm: training steps, 64 rows each", most=10_000)
+    drmm_preset: Literal["short", "paper"] = _drmm(
         "short",
         ("short", "paper"),
         "drmm: how it is trained; paper: as by the papers' code, 20 steps a text if none are given",
-        of="drmm",
     )
-    lattice_squared_radius: int = _quantize(
-        50,
-        integer_check(1, 1000),
-        "lattice: squared radius of the integer sphere (50 gives 744 buckets)",
-        of="lattice",
-        most=50,
+    lattice_squared_radius: int = _lattice(
+        50, integer_check(1, 1000), "lattice: squared radius of the integer sphere (50 gives 744 buckets)", most=50
     )
-    lattice_epochs: int = _quantize(
+    lattice_epochs: int = _lattice(
         50,
         integer_check(1, 100_000),
         "lattice: training passes over the features; if not given, 100,000 rows in all, in 10 to 50 passes",
-        of="lattice",
         most=50,
     )
-    lattice_hidden: int = _quantize(
-        256, integer_check(1, 65_536), "lattice: width of the network", of="lattice", most=256
+    lattice_hidden: int = _lattice(256, integer_check(1, 65_536), "lattice: width of the network", most=256)
+    lattice_spread: float = _lattice(
+        1.0, number_check(0, 1000), "lattice: weight of spreading over the sphere in the loss"
     )
-    lattice_spread: float = _quantize(
-        1.0, number_check(0, 1000), "lattice: weight of spreading over the sphere in the loss", of="lattice"
-    )
-    lattice_preset: Literal["short", "paper"] = _quantize(
+    lattice_preset: Literal["short", "paper"] = _lattice(
         "short",
         ("short", "paper"),
         "lattice: how it is trained; paper: as by the papers' code, 200 epochs and width 768 if not given",
-        of="lattice",
     )
     seed: int = _quantize(25, integer_check(0), "seed of the clustering", common=True)
     divergence_curve_discretization_size: int = _score(
@@ -404,22 +374,22 @@ class RunOptions(CheckedFields):
     )
     device_id: int | None = _host(
         None,
-        partial(count_or_none, low=-1),
+        or_none(partial(check_count, low=-1)),
         "the number of a CUDA device, -1 for the CPU, as in mauve-text",
     )
-    batch_size: int | None = _speed(None, count_or_none, "most texts of a batch")
-    max_batch_tokens: int | None = _speed(None, count_or_none, "tokens of a batch")
+    batch_size: int | None = _speed(None, or_none(check_count), "most texts of a batch")
+    max_batch_tokens: int | None = _speed(None, or_none(check_count), "tokens of a batch")
     verbose: bool = _host(False, check_bool, "a progress bar on stderr")
     text_field: str | None = _texts(
         None,
-        _column,
+        or_none(_column),
         "field or column of the texts; unset: 'text' or the only one",
         metavar="NAME",
         common=True,
     )
     prompts: Iterable[str] | str | Path | None = _texts(
         None,
-        _prompts,
+        or_none(_prompts),
         "what the texts were written from, for strip=prompts: a file of texts; in Python also a list",
         metavar="FILE",
     )
@@ -433,7 +403,7 @@ class RunOptions(CheckedFields):
     )
     checkpoint: str | Path | None = _speed(
         None,
-        _folder_or_none,
+        or_none(_folder),
         "keep the clustering of features read in blocks in this folder, for a run that is taken up again",
         metavar="FOLDER",
         ignored_by=("featurize",),
@@ -527,9 +497,7 @@ def split_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveCon
     use_float64 = check_bool("use_float64", options.pop("use_float64", False))
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise WrongOption(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
-    problem = unknown_options(options, option_names())
-    if problem:
-        raise UnknownOption(problem)
+    check_known_options(options, option_names())
     useless = [name for name in options if name not in (*config_fields(verb), *run_fields(verb), "use_float64")]
     if useless:
         raise TypeError(f"{useless[0]} is of no use to {verb}: leave it out")
@@ -576,6 +544,4 @@ def with_options(*left_out: str, first: Iterable[Field[Any]] = ()) -> Callable[[
 def check_option_names(options: Mapping[str, object], function: Callable[..., object]) -> None:
     """`TypeError` for keywords that are neither options of a score nor of the function, with the nearest name."""
     own = [name for name in inspect.signature(function).parameters if name != "self"]
-    problem = unknown_options(options, [*own, *option_names()])
-    if problem:
-        raise UnknownOption(problem)
+    check_known_options(options, [*own, *option_names()])

@@ -43,7 +43,6 @@ TESTED_THROUGH = {
         "hosts/cli/commands/explain",
         "hosts/cli/commands/featurize",
         "hosts/cli/commands/lm_eval_task",
-        "hosts/cli/output",
     ),
     "hosts/plugins/test_inspect.py": ("hosts/plugins/pair_scores",),
     "hosts/plugins/test_lm_eval.py": ("hosts/plugins/lm_eval_task",),
@@ -62,5 +61,6 @@ TESTED_THROUGH = {
     "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": ("runtime/tensors",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
+    "results/test_document.py": ("results/charts/of_studies",),
     "test_metric.py": ("hosts/evaluate/stored_texts",),
 }

@@ -16,7 +16,6 @@ from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_sid
 from mauve_metric.features.sides import By
 from mauve_metric.features.text_functions import differing_ngrams
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
-from mauve_metric.measures import gap
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, Options, with_options
 from mauve_metric.quantize.histograms import count_labels
@@ -27,7 +26,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.tensors import on_cpu
 from mauve_metric.texts.files import TextFile
-from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
+from mauve_metric.uncertainty.buckets import best_overlaps, contributions, noise_p_values
 
 _PHRASES = 24  # that tell one set from the other
 AROUND = 20  # fewest texts of the other side that a side's texts in a bucket are compared with
@@ -138,10 +137,10 @@ def explain_result(
     """
     k, c, points = result.num_buckets, config.mauve_scaling_factor, config.divergence_curve_discretization_size
     histograms = count_labels(result.p_labels, result.q_labels, k)
-    parts = gap.contributions(result.p_hist, result.q_hist, c, points)
+    parts = contributions(result.p_hist, result.q_hist, c, points)
     p_values = noise_p_values(histograms.p_counts, histograms.q_counts)
     other = count_labels(other_labels[0], other_labels[1], k).probabilities()
-    other_ranks = _ranks(gap.contributions(*other, c, points))
+    other_ranks = _ranks(contributions(*other, c, points))
     match, overlap = best_overlaps(np.concatenate([result.p_labels, result.q_labels]), np.concatenate(other_labels), k)
     too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
     total, ranks = float(parts.sum()), _ranks(parts)

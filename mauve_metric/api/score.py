@@ -26,9 +26,9 @@ from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
-from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings, wrapping_warnings
+from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
-from mauve_metric.uncertainty.format_check import check_format, format_warnings
+from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_aucs
 
@@ -266,7 +266,7 @@ def score_buckets(
         *score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket),
         *score_warnings.quantizer_warnings(problems),
         *score_warnings.design_warnings(histograms.groups, estimates.problem, k),
-        *wrapping_warnings.wrapping_warnings(p, q),
+        *wrapping_warnings(p, q),
         *format_warnings(formats),
     )
     return MauveResult(

@@ -52,7 +52,6 @@ class Measure(NamedTuple):
 
     better: "higher" or "lower"; "human": the closer to the human texts' value the better. low, high: the range;
     None where there is no bound. trap: how it misleads. formula: the heading of docs/mathematics.md, as an anchor.
-    test: the file in tests/ that compares it with something independent; empty: the one of the function's file.
     inputs: what `compute` takes. part: the attribute of what it returns that is the measure, where several measures
     share one computation; empty: all of it. A number a text becomes their mean, with an interval from a bootstrap
     over texts; a plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with the
@@ -74,7 +73,6 @@ class Measure(NamedTuple):
     part: str = ""
     trap: str = ""
     formula: str = ""
-    test: str = ""
     cheap: bool = True
     sizes_matter: bool = False
     grouped: bool = False

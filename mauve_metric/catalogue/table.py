@@ -13,12 +13,10 @@ from mauve_metric.uncertainty import divergence_intervals
 _row = partial(
     Measure, group="score", inputs=RESULT, in_result=True, better="higher", low=0, high=1, paper="Pillutla et al. 2021"
 )
-_debiased = partial(_row, formula="the-bias-of-sampling", test="uncertainty/test_jackknife.py")
-_smoothed = partial(_row, formula="smoothing", test="api/test_compute.py")
-_prd = partial(
-    _row, paper="Sajjadi et al. 2018", formula="precision-and-recall-curves", test="measures/test_precision_recall.py"
-)
-_neighbours = partial(_row, formula="nearest-neighbours", test="measures/test_support.py")
+_debiased = partial(_row, formula="the-bias-of-sampling")
+_smoothed = partial(_row, formula="smoothing")
+_prd = partial(_row, paper="Sajjadi et al. 2018", formula="precision-and-recall-curves")
+_neighbours = partial(_row, formula="nearest-neighbours")
 
 SCORE: dict[str, Measure] = {
     "mauve": _row(
@@ -26,7 +24,6 @@ SCORE: dict[str, Measure] = {
         meaning="area under the divergence curve on the literature's grid",
         trap="equal sets score about .96 at ten texts a bucket, not 1; compares only at one n, k, c and featurizer",
         formula="mauve",
-        test="api/test_compute.py",
     ),
     "mauve_debiased": _debiased(
         title="MAUVE, debiased",
@@ -38,7 +35,6 @@ SCORE: dict[str, Measure] = {
         meaning="debiased MAUVE by what separates the sets best",
         trap="sees trivial differences first: line breaks or length alone can bring it to the floor",
         formula="learned-buckets",
-        test="uncertainty/test_learned.py",
     ),
     "auc": _row(
         title="classifier AUC",
@@ -47,7 +43,6 @@ SCORE: dict[str, Measure] = {
         meaning="how often a model's text scores above a human one; 0.5: not told apart",
         trap="below .5 is no difference: with few texts held-out scores lean to the wrong side",
         formula="learned-buckets",
-        test="measures/test_cross_fitting.py",
     ),
     "mauve_star": _smoothed(
         title="MAUVE*",
@@ -60,7 +55,6 @@ SCORE: dict[str, Measure] = {
         meaning="MAUVE with every mixture weight, no grid",
         trap="differs from `mauve` by up to .001: not the digits that the literature prints",
         formula="the-exact-area",
-        test="measures/test_frontier.py",
     ),
     "frontier_integral": _row(
         title="frontier integral",
@@ -69,7 +63,6 @@ SCORE: dict[str, Measure] = {
         meaning="average divergence along the frontier",
         trap="equal sets have about .03 at ten texts a bucket, not 0",
         formula="frontier-integral-and-mid-point",
-        test="measures/test_frontier.py",
     ),
     "frontier_integral_debiased": _debiased(
         title="frontier int., debiased",
@@ -96,7 +89,6 @@ SCORE: dict[str, Measure] = {
         meaning="divergence from the even mixture, in nats",
         trap="equal sets have about .025 at ten texts a bucket; SciPy's distance is its square root",
         formula="frontier-integral-and-mid-point",
-        test="measures/test_divergences.py",
         inputs=BOTH_SHARES,
         compute=jensen_shannon,
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import CheckedFields, Options, OptionsOfOneProcess
-from mauve_metric.runtime.checks import Check, check_bool, check_count, choice_check, count_or_none, wrong
+from mauve_metric.runtime.checks import Check, check_bool, check_count, choice_check, or_none, wrong
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -67,7 +67,7 @@ class WritingOptions(CheckedFields):
     )
     num_samples: int | None = _option(
         None,
-        count_or_none,
+        or_none(check_count),
         "how many texts; None: as many as there are prompts, or references without prompts. Prompts are used again if "
         "there are fewer",
     )
@@ -76,7 +76,7 @@ class WritingOptions(CheckedFields):
     )
     max_new_tokens: int | None = _option(
         None,
-        count_or_none,
+        or_none(check_count),
         "the most tokens to write; None: what `generation_config` says, else as many as the human text of the same "
         "number has (128 if its length is not known)",
     )

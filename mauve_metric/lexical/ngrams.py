@@ -39,11 +39,6 @@ class NgramCounts(NamedTuple):
         """Frequency of each n-gram in all texts together, (num_grams,)."""
         return np.bincount(self.gram, self.times, self.num_grams).astype(np.int64)
 
-    @property
-    def texts_with(self) -> Integers:
-        """The number of texts that each n-gram occurs in, (num_grams,)."""
-        return np.bincount(self.gram, minlength=self.num_grams)
-
     def per_text(self, values: Integers) -> Integers:
         """Sums of one value an entry (e,) over the entries of each text, (num_texts,)."""
         return np.bincount(self.text, values, self.num_texts).astype(np.int64)

@@ -103,7 +103,8 @@ def self_repetition(texts: Sequence[Tokens], n: int = 4) -> float:
     if len(texts) < 2:
         raise ValueError(f"self_repetition compares texts with each other and needs at least 2, got {len(texts)}")
     counts = ngram_counts(texts, n)
-    return float(np.log1p(counts.per_text(counts.texts_with[counts.gram] - 1)).mean())
+    texts_with = np.bincount(counts.gram, minlength=counts.num_grams)
+    return float(np.log1p(counts.per_text(texts_with[counts.gram] - 1)).mean())
 
 
 def _most_elsewhere(counts: NgramCounts) -> Integers:

@@ -50,8 +50,8 @@ class CrossFitted(NamedTuple):
     permuted: Floats
 
     @property
-    def p_value(self) -> float | None:
-        """Chance of so large an AUC where both sides are draws from one distribution; None without permutations.
+    def p_value(self) -> float:
+        """Chance of so large an AUC where both sides are draws from one distribution; 1 without permutations.
 
         By Student's t with as many permutations as there are, less one: the next draw of a normal variable known by m
         draws. It is one-sided, since an AUC below ½ is no difference: held-out texts lean away from those trained on.
@@ -60,7 +60,7 @@ class CrossFitted(NamedTuple):
 
         m = len(self.permuted)
         if m < 2:
-            return None
+            return 1.0
         spread = float(self.permuted.std(ddof=1)) * np.sqrt(1 + 1 / m)
         away = self.auc - float(self.permuted.mean())
         return positive(float(stdtr(m - 1, -away / spread))) if spread > 0 else 1.0

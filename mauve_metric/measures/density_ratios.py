@@ -1,7 +1,7 @@
 """MAUVE from estimated density ratios, without buckets.
 
 log p/q is estimated at points of P and of Q by nearest neighbours, by a classifier or by two Gaussians; means over the
-points give the frontier, its area and its integral.
+points give the frontier and its area.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.arrays import Array, Floats
 from mauve_metric.measures.cross_fitting import FOLDS, assign_folds, same_rows
-from mauve_metric.measures.frontier import as_frontier, curve_area, curve_through, mauve_floor, mixture_weights
+from mauve_metric.measures.frontier import as_frontier, curve_area, curve_through, mauve_floor
 from mauve_metric.runtime.checks import check_known, check_sets
 from mauve_metric.runtime.optional_imports import import_faiss
 
-_WEIGHTS = np.linspace(0, 1, 202)[1:-1]  # mixture weights λ of the area and of the integral
+_WEIGHTS = np.linspace(0, 1, 202)[1:-1]  # mixture weights λ of the area
 _MOST_LOG = 700.0  # of p/q: its exponential is a number
 _BLOCK_ROWS = 4096  # searched at once
 _JITTER = 1e-4  # of the largest entry: above the rounding of distances, below what matters
@@ -34,18 +34,6 @@ class LogRatios(NamedTuple):
 
     p: Floats
     q: Floats
-
-
-class RatioScores(NamedTuple):
-    """Scores of an estimate of log p/q. There is no bias to take off, no interval and no bucket to explain.
-
-    mauve: in [floor, 1], higher is better. frontier_integral: in [0, 1], lower is better. divergence_curve:
-    (num_points + 2, 2) as in `frontier.divergence_curve`.
-    """
-
-    mauve: float
-    frontier_integral: float
-    divergence_curve: Floats
 
 
 def frontier_of_ratios(ratios: LogRatios, weights: ArrayLike) -> tuple[Floats, Floats]:
@@ -65,21 +53,19 @@ def frontier_of_ratios(ratios: LogRatios, weights: ArrayLike) -> tuple[Floats, F
     return as_frontier(one, two)
 
 
-def ratio_scores(ratios: LogRatios, scaling_factor: float = 5.0, num_points: int = 25) -> RatioScores:
-    """MAUVE, frontier integral and divergence curve of log p/q at points of both sides (Pillutla et al. 2023).
+def mauve_of_ratios(ratios: LogRatios, scaling_factor: float = 5.0) -> float:
+    """MAUVE of log p/q at points of both sides, in [floor, 1], higher is better (Pillutla et al. 2023).
+
+    There is no bias to take off, no interval and no bucket to explain.
 
     Args:
-        ratios: of one of `ESTIMATORS`. scaling_factor: c > 0. num_points: of the curve.
+        ratios: of one of `ESTIMATORS`. scaling_factor: c > 0.
 
-    >>> same = ratio_scores(LogRatios(np.zeros(5), np.zeros(5)))
-    >>> same.mauve, round(same.frontier_integral, 12)
-    (1.0, 0.0)
+    >>> mauve_of_ratios(LogRatios(np.zeros(5), np.zeros(5)))
+    1.0
     """
-    one, two = frontier_of_ratios(ratios, _WEIGHTS)
-    area = curve_area(curve_through(one, two, scaling_factor))
-    integral = 2 * float(((1 - _WEIGHTS) * one + _WEIGHTS * two).sum()) * float(_WEIGHTS[1] - _WEIGHTS[0])
-    curve = curve_through(*frontier_of_ratios(ratios, mixture_weights(num_points)), scaling_factor)
-    return RatioScores(max(area, mauve_floor(scaling_factor)), min(integral, 1.0), curve)
+    area = curve_area(curve_through(*frontier_of_ratios(ratios, _WEIGHTS), scaling_factor))
+    return max(area, mauve_floor(scaling_factor))
 
 
 def neighbour_log_ratios(p: Array, q: Array, k: int | None = None, seed: int = 25) -> LogRatios:
@@ -104,29 +90,22 @@ def neighbour_log_ratios(p: Array, q: Array, k: int | None = None, seed: int = 2
     k = min(round(math.sqrt(n)), n - 1) if k is None else k
     if not 1 <= k < n:
         raise ValueError(f"k must be from 1 to {n - 1}, one less than all rows, got {k}")
-    of_p = (_neighbours(np.concatenate([p, q]), k, np.random.default_rng(seed)) < n_p).sum(axis=1)
+    rows = np.concatenate([p, q])
+    centred = rows - rows.mean(axis=0)
+    centred = centred / max(float(np.abs(centred).max()), np.finfo(np.float64).tiny)
+    centred = (centred + _JITTER * np.random.default_rng(seed).normal(size=rows.shape)).astype(np.float32)
+    index = import_faiss().IndexFlatL2(rows.shape[1])
+    index.add(centred)
+    of_p = np.empty(n, dtype=np.int64)
+    for start in range(0, n, _BLOCK_ROWS):
+        numbers = index.search(centred[start : start + _BLOCK_ROWS], k + 1)[1]
+        own = numbers == np.arange(start, start + len(numbers))[:, None]
+        own[~own.any(axis=1), -1] = True  # not among them by rounding: one of the others less
+        of_p[start : start + len(numbers)] = ((numbers < n_p) & ~own).sum(axis=1)
     side = np.arange(n) < n_p
     others = np.log(n - n_p - ~side) - np.log(n_p - side)
     t: Floats = np.log(of_p + 0.5) - np.log(k - of_p + 0.5) + others
     return LogRatios(t[:n_p], t[n_p:])
-
-
-def _neighbours(rows: Floats, k: int, rng: np.random.Generator) -> Integers:
-    """Numbers of the k nearest other rows of each row, (n, k)."""
-    faiss = import_faiss()
-    centred = rows - rows.mean(axis=0)
-    centred = centred / max(float(np.abs(centred).max()), np.finfo(np.float64).tiny)
-    centred = (centred + _JITTER * rng.normal(size=rows.shape)).astype(np.float32)
-    index = faiss.IndexFlatL2(rows.shape[1])
-    index.add(centred)
-    found = np.empty((len(rows), k), dtype=np.int64)
-    for start in range(0, len(rows), _BLOCK_ROWS):
-        block = centred[start : start + _BLOCK_ROWS]
-        numbers = index.search(block, k + 1)[1]
-        own = numbers == np.arange(start, start + len(block))[:, None]
-        own[~own.any(axis=1), -1] = True  # not among them by rounding: one of the others less
-        found[start : start + len(block)] = numbers[~own].reshape(len(block), k)
-    return found
 
 
 def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
@@ -177,14 +156,6 @@ def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     return LogRatios(t[is_p], t[~is_p])
 
 
-class _Fit(NamedTuple):
-    """Independent coordinates that tell both Gaussians apart: mean of P (that of Q is 0), variances, (r,) each."""
-
-    shift: Floats
-    p_variance: Floats
-    q_variance: Floats
-
-
 def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     """log p/q of the Gaussians fitted to two sets, at 20 000 points drawn from each (Pillutla et al. 2023).
 
@@ -206,24 +177,30 @@ def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     """
     p, q = _check_rows(p, q, _ROWS_A_COLUMN)
     rng = np.random.default_rng(seed)
-    fit = _fit_both(p, q, rng)
-    p_points = fit.shift + np.sqrt(fit.p_variance) * rng.normal(size=(DRAWS, len(fit.shift)))
-    q_points = np.sqrt(fit.q_variance) * rng.normal(size=(DRAWS, len(fit.shift)))
+    shift, p_variance, q_variance = _fit_both(p, q, rng)
+    p_points = shift + np.sqrt(p_variance) * rng.normal(size=(DRAWS, len(shift)))
+    q_points = np.sqrt(q_variance) * rng.normal(size=(DRAWS, len(shift)))
     ratios = []
     for points in (p_points, q_points):
-        squares = np.square(points) / fit.q_variance - np.square(points - fit.shift) / fit.p_variance
-        ratios.append((squares + np.log(fit.q_variance / fit.p_variance)).sum(axis=1) / 2)
+        squares = np.square(points) / q_variance - np.square(points - shift) / p_variance
+        ratios.append((squares + np.log(q_variance / p_variance)).sum(axis=1) / 2)
     return LogRatios(*ratios)
 
 
-def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> _Fit:
-    p, q = _components(p, q)
-    n_p, n_q, r = len(p), len(q), p.shape[1]
-    n = n_p + n_q
+def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """Independent coordinates that tell both Gaussians apart: mean of P (that of Q is 0), variances, (r,) each."""
+    n_p, n_q, n = len(p), len(q), len(p) + len(q)
+    rows = np.concatenate([p, q])  # on the principal components, at most one for ten rows; none if all are equal
+    rows = rows - rows.mean(axis=0)
+    rows = rows / max(float(np.abs(rows).max()), np.finfo(np.float64).tiny)
+    variances, directions = np.linalg.eigh(rows.T @ rows)
+    order = np.argsort(variances)[::-1][: max(1, n // _ROWS_A_COLUMN)]
+    order = order[variances[order] > max(variances[order[0]], 0.0) * 1e-10]
+    rows, r = rows @ directions[:, order], len(order)
     if r == 0:
-        return _Fit(np.zeros(1), np.ones(1), np.ones(1))
-    means = p.mean(axis=0), q.mean(axis=0)
-    rows = np.concatenate([p - means[0], q - means[1]])
+        return np.zeros(1), np.ones(1), np.ones(1)
+    means = rows[:n_p].mean(axis=0), rows[n_p:].mean(axis=0)
+    rows = np.concatenate([rows[:n_p] - means[0], rows[n_p:] - means[1]])
     variances, directions = np.linalg.eigh(rows.T @ rows / (n - 2))
     moving = variances > variances[-1] * 1e-10
     white = directions[:, moving] / np.sqrt(variances[moving])
@@ -240,19 +217,7 @@ def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> _Fit:
     p_variance = np.maximum(shares[kept], least)
     q_variance = np.maximum((n - 2 - (n_p - 1) * shares[kept]) / (n_q - 1), least)
     rest = float(np.linalg.norm(shift[~kept]))
-    return _Fit(np.append(shift[kept], rest), np.append(p_variance, 1.0), np.append(q_variance, 1.0))
-
-
-def _components(p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Both on the principal components of the pool, at most one for ten rows; none for rows that are all equal."""
-    rows = np.concatenate([p, q])
-    rows = rows - rows.mean(axis=0)
-    rows = rows / max(float(np.abs(rows).max()), np.finfo(np.float64).tiny)
-    variances, directions = np.linalg.eigh(rows.T @ rows)
-    order = np.argsort(variances)[::-1][: max(1, len(rows) // _ROWS_A_COLUMN)]
-    order = order[variances[order] > max(variances[order[0]], 0.0) * 1e-10]
-    rows = rows @ directions[:, order]
-    return rows[: len(p)], rows[len(p) :]
+    return np.append(shift[kept], rest), np.append(p_variance, 1.0), np.append(q_variance, 1.0)
 
 
 def _check_rows(p: Array, q: Array, least: int) -> tuple[Floats, Floats]:
@@ -276,10 +241,8 @@ ESTIMATORS: dict[str, Callable[..., LogRatios]] = {
 }
 
 
-def estimate_ratio_scores(
-    p: Array, q: Array, estimator: str, scaling_factor: float = 5.0, num_points: int = 25, seed: int = 25
-) -> RatioScores:
-    """MAUVE, frontier integral and curve without buckets (Pillutla et al. 2023): see the estimator for how.
+def estimate_mauve(p: Array, q: Array, estimator: str, scaling_factor: float = 5.0, seed: int = 25) -> float:
+    """MAUVE without buckets (Pillutla et al. 2023): see the estimator for how.
 
     Args:
         p, q: rows, shapes (n_p, d) and (n_q, d). estimator: of `ESTIMATORS`. scaling_factor: c. seed: of what is drawn.
@@ -287,10 +250,9 @@ def estimate_ratio_scores(
     Raises:
         ValueError: an unknown estimator, or rows that it cannot work with.
 
-    >>> import numpy as np
     >>> rows = np.random.default_rng(0).normal(size=(100, 2))
-    >>> estimate_ratio_scores(rows, rows + 100, "neighbours").mauve < 0.01
+    >>> estimate_mauve(rows, rows + 100, "neighbours") < 0.01
     True
     """
     check_known("estimator", estimator, ESTIMATORS)
-    return ratio_scores(ESTIMATORS[estimator](p, q, seed=seed), scaling_factor, num_points)
+    return mauve_of_ratios(ESTIMATORS[estimator](p, q, seed=seed), scaling_factor)

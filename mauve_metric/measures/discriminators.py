@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Array, Estimate, Floats, Integers
+from mauve_metric.arrays import Array, Estimate, Integers
 from mauve_metric.duplicates.near_duplicates import same_origin, texts_of_one_origin
 from mauve_metric.lexical.ngrams import word_counts, words_and_marks
 from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.measures.cross_fitting import assign_folds, check_groups, cross_fit, same_rows
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 FEWEST_TEXTS = 10  # of each side, copies and texts of one prompt counted once: two for each of five folds
 STRENGTHS = tuple(10.0**power for power in range(-4, 1))  # C of a logistic regression
@@ -91,6 +87,9 @@ def discriminate_words(
     >>> discriminate_words(human, model, prompts=(range(20), range(20))).auc.value
     1.0
     """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV, PredefinedSplit
+
     sides: dict[str, Texts] = {"human_texts": human_texts, "model_texts": model_texts}
     texts = [*human_texts, *model_texts]
     if prompts is not None:
@@ -102,7 +101,14 @@ def discriminate_words(
     check_groups(groups, is_model, FEWEST_TEXTS)
     fold_of = assign_folds(groups, is_model, seed)
     counts = word_counts([words_and_marks(text) if isinstance(text, str) else text for text in texts], n)
-    return _discrimination(HeldOut(_logistic_scores(counts, is_model, fold_of), is_model, fold_of, groups), level)
+    logistic = LogisticRegression(class_weight="balanced", solver="newton-cg", tol=1e-3)
+    scores = np.empty(len(texts))
+    for fold in range(int(fold_of.max()) + 1):
+        seen = fold_of != fold
+        inner = PredefinedSplit(fold_of[seen])
+        classifier = GridSearchCV(logistic, {"C": STRENGTHS}, scoring="neg_log_loss", cv=inner)
+        scores[~seen] = classifier.fit(counts[seen], is_model[seen]).decision_function(counts[~seen])
+    return _discrimination(HeldOut(scores, is_model, fold_of, groups), level)
 
 
 class TransferTable(NamedTuple):
@@ -150,7 +156,7 @@ def transfer_table(
     def trained(numbers: Sequence[int]) -> list[Discrimination]:
         fitted = cross_fit(rows, set_of > 0, together, seed=seed, trained_on=np.isin(set_of, [0, *numbers]))
         tested = [(set_of == 0) | (set_of == number) for number in range(1, len(sets))]
-        return [_discrimination(HeldOut(*(part[chosen] for part in fitted.held_out[:4])), level) for chosen in tested]
+        return [_discrimination(HeldOut(*(part[chosen] for part in fitted.held_out)), level) for chosen in tested]
 
     names = tuple(models)
     table = {name: dict(zip(names, trained([number]), strict=True)) for number, name in enumerate(names, start=1)}
@@ -160,21 +166,6 @@ def transfer_table(
         {name: {other: found.accuracy for other, found in row.items()} for name, row in table.items()},
         dict(zip(names, trained(range(1, len(sets))), strict=True)),
     )
-
-
-def _logistic_scores(counts: csr_array, is_model: NDArray[np.bool_], fold_of: Integers) -> Floats:
-    """Log odds that each text is the model's, by a classifier fitted to the other folds, (n,)."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GridSearchCV, PredefinedSplit
-
-    logistic = LogisticRegression(class_weight="balanced", solver="newton-cg", tol=1e-3)
-    scores = np.empty(len(fold_of))
-    for fold in range(int(fold_of.max()) + 1):
-        seen = fold_of != fold
-        inner = PredefinedSplit(fold_of[seen])
-        classifier = GridSearchCV(logistic, {"C": STRENGTHS}, scoring="neg_log_loss", cv=inner)
-        scores[~seen] = classifier.fit(counts[seen], is_model[seen]).decision_function(counts[~seen])
-    return scores
 
 
 def _discrimination(held_out: HeldOut, level: float) -> Discrimination:

@@ -126,11 +126,8 @@ def divergence_frontier(
     >>> [part.round(6).tolist() for part in divergence_frontier([0.5, 0.5], [1, 0], [0.25], "total_variation")]
     [[0.125], [0.375]]
     """
-    p, q = check_pair(p, q)
     check_known("kind", kind, DIVERGENCES)
-    lam, terms = np.asarray(weights, dtype=np.float64), DIVERGENCES[kind].terms
-    one, two = terms(q, p, 1 - lam, lam).sum(axis=-1), terms(p, q, lam, 1 - lam).sum(axis=-1)
-    return np.maximum(one, 0.0), np.maximum(two, 0.0)
+    return frontier.frontier(p, q, weights, DIVERGENCES[kind])
 
 
 def divergence_frontier_curve(

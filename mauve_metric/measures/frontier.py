@@ -70,12 +70,12 @@ class FDivergence(NamedTuple):
 KL = FDivergence(kl_terms, kl_slope)
 
 
-def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
+def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike, divergence: FDivergence = KL) -> tuple[Floats, Floats]:
     """The two soft errors KL(q‖r_λ) and KL(p‖r_λ) along the mixtures (Pillutla et al. 2021, §2).
 
     Args:
         p, q: probabilities, shape (..., k).
-        weights: λ in [0, 1], shape (m,).
+        weights: λ in [0, 1], shape (m,). divergence: in the place of KL.
 
     Returns:
         Type I error KL(q‖r_λ) and Type II error KL(p‖r_λ) in nats, each (..., m), at least 0 and lower is better;
@@ -85,8 +85,8 @@ def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike) -> tuple[Floats, Fl
     array([0.287682])
     """
     p, q = check_pair(p, q)
-    lam = np.asarray(weights, dtype=np.float64)
-    one, two = kl_terms(q, p, 1 - lam, lam).sum(axis=-1), kl_terms(p, q, lam, 1 - lam).sum(axis=-1)
+    lam, terms = np.asarray(weights, dtype=np.float64), divergence.terms
+    one, two = terms(q, p, 1 - lam, lam).sum(axis=-1), terms(p, q, lam, 1 - lam).sum(axis=-1)
     return np.maximum(one, 0.0), np.maximum(two, 0.0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -123,15 +123,6 @@ class GroupCounts:
     p_sizes: Counts
     q_sizes: Counts
     codes: Integers
-
-    @property
-    def joined(self) -> bool:
-        """Return whether any group has texts on both sides."""
-        return bool(((self.p_sizes > 0) & (self.q_sizes > 0)).any())
-
-    def swapped(self) -> GroupCounts:
-        """The same with Q in the place of P."""
-        return replace(self, p=self.q, q=self.p, p_sizes=self.q_sizes, q_sizes=self.p_sizes)
 
 
 def count_groups(

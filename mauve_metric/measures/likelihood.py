@@ -6,18 +6,14 @@ and the last one ends. Every text has at least one.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.runtime.checks import check_least
 
-Bins = Literal["thesis", "gltr", "equal"]
 EPSILON = 1e-5
 WINDOW = 64  # tokens that are looked back on for rep-ℓ and wrep-ℓ (Welleck et al. 2020 also give 16, 32 and 128)
-EQUAL_BINS = 50
-_EDGES = {"thesis": (1, 5, 100), "gltr": (10, 100, 1000)}
+RANK_EDGES = (1, 5, 100)  # the highest rank of each bin but the last (Ippolito 2021, §3.4, who calls them GLTR's)
 
 
 def generation_perplexity(log_probabilities: Floats, *, without_probability: int = 0) -> float:
@@ -126,31 +122,12 @@ def repeated_choices(
     return said
 
 
-def rank_edges(bins: Bins, vocabulary_size: int) -> tuple[int, ...]:
-    """The highest rank of each bin but the last.
-
-    "gltr": 1-10, 11-100, 101-1000, above (Gehrmann et al. 2019, §3); "thesis": 1, 2-5, 6-100, above (Ippolito 2021,
-    §3.4, who calls them GLTR's); "equal": 50 bins of ⌈V/50⌉ ranks.
-
-    Raises:
-        ValueError: other bins.
-
-    >>> rank_edges("gltr", 50257), rank_edges("equal", 50257)[:2]
-    ((10, 100, 1000), (1006, 2012))
-    """
-    if bins == "equal":
-        width = -(-vocabulary_size // EQUAL_BINS)
-        return tuple(width * number for number in range(1, EQUAL_BINS))
-    if bins not in _EDGES:
-        raise ValueError(f"bins must be 'thesis', 'gltr' or 'equal', got {bins!r}")
-    return _EDGES[bins]
-
-
-def rank_counts(ranks: Integers, offsets: Integers, edges: tuple[int, ...]) -> Integers:
+def rank_counts(ranks: Integers, offsets: Integers, edges: tuple[int, ...] = RANK_EDGES) -> Integers:
     """Number of tokens of each text with their rank in each bin, (n, bins).
 
     Args:
-        ranks: 1 for a token that no other is more likely than, (T,). offsets: of the texts. edges: from `rank_edges`.
+        ranks: 1 for a token that no other is more likely than, (T,). offsets: of the texts.
+        edges: the highest rank of each bin but the last.
 
     >>> rank_counts(np.array([1, 3, 200]), np.array([0, 2, 3]), (1, 5, 100)).tolist()
     [[1, 1, 0, 0], [0, 0, 0, 1]]

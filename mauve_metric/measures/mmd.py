@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy as np
 
@@ -95,8 +94,14 @@ def mmd_gaussian(
         raise ValueError(f"bandwidth must be above 0, got {bandwidth}")
     _check(p, q, level, permutations)
     width = median_distance(p, q, seed) if bandwidth is None else bandwidth
-    centre = p.mean(axis=0, dtype=np.float64)
-    return _estimate(p, q, partial(_gaussian, centre=centre, width=width), seed, level, permutations, groups)
+    centre = p.mean(axis=0, dtype=np.float64)  # about which the squares lose least
+
+    def kernel(a: Floats, b: Floats) -> Floats:
+        a, b = (a - centre) / width, (b - centre) / width
+        values: Floats = a @ b.T - np.square(a).sum(axis=1)[:, None] / 2 - np.square(b).sum(axis=1) / 2
+        return np.exp(np.minimum(values, 0.0, out=values), out=values)
+
+    return _estimate(p, q, kernel, seed, level, permutations, groups)
 
 
 def median_distance(p: Array, q: Array, seed: int = 25) -> float:
@@ -124,13 +129,6 @@ def _polynomial(a: Floats, b: Floats) -> Floats:
     return values * values * values
 
 
-def _gaussian(a: Floats, b: Floats, centre: Floats, width: float) -> Floats:
-    """exp(-‖a - b‖² / 2·width²); about `centre`, where the squares lose least."""
-    a, b = (a - centre) / width, (b - centre) / width
-    values: Floats = a @ b.T - np.square(a).sum(axis=1)[:, None] / 2 - np.square(b).sum(axis=1) / 2
-    return np.exp(np.minimum(values, 0.0, out=values), out=values)
-
-
 def _check(p: Array, q: Array, level: float, permutations: int) -> None:
     check_sets({"p": p, "q": q}, least=2)
     if not 0 < level < 1:
@@ -147,6 +145,8 @@ def _estimate(
     permutations: int,
     groups: tuple[Integers, Integers] | None,
 ) -> Estimate:
+    from scipy.stats import norm
+
     _check(p, q, level, permutations)
     is_p, rng = np.repeat([True, False], [len(p), len(q)]), np.random.default_rng(seed)
     if groups is None:
@@ -166,8 +166,16 @@ def _estimate(
     p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)
     if groups is not None and min(len(np.unique(number[is_p == side])) for side in (True, False)) < FEWEST_GROUPS:
         return Estimate(value, None, p_value)
-    error = _error(by_side, len(p), number, groups is not None)
-    return Estimate(value, _interval(value, others, error, level), p_value)
+    outside = math.floor((1 - level) / 2 * (len(others) + 1) + 1e-9)  # of the divisions, on either side, the real one
+    if outside < 1:
+        return Estimate(value, None, p_value)
+    # the normal interval's half width, or as far as the values of the divisions reach where that is further
+    ordered, half = (
+        np.sort(others),
+        float(norm.ppf((1 + level) / 2)) * _error(by_side, len(p), number, groups is not None),
+    )
+    high = value + max(half, -float(ordered[outside - 1]))
+    return Estimate(value, (value - max(half, float(ordered[-outside])), max(high, 0.0)), p_value)
 
 
 def _error(by_side: Floats, n: int, number: Integers, grouped: bool) -> float:
@@ -231,15 +239,3 @@ def _values(by_side: Floats, within: Floats, labels: Array, number: Integers) ->
         pairs[:, division] = n * n - ours @ ours, m * m - theirs @ theirs, n * m - ours @ theirs
     values: Floats = within / pairs[0] + second / pairs[1] - 2 * across / pairs[2]
     return values
-
-
-def _interval(value: float, others: Floats, error: float, level: float) -> tuple[float, float] | None:
-    """value ± the normal interval's half width, or as far as the permuted values reach where that is further."""
-    from scipy.stats import norm
-
-    outside = math.floor((1 - level) / 2 * (len(others) + 1) + 1e-9)  # of the divisions, on either side, the real one
-    if outside < 1:
-        return None
-    ordered, half = np.sort(others), float(norm.ppf((1 + level) / 2)) * error
-    high = value + max(half, -float(ordered[outside - 1]))
-    return value - max(half, float(ordered[-outside])), max(high, 0.0)

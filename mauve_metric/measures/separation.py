@@ -20,14 +20,13 @@ class HeldOut(NamedTuple):
     """Scores of texts by classifiers that have not seen them, their copies, or texts of their prompt.
 
     scores: log odds of being the model's, (n,). is_model: (n,). fold_of: which classifier, from 0, (n,).
-    groups: of texts of one origin, from 0, (n,). dependence: times the variance of independent folds.
+    groups: of texts of one origin, from 0, (n,).
     """
 
     scores: Floats
     is_model: np.ndarray[tuple[int], np.dtype[np.bool_]]
     fold_of: Integers
     groups: Integers
-    dependence: float = CROSS_FITTING
 
 
 def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
@@ -46,13 +45,27 @@ def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
     Raises:
         ValueError: level outside (0, 1).
     """
-    sizes, placements, right = _placements(held_out)
+    # texts of each side in each fold; for each text the share of the other side's in its fold that it is ranked rightly
+    # against; the AUC of each fold
+    folds = int(held_out.fold_of.max()) + 1
+    sizes, placements, right = np.zeros((folds, 2)), np.zeros(len(held_out.scores)), np.zeros(folds)
+    for fold in range(folds):
+        inside = np.nonzero(held_out.fold_of == fold)[0]
+        model = held_out.is_model[inside]
+        sizes[fold] = (~model).sum(), model.sum()
+        below = average_ranks(held_out.scores[inside])
+        for side in (False, True):
+            own = inside[model == side]
+            below_other = below[model == side] - average_ranks(held_out.scores[own])
+            share = below_other / max(sizes[fold, int(not side)], 1)
+            placements[own] = share if side else 1 - share
+        right[fold] = placements[inside[model]].mean() if model.any() else 0.0
     pairs = sizes.prod(axis=1)
     weights, value = pairs / pairs.sum(), float(pairs @ right / pairs.sum())
     deviations = placements - right[held_out.fold_of]
-    own = sizes[held_out.fold_of, held_out.is_model.astype(np.int64)]
+    sizes_own = sizes[held_out.fold_of, held_out.is_model.astype(np.int64)]
     # 1/m_k for a human text of fold k, 1/n_k for the model's, with the correction of a variance by m - 1
-    influences = weights[held_out.fold_of] * deviations * (1 / np.sqrt(own * np.maximum(own - 1, 1)))
+    influences = weights[held_out.fold_of] * deviations * (1 / np.sqrt(sizes_own * np.maximum(sizes_own - 1, 1)))
     others = sizes.sum(axis=1) / 2 - 1
 
     def variance(theta: float) -> float:
@@ -101,7 +114,7 @@ def _estimate(
     else:  # without any error to go by, the mean size of a text's group
         sizes = [np.bincount(held_out.groups[held_out.is_model == side]) for side in (False, True)]
         grouping = max(float(np.square(size).sum() / size.sum()) for size in sizes)
-    factor = held_out.dependence * grouping
+    factor = CROSS_FITTING * grouping
     z = NormalDist().inv_cdf((1 + level) / 2)
     ci = (_end(value, 0.0, z * z * factor, variance), _end(value, 1.0, z * z * factor, variance))
     return Estimate(value, ci, upper_tail((value - 0.5) / math.sqrt(factor * variance(0.5))))
@@ -130,22 +143,3 @@ def average_ranks(values: Array) -> Floats:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[place]
     return ranks
-
-
-def _placements(held_out: HeldOut) -> tuple[Floats, Floats, Floats]:
-    """Texts of each side in each fold (k, 2); for each text the share of the other side's in its fold that it is
-    ranked rightly against (n,); and the AUC of each fold (k,)."""
-    folds = int(held_out.fold_of.max()) + 1
-    sizes, placements, right = np.zeros((folds, 2)), np.zeros(len(held_out.scores)), np.zeros(folds)
-    for fold in range(folds):
-        inside = np.nonzero(held_out.fold_of == fold)[0]
-        model = held_out.is_model[inside]
-        sizes[fold] = (~model).sum(), model.sum()
-        below = average_ranks(held_out.scores[inside])
-        for side in (False, True):
-            own = inside[model == side]
-            below_other = below[model == side] - average_ranks(held_out.scores[own])
-            share = below_other / max(sizes[fold, int(not side)], 1)
-            placements[own] = share if side else 1 - share
-        right[fold] = placements[inside[model]].mean() if model.any() else 0.0
-    return sizes, placements, right

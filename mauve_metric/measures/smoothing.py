@@ -10,21 +10,11 @@ from mauve_metric.arrays import Array, Counts, Floats
 from mauve_metric.runtime.checks import check_known
 
 
-def _normalise(values: Array) -> Floats:
-    found: Floats = values / values.sum()
-    return found
-
-
-def _braess_sauer(counts: Counts) -> Floats:
-    """½ to an empty bucket, 1 to a bucket of one text, ¾ to the others."""
-    return _normalise(counts + np.select([counts == 0, counts == 1], [0.5, 1.0], 0.75))
-
-
-def _good_turing(counts: Counts) -> Floats:
+def _good_turing(counts: Counts) -> Array:
     """The form of Orlitsky and Suresh 2015: buckets with the same count share what that count weighs.
 
-    With φ_t buckets of t texts, those of t below the largest count weigh (φ_(t+1) + 1)(t + 1)/n in all if φ_(t+1) ≥ t,
-    otherwise t·φ_t/n; then all are brought to the sum 1.
+    With φ_t buckets of t texts, those of t below the largest count weigh (φ_(t+1) + 1)(t + 1) in all if φ_(t+1) ≥ t,
+    otherwise t·φ_t.
     """
     kinds, kind_of, how_many = np.unique(counts, return_inverse=True, return_counts=True)
     number = dict(zip(kinds.tolist(), how_many.tolist(), strict=True))
@@ -32,14 +22,14 @@ def _good_turing(counts: Counts) -> Floats:
     for t, same in number.items():
         above = number.get(t + 1, 0)
         weights.append((above + 1) * (t + 1) / same if t < kinds[-1] and above >= t else float(t))
-    return _normalise(np.array(weights)[kind_of])
+    return np.array(weights)[kind_of]
 
 
-SMOOTHINGS: dict[str, Callable[[Counts], Floats]] = {
-    "none": lambda counts: _normalise(counts.astype(np.float64)),
-    "laplace": lambda counts: _normalise(counts + 1.0),
-    "krichevsky_trofimov": lambda counts: _normalise(counts + 0.5),
-    "braess_sauer": _braess_sauer,
+SMOOTHINGS: dict[str, Callable[[Counts], Array]] = {  # weights of the buckets
+    "none": lambda counts: counts.astype(np.float64),
+    "laplace": lambda counts: counts + 1.0,
+    "krichevsky_trofimov": lambda counts: counts + 0.5,
+    "braess_sauer": lambda counts: counts + np.select([counts == 0, counts == 1], [0.5, 1.0], 0.75),
     "good_turing": _good_turing,
 }
 
@@ -66,4 +56,6 @@ def smoothed(counts: Counts, rule: str = "krichevsky_trofimov") -> Floats:
     counts = np.asarray(counts)
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any() or counts.sum() == 0:
         raise ValueError(f"counts must be a vector of non-negative integers with a positive sum, got {counts!r}")
-    return SMOOTHINGS[rule](counts)
+    weights = SMOOTHINGS[rule](counts)
+    shares: Floats = weights / weights.sum()
+    return shares

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mauve_metric.arrays import Array, Estimate
-from mauve_metric.measures.density_ratios import estimate_ratio_scores
+from mauve_metric.measures.density_ratios import estimate_mauve
 from mauve_metric.quantize.projection import project
 
 
@@ -29,5 +29,4 @@ def mauve_without_buckets(
     True
     """
     rows = np.asarray(project(np.concatenate([q, p]), seed=seed), dtype=np.float64)
-    found = estimate_ratio_scores(rows[len(q) :], rows[: len(q)], estimator, scaling_factor, seed=seed)
-    return Estimate(found.mauve)
+    return Estimate(estimate_mauve(rows[len(q) :], rows[: len(q)], estimator, scaling_factor, seed))

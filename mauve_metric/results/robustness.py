@@ -265,10 +265,10 @@ class Robustness(SignedResult):
         return Document(f"{len(self.ranking)} models under {settings}", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.LayerChart:
-        """Rank against setting (see `mauve_metric.results.charts.of_comparison`)."""
-        from mauve_metric.results.charts import of_comparison
+        """Rank against setting (see `mauve_metric.results.charts.of_studies`)."""
+        from mauve_metric.results.charts import of_studies
 
-        return of_comparison.robustness_chart(self)
+        return of_studies.robustness_chart(self)
 
     def _verdict(self, labels: Mapping[str, str]) -> str:
         """Sentence on the settings that change the ranking."""

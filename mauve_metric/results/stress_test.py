@@ -142,9 +142,9 @@ class StressTest(Result):
 
     def plot(self) -> alt.HConcatChart:
         """A heat map for each featurizer."""
-        from mauve_metric.results.charts import of_comparison
+        from mauve_metric.results.charts import of_studies
 
-        return of_comparison.stress_chart(self)
+        return of_studies.stress_chart(self)
 
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"

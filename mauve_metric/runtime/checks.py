@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
-from mauve_metric.runtime.errors import CodedError, NoFile, WrongOption
+from mauve_metric.runtime.errors import CodedError, NoFile, UnknownOption, WrongOption
 
 if TYPE_CHECKING:
     from mauve_metric.arrays import Array
@@ -197,11 +197,12 @@ def listed_names(argument: str, value: object, expected: str) -> list[str]:
     return [part.strip().lower() for part in parts if part.strip()]
 
 
-def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
-    """One sentence that names unknown options and, for each, the nearest known one; empty if all are known.
+def check_known_options(names: Iterable[str], known: Iterable[str]) -> None:
+    """`UnknownOption` with all that are unknown and, for each, the nearest known one.
 
-    >>> unknown_options(["num_bucket"], ["num_buckets", "seed"])
-    "unknown option 'num_bucket' (did you mean 'num_buckets'?)"
+    >>> check_known_options(["num_bucket"], ["num_buckets", "seed"])
+    Traceback (most recent call last):
+    mauve_metric.runtime.errors.UnknownOption: unknown option 'num_bucket' (did you mean 'num_buckets'?)
     """
     known = list(known)
     parts = []
@@ -210,7 +211,8 @@ def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
             now = RENAMED.get(name)
             near = did_you_mean(now or name, [now] if now else known, cutoff=0.5)
             parts.append(f"unknown option {shown(name)}{near}")
-    return "; ".join(parts)
+    if parts:
+        raise UnknownOption("; ".join(parts))
 
 
 def check_least(name: str, value: float, low: int = 1) -> None:
@@ -241,9 +243,9 @@ def check_count(name: str, value: object, low: int = 1) -> int:
     return number
 
 
-def count_or_none(name: str, value: object, low: int = 1) -> int | None:
-    """None, or what `check_count` returns."""
-    return None if value is None else check_count(name, value, low)
+def or_none(check: Check) -> Check:
+    """Make a check that also takes None."""
+    return lambda name, value: None if value is None else check(name, value)
 
 
 def check_number(name: str, value: object, low: float, high: float, *, low_included: bool = False) -> float:

@@ -36,10 +36,16 @@ def launched_processes() -> int:
 
 
 @contextlib.contextmanager
-def process_group() -> Iterator[int]:
-    """Context that joins the processes that a launcher started; yields the rank of this one."""
+def process_group() -> Iterator[int | None]:
+    """Context that joins the processes that a launcher started; yields this one's rank, None if there are no others.
+
+    Without a launcher torch is not imported.
+    """
+    if launched_processes() == 1:
+        yield None
+        return
     torch = import_torch()
-    if launched_processes() == 1 or torch.distributed.is_initialized():
+    if torch.distributed.is_initialized():
         yield rank_and_size()[0]
         return
     if torch.cuda.is_available():
@@ -50,16 +56,6 @@ def process_group() -> Iterator[int]:
         torch.distributed.barrier()  # no process leaves while another one still uses it
     finally:
         torch.distributed.destroy_process_group()
-
-
-@contextlib.contextmanager
-def launched_rank() -> Iterator[int | None]:
-    """This process's rank when a launcher started several, else None, without an import of torch."""
-    if launched_processes() == 1:
-        yield None
-    else:
-        with process_group() as rank:
-            yield rank
 
 
 def agree(value: Item) -> Item:

@@ -94,7 +94,10 @@ def run_on_ray(
             machine is named. Any other error of the function is raised at once.
     """
     ray = import_ray()
-    work = ray.put(ray.cloudpickle.dumps((_versions(), folder, _token(folder), function)))
+    if not _token_of(folder):
+        with written_whole(folder / TOKEN_FILE) as file:
+            file.write_text(secrets.token_hex(8), encoding="utf-8")
+    work = ray.put(ray.cloudpickle.dumps((_versions(), folder, _token_of(folder), function)))
     task = ray.remote(
         num_cpus=places.cpus_per_worker,
         num_gpus=places.gpus_per_worker,
@@ -113,10 +116,9 @@ def run_on_ray(
             number = running.pop(done)
             try:
                 answer = ray.get(done)
-            except ray.exceptions.RayTaskError as error:
-                raise _failure(error.cause, items[number]) from error
             except ray.exceptions.RayError as error:
-                raise _failure(error, items[number]) from error
+                cause = error.cause if isinstance(error, ray.exceptions.RayTaskError) else error
+                raise _failure(cause, items[number]) from error
             yield number, answer
 
 
@@ -158,14 +160,6 @@ def _token_of(folder: Path) -> str:
     with contextlib.suppress(OSError):
         return (folder / TOKEN_FILE).read_text(encoding="utf-8")
     return ""
-
-
-def _token(folder: Path) -> str:
-    """The token of a folder, written if it has none."""
-    if not _token_of(folder):
-        with written_whole(folder / TOKEN_FILE) as file:
-            file.write_text(secrets.token_hex(8), encoding="utf-8")
-    return _token_of(folder)
 
 
 def _failure(error: BaseException, item: object) -> Exception:

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 from mauve_metric.api.score import score_features
 from mauve_metric.features.feature_set import given_side
 from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE, all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns, check_same_encoder, design_of_two
-from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
+from mauve_metric.options import Options, with_options
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
@@ -90,7 +90,7 @@ def score_sharded(
     """
     design = design_of_two(aligned, p_groups, q_groups)
     places = Places(workers, cpus_per_worker, gpus_per_worker)
-    job = _job(p_text, q_text, folder, options)
+    job = _Job(p_text, q_text, folder, options)
     if prompt_field is not None:
         if aligned or design.groups:
             raise RowsDiffer.of("prompt_field", "contradicts aligned, p_groups and q_groups: give one of them")
@@ -138,19 +138,43 @@ def shard_pass(
     Raises:
         ValueError, TypeError, OSError: an argument is wrong.
     """
-    job = _job(p_text, q_text, folder, options)
+    job = _Job(p_text, q_text, folder, options)
     return [*job.p, *job.q], job.work
 
 
-class _Job(NamedTuple):
-    """The tasks of the human side and of the model's, what does one, the output folder, and the options."""
+class _Job:
+    """The tasks of the human side and of the model's, `p` and `q`, what does one, the output folder, and the options.
 
-    p: list[ShardTask]
-    q: list[ShardTask]
-    work: ShardFeaturizer
-    output: Path
-    config: MauveConfig
-    run: RunOptions
+    Raises:
+        ValueError: a file of texts is where results will be written.
+    """
+
+    def __init__(self, p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Options) -> None:
+        self.config, self.run = scoring_options(options, "score_sharded")
+        if isinstance(self.config.featurize_model_name, tuple):
+            raise TypeError(
+                "featurize_model_name must be a name, a folder or a function for shards, got a (model, tokenizer) "
+                "pair: save it, and give its folder"
+            )
+        marks = ("://", "\0")
+        if not isinstance(folder, (str, Path)) or not str(folder).strip() or any(mark in str(folder) for mark in marks):
+            raise ValueError(f"folder must be a folder of the file system that all workers share, got {shown(folder)}")
+        self.output = Path(folder).expanduser().absolute()
+        with naming(self.output):
+            (self.output / FEATURES_FOLDER).mkdir(parents=True, exist_ok=True)
+            for part in self.output.glob("*/.mauve_metric-*.part"):  # what a killed job left half-written
+                with contextlib.suppress(FileNotFoundError):
+                    if time.time() - part.stat().st_mtime > _STALE_SECONDS:
+                        part.unlink()
+        shards = list_shards("p_text", p_text), list_shards("q_text", q_text)
+        checkpoint = [] if self.run.checkpoint is None else [Path(self.run.checkpoint).expanduser() / CHECKPOINT_FILE]
+        read = [shard.name for side in shards for shard in side if "://" not in shard.name]
+        places = [place for side in (p_text, q_text) for place in ([side] if isinstance(side, (str, Path)) else side)]
+        folders = [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
+        check_outputs([self.output / TOKEN_FILE, *checkpoint], [*read, *folders], [self.output / FEATURES_FOLDER])
+        self.p = shard_tasks(shards[0], "reference", self.output, self.config, self.run)
+        self.q = shard_tasks(shards[1], "prediction", self.output, self.config, self.run)
+        self.work = ShardFeaturizer(self.config, self.run)
 
     def prompts(self, tasks: Sequence[ShardTask], field: str) -> list[Hashable] | None:
         """The prompt of each text of a side that is scored; None if its files lack the field.
@@ -167,36 +191,3 @@ class _Job(NamedTuple):
             kept = [bool(text.strip()) or self.config.empty_texts == "error" for text in side.texts]
             found += [group for group, is_kept in zip(side.groups, kept, strict=True) if is_kept]
         return found
-
-
-def _job(p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Options) -> _Job:
-    """Make the job of these arguments.
-
-    Raises:
-        ValueError: a file of texts is where results will be written.
-    """
-    config, run = scoring_options(options, "score_sharded")
-    if isinstance(config.featurize_model_name, tuple):
-        raise TypeError(
-            "featurize_model_name must be a name, a folder or a function for shards, got a (model, tokenizer) pair: "
-            "save it, and give its folder"
-        )
-    marks = ("://", "\0")
-    if not isinstance(folder, (str, Path)) or not str(folder).strip() or any(mark in str(folder) for mark in marks):
-        raise ValueError(f"folder must be a folder of the file system that all workers share, got {shown(folder)}")
-    output = Path(folder).expanduser().absolute()
-    with naming(output):
-        (output / FEATURES_FOLDER).mkdir(parents=True, exist_ok=True)
-        for part in output.glob("*/.mauve_metric-*.part"):  # what a killed job left half-written
-            with contextlib.suppress(FileNotFoundError):
-                if time.time() - part.stat().st_mtime > _STALE_SECONDS:
-                    part.unlink()
-    shards = list_shards("p_text", p_text), list_shards("q_text", q_text)
-    checkpoint = [] if run.checkpoint is None else [Path(run.checkpoint).expanduser() / CHECKPOINT_FILE]
-    read = [shard.name for side in shards for shard in side if "://" not in shard.name]
-    places = [place for side in (p_text, q_text) for place in ([side] if isinstance(side, (str, Path)) else side)]
-    folders = [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
-    check_outputs([output / TOKEN_FILE, *checkpoint], [*read, *folders], [output / FEATURES_FOLDER])
-    p = shard_tasks(shards[0], "reference", output, config, run)
-    q = shard_tasks(shards[1], "prediction", output, config, run)
-    return _Job(p, q, ShardFeaturizer(config, run), output, config, run)

@@ -74,31 +74,29 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
     places = [where] if isinstance(where, (str, Path)) else where
     if not isinstance(places, (list, tuple)) or not all(isinstance(place, (str, Path)) for place in places):
         raise TypeError(f"{name} must be a file, a folder, a pattern, or a list of their names, got {shown(where)}")
-    shards = [shard for place in places for shard in _list_place(name, str(place))]
+    shards: list[Shard] = []
+    for place in map(str, places):
+        if not place.strip():
+            raise ValueError(f"{name} must name files of texts, got the empty name {place!r}")
+        if "://" in place and "::" in place:
+            raise ValueError(f"{name} must name files that can be read alone, got {place!r}, a URL within another")
+        with _store_of(f"{name}: {place!r}"):
+            found = _find(place)
+        if not found:
+            raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {place!r}")
+        for shard in found:
+            if not shard.file_name.lower().endswith(SHARD_FILES):
+                raise ValueError(f"{name} must be {' or '.join(SHARD_FILES)} files, got {shard.name!r}")
+        filled = [shard for shard in found if shard.size]
+        if len(filled) < len(found):
+            logger.info("%d files of no bytes at %s hold no texts", len(found) - len(filled), place)
+        shards += filled
     if not shards:
         raise ValueError(f"{name} must name at least one file of texts, got {shown(where)}")
     twice = [file for file, count in Counter(shard.name for shard in shards).items() if count > 1]
     if twice:
         raise ValueError(f"{name} names {twice[0]!r} twice: expected each file once")
     return shards
-
-
-def _list_place(name: str, place: str) -> list[Shard]:
-    if not place.strip():
-        raise ValueError(f"{name} must name files of texts, got the empty name {place!r}")
-    if "://" in place and "::" in place:
-        raise ValueError(f"{name} must name files that can be read alone, got {place!r}, a URL within another")
-    with _store_of(f"{name}: {place!r}"):
-        found = _find(place)
-    if not found:
-        raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {place!r}")
-    for shard in found:
-        if not shard.file_name.lower().endswith(SHARD_FILES):
-            raise ValueError(f"{name} must be {' or '.join(SHARD_FILES)} files, got {shard.name!r}")
-    filled = [shard for shard in found if shard.size]
-    if len(filled) < len(found):
-        logger.info("%d files of no bytes at %s hold no texts", len(found) - len(filled), place)
-    return filled
 
 
 @contextlib.contextmanager

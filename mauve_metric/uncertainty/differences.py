@@ -115,7 +115,14 @@ def effect_covariance(
     known = np.unique(np.concatenate(codes))
     of_groups = np.zeros((len(frontiers), len(known)))
     for number, (frontier, pair) in enumerate(zip(frontiers, pairs, strict=True)):
-        found, own = jackknife.effects_by_code(frontier, pair, (codes[0], codes[number + 1]), scaling_factor)
+        if frontier.groups is None:  # no code occurs twice
+            moved = zip(jackknife.mauve_effects(frontier, scaling_factor), pair, strict=True)
+            of_texts = [effect[side] for effect, side in moved]
+            found = np.concatenate([codes[0], codes[number + 1]])
+            own = np.concatenate([(side - side.mean()) / len(side) for side in of_texts])
+        else:
+            _, slopes = jackknife.area_and_slopes(*jackknife.monotone(frontier), scaling_factor)
+            found, own = frontier.groups.codes, frontier.groups.of(slopes)
         of_groups[number, np.searchsorted(known, found)] = own
     return of_groups @ of_groups.T
 

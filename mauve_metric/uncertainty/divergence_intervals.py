@@ -124,23 +124,21 @@ def kl_backward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups:
     >>> round(kl_backward(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.79
     """
-    return estimate_divergence(q_counts, p_counts, "kl", level, None if groups is None else groups.swapped())
+    if groups is not None:
+        groups = replace(groups, p=groups.q, q=groups.p, p_sizes=groups.q_sizes, q_sizes=groups.p_sizes)
+    return estimate_divergence(q_counts, p_counts, "kl", level, groups)
 
 
 def kl_exponentiated(
-    p_counts: Counts,
-    q_counts: Counts,
-    level: float = 0.95,
-    scale: float = 0.1,
-    groups: GroupCounts | None = None,
+    p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None
 ) -> Estimate:
-    """exp(-scale·KL(p‖q)) of the debiased KL, in (0, 1], higher is better (Pimentel et al. 2023).
+    """exp(-KL(p‖q)/10) of the debiased KL, in (0, 1], higher is better (Pimentel et al. 2023).
 
     >>> round(kl_exponentiated(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.924
     """
     value, ci, _ = estimate_divergence(p_counts, q_counts, "kl", level, groups)
-    return Estimate(math.exp(-scale * value), ci and (math.exp(-scale * ci[1]), math.exp(-scale * ci[0])))
+    return Estimate(math.exp(-0.1 * value), ci and (math.exp(-0.1 * ci[1]), math.exp(-0.1 * ci[0])))
 
 
 def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups: GroupCounts) -> Estimate:

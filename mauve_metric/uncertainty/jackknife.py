@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Bools, Counts, Floats, Integers, Labels
+from mauve_metric.arrays import Bools, Counts, Floats, Integers
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts
 
@@ -195,11 +195,12 @@ def group_jackknife(
             bucket, p, q = cells[rows, 0], cells[rows, 1], cells[rows, 2]
             new = terms(*shares(p_counts[bucket] - p, q_counts[bucket] - q, without))
             changes[..., len(kinds) + rows] = new - base[..., bucket]
+    joined = bool(((groups.p_sizes > 0) & (groups.q_sizes > 0)).any())
     effects = GroupEffects(
         changes,
         np.concatenate([kind, len(kinds) + cell.ravel()]),
         np.concatenate([np.arange(len(kind)), groups.group]),
-        (np.ones(len(kind), dtype=bool),) if groups.joined else (groups.p_sizes > 0, groups.q_sizes > 0),
+        (np.ones(len(kind), dtype=bool),) if joined else (groups.p_sizes > 0, groups.q_sizes > 0),
         groups.codes,
     )
     return full.sum(axis=-1) - effects.bias(), effects
@@ -231,26 +232,6 @@ def mauve_effects(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> tu
     """
     _, slopes = area_and_slopes(*monotone(frontier), scaling_factor)
     return np.tensordot(slopes, frontier.p_influence, axes=2), np.tensordot(slopes, frontier.q_influence, axes=2)
-
-
-def effects_by_code(
-    frontier: DebiasedFrontier,
-    labels: tuple[Labels, Labels],
-    codes: tuple[Integers, Integers],
-    scaling_factor: float = 5.0,
-) -> tuple[Integers, Floats]:
-    """Effect of each group on the debiased MAUVE: codes and effects, whose squares add up to the score's variance.
-
-    Args:
-        frontier: of P and Q. labels, codes: bucket and code of each text of P, (n_p,), and of Q, (n_q,); where the
-            frontier has no groups no code occurs twice.
-    """
-    if frontier.groups is None:
-        effects = mauve_effects(frontier, scaling_factor)
-        of_texts = [effect[side] for effect, side in zip(effects, labels, strict=True)]
-        return np.concatenate(codes), np.concatenate([(side - side.mean()) / len(side) for side in of_texts])
-    _, slopes = area_and_slopes(*monotone(frontier), scaling_factor)
-    return frontier.groups.codes, frontier.groups.of(slopes)
 
 
 class CurveBand(NamedTuple):

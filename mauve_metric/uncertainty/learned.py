@@ -13,7 +13,7 @@ from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of
 from mauve_metric.measures.discriminators import FEWEST_TEXTS
 from mauve_metric.measures.separation import auc_of_scores
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import Histograms, count_labels
+from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.projection import content_order
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
@@ -88,14 +88,15 @@ def learned_score(
     num_buckets = auto_learned_buckets(min(sizes))
     labels = buckets_of_ranks(fitted.ranks, num_buckets)
     counted = count_labels(labels[:n_p], labels[n_p:], num_buckets, *(groups or (None, None)))
-    score = debiased(counted, config)
+    frontier = jackknife.debiased_frontier(counted.p_counts, counted.q_counts, counted.groups)
+    score, _ = intervals.estimate_scores(frontier, config.mauve_scaling_factor, config.confidence_level)
     return Learned(
         mauve=score.value,
         stderr=score.stderr,
         ci=score.ci,
         auc=fitted.auc,
         auc_ci=auc_of_scores(fitted.held_out, config.confidence_level).ci or (0.0, 1.0),
-        auc_p_value=1.0 if fitted.p_value is None else fitted.p_value,
+        auc_p_value=fitted.p_value,
         num_buckets=num_buckets,
         p_counts=counted.p_counts,
         q_counts=counted.q_counts,
@@ -118,12 +119,6 @@ def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | 
     return np.concatenate([[fitted.auc], fitted.permuted])
 
 
-def debiased(histograms: Histograms, config: MauveConfig) -> intervals.Estimate:
-    """MAUVE of learned buckets without bias, with its interval."""
-    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
-    return intervals.estimate_scores(frontier, config.mauve_scaling_factor, config.confidence_level)[0]
-
-
 def learned_estimates(
     found: Sequence[Learned], groups: Sequence[Integers | None], config: MauveConfig
 ) -> tuple[list[intervals.Estimate], JointErrors]:
@@ -143,9 +138,11 @@ def learned_estimates(
         for number, (one, pair) in enumerate(zip(found, pairs, strict=True), start=1)
     ]
     frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in counted]
-    covariance = effect_covariance(frontiers, pairs, config.mauve_scaling_factor, codes)
+    factor, level = config.mauve_scaling_factor, config.confidence_level
+    covariance = effect_covariance(frontiers, pairs, factor, codes)
     nothing = np.zeros_like(covariance)
-    return [debiased(item, config) for item in counted], JointErrors(covariance, nothing, nothing)
+    estimates = [intervals.estimate_scores(frontier, factor, level)[0] for frontier in frontiers]
+    return estimates, JointErrors(covariance, nothing, nothing)
 
 
 def _prepared(

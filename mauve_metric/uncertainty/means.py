@@ -54,7 +54,19 @@ def difference_interval(
         p, q: one number a text, (n,) and (m,). level: in (0, 1). p_groups, q_groups: see `mean_interval`.
     """
     if _is_share(p) and _is_share(q):
-        return _newcombe_interval((p, q), (p_groups, q_groups), level)
+        p_interval, q_interval = _score_interval(p, level, p_groups), _score_interval(q, level, q_groups)
+        if p_interval is None or q_interval is None:
+            return None
+        (p_share, p_low, p_high), (q_share, q_low, q_high), correlation = p_interval, q_interval, 0.0
+        if p_groups is not None and q_groups is not None:
+            p_effects, q_effects = _group_effects((p, q), (p_groups, q_groups))
+            scale = math.sqrt(float(p_effects @ p_effects) * float(q_effects @ q_effects))
+            correlation = float(p_effects @ q_effects) / scale if scale > 0 else 0.0
+        down, up = (
+            math.sqrt(max(one**2 - 2 * correlation * one * two + two**2, 0.0))
+            for one, two in ((p_share - p_low, q_high - q_share), (p_high - p_share, q_share - q_low))
+        )
+        return p_share - q_share - down, p_share - q_share + up
     if p_groups is not None and q_groups is not None and not set(p_groups).isdisjoint(q_groups):
         if min(len(set(p_groups)), len(set(q_groups))) < 2:
             return None
@@ -106,28 +118,6 @@ def _score_interval(
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * math.sqrt(middle / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     return share, max(min(centre - reach, share), 0.0), min(max(centre + reach, share), 1.0)
-
-
-def _newcombe_interval(
-    values: tuple[Floats, Floats],
-    groups: tuple[Sequence[Hashable] | Integers | None, Sequence[Hashable] | Integers | None],
-    level: float,
-) -> tuple[float, float] | None:
-    """Newcombe's interval of the difference of two shares from Wilson's of each."""
-    of_p, of_q = (_score_interval(side, level, own) for side, own in zip(values, groups, strict=True))
-    if of_p is None or of_q is None:
-        return None
-    (p, p_low, p_high), (q, q_low, q_high) = of_p, of_q
-    correlation = 0.0
-    if groups[0] is not None and groups[1] is not None:
-        p_effects, q_effects = _group_effects(values, (groups[0], groups[1]))
-        scale = math.sqrt(float(p_effects @ p_effects) * float(q_effects @ q_effects))
-        correlation = float(p_effects @ q_effects) / scale if scale > 0 else 0.0
-
-    def reach(one: float, two: float) -> float:
-        return math.sqrt(max(one**2 - 2 * correlation * one * two + two**2, 0.0))
-
-    return p - q - reach(p - p_low, q_high - q), p - q + reach(p_high - p, q - q_low)
 
 
 def _moments(values: Floats, groups: Sequence[Hashable] | Integers | None) -> tuple[float, float, int]:

@@ -1,9 +1,14 @@
-"""Warnings about a score, a comparison of models and duplicates: each threshold once, with its reason."""
+"""Warnings about a score, a comparison of models and duplicates: each threshold once, with its reason.
+
+`warning_guide.md` in this folder has the message, the cause and the cure of each code.
+"""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,28 +51,11 @@ COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what 
 WITHIN_MORE = 0.01  # more near duplicates than the human set has: fewer texts than it seems
 REPEATED_MORE = 0.05  # more tokens in repeated passages than the human set has: boilerplate
 
-_DUPLICATION = {  # measure: threshold, code, sentence; one that names {human} is above what the human texts have
-    "near_duplicates_across": (
-        NEAR_SHARE,
-        "near_duplicates_between",
-        "of the model's texts nearly repeat a human text: a model that copies its references scores close to 1",
-    ),
-    "copied_substrings": (
-        COPIED_SHARE,
-        "copied_passages",
-        "of the model's words are in passages of 50 words that the human set has too: copies lift the score",
-    ),
-    "near_duplicates": (
-        WITHIN_MORE,
-        "near_duplicates_within",
-        "of the model's texts nearly repeat another one of the set ({human} of the human texts do): they count for "
-        "fewer texts than there are, and intervals are too narrow",
-    ),
-    "repeated_substrings": (
-        REPEATED_MORE,
-        "repeated_passages",
-        "of the model's words are in passages of 50 that the set repeats ({human} of the human words do)",
-    ),
+_DUPLICATION = {  # measure: threshold, code; where the message names what is usual, above that of the human texts
+    "near_duplicates_across": (NEAR_SHARE, "near_duplicates_between"),
+    "copied_substrings": (COPIED_SHARE, "copied_passages"),
+    "near_duplicates": (WITHIN_MORE, "near_duplicates_within"),
+    "repeated_substrings": (REPEATED_MORE, "repeated_passages"),
 }
 
 
@@ -104,33 +92,25 @@ def size_warnings(n_p: int, n_q: int, num_buckets: int) -> Iterator[ScoreWarning
     sizes = {"n_p": n_p, "n_q": n_q}
     if smaller < FEW_TEXTS:
         few = "1 text is" if smaller == 1 else f"{smaller} texts are"
-        message = f"{few} few: the score depends on how many there are, and its error is large"
-        yield ScoreWarning("few_texts", message, sizes | {"threshold": FEW_TEXTS})
+        yield warn("few_texts", sizes | {"threshold": FEW_TEXTS}, few=few)
     if larger > SIZE_RATIO * smaller:
-        message = f"the sets differ in size ({n_p} human, {n_q} model): the larger one decides where the buckets lie"
-        yield ScoreWarning("unequal_sizes", message, sizes | {"threshold": SIZE_RATIO})
+        yield warn("unequal_sizes", sizes | {"threshold": SIZE_RATIO})
     numbers = sizes | {"num_buckets": num_buckets}
     if num_buckets > smaller:
-        message = f"num_buckets={num_buckets} is more than the smaller set has texts ({smaller})"
-        yield ScoreWarning("num_buckets_large", message, numbers)
+        yield warn("num_buckets_large", numbers, problem=f"is more than the smaller set has texts ({smaller})")
     elif num_buckets * TEXTS_A_BUCKET > smaller and num_buckets > 2:
-        message = (
-            f"num_buckets={num_buckets} leaves fewer than {TEXTS_A_BUCKET} texts a bucket: noise lowers the score, and "
-            "divergences have no interval that holds"
-        )
-        yield ScoreWarning("num_buckets_large", message, numbers)
+        problem = f"leaves fewer than {TEXTS_A_BUCKET} texts a bucket: noise lowers the score, and divergences have no "
+        yield warn("num_buckets_large", numbers, problem=problem + "interval that holds")
     elif num_buckets * TEXTS_A_BUCKET_MANY < smaller:
-        message = f"num_buckets={num_buckets} is small for {smaller} texts: coarse buckets hide differences"
-        yield ScoreWarning("num_buckets_small", message, numbers)
+        yield warn("num_buckets_small", numbers, smaller=smaller)
 
 
 def bucket_warnings(texts_a_bucket: Counts) -> Iterator[ScoreWarning]:
     """Buckets without any text; the texts of all sets that share the buckets count, (k,)."""
-    empty, total = int((texts_a_bucket == 0).sum()), len(texts_a_bucket)
+    empty = int((texts_a_bucket == 0).sum())
     if empty:
-        are = "is" if empty == 1 else "are"
-        message = f"{empty} of {total} buckets {are} empty: there are fewer kinds of texts than buckets"
-        yield ScoreWarning("empty_buckets", message, {"empty": empty, "num_buckets": total})
+        numbers = {"empty": empty, "num_buckets": len(texts_a_bucket)}
+        yield warn("empty_buckets", numbers, are="is" if empty == 1 else "are")
 
 
 def quantizer_warnings(problems: Sequence[str]) -> Iterator[ScoreWarning]:
@@ -142,50 +122,38 @@ def quantizer_warnings(problems: Sequence[str]) -> Iterator[ScoreWarning]:
 def design_warnings(groups: GroupCounts | None, problem: str | None, num_buckets: int = 1) -> Iterator[ScoreWarning]:
     """Intervals that are missing, with the reason, or that few prompts make unsure."""
     if problem is not None:
-        yield ScoreWarning("no_interval", f"there is no interval and no forecast: {problem}", {})
+        yield warn("no_interval", {}, problem=problem)
     if groups is None or problem is not None:
         return
     number = min(int((sizes > 0).sum()) for sizes in (groups.p_sizes, groups.q_sizes))
     numbers = {"prompts": number, "num_buckets": num_buckets}
     if number <= FEW_GROUPS:
-        message = f"{number} prompts are few: intervals of so few may hold the truth less often than they say"
-        yield ScoreWarning("few_prompts", message, numbers | {"threshold": FEW_GROUPS})
+        yield warn("few_prompts", numbers | {"threshold": FEW_GROUPS})
     if num_buckets * GROUPS_A_BUCKET > number:
-        message = (
-            f"num_buckets={num_buckets} leaves fewer than {GROUPS_A_BUCKET} prompts a bucket: the bias left over is "
-            f"larger than the error, and the interval misses the truth; num_buckets={max(number // 10, 2)} would do"
-        )
-        yield ScoreWarning("few_prompts_a_bucket", message, numbers)
+        yield warn("few_prompts_a_bucket", numbers, least=GROUPS_A_BUCKET, enough=max(number // 10, 2))
 
 
 def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> Iterator[ScoreWarning]:
     """A score at the end of its range; the ceiling with the standard deviation of the scores it is the mean of."""
     numbers = {"mauve": mauve, "mauve_floor": floor, "mauve_ceiling": ceiling}
     if mauve < floor + min(floor, FLOOR_REACH * (1 - floor)):
-        message = f"the score is at its floor ({floor:.4f}): the sets have next to nothing in common, and such scores "
-        yield ScoreWarning("at_floor", message + "cannot be told apart", numbers)
+        yield warn("at_floor", numbers)
     elif mauve > ceiling + CEILING_STDS * ceiling_std:
-        message = (
-            f"the score is well above what two samples of one distribution give ({ceiling:.3f} on average): the sets "
-            "are more alike than chance makes them; do they share prompts or texts?"
-        )
-        yield ScoreWarning("above_ceiling", message, numbers)
+        yield warn("above_ceiling", numbers)
 
 
 def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarning]:
     """Features without any difference to score, or next to none."""
     sides = p_features, q_features
     if all(np.array_equal(np.broadcast_to(p_features[:1], side.shape), side) for side in sides):
-        message = "all features of both sets are equal: there is one bucket with everything in it, and MAUVE is 1"
-        yield ScoreWarning("constant_features", message, {})
+        yield warn("constant_features", {})
         return
     rows = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides]).astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
     variance = float(np.square(rows - rows.mean(axis=0)).sum() / len(rows))  # of the directions of a few hundred rows
     if variance < TINY_VARIANCE:
-        message = "all features point the same way: what differs may be rounding"
-        yield ScoreWarning("nearly_constant_features", message, {"variance": variance})
+        yield warn("nearly_constant_features", {"variance": variance})
 
 
 def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> Iterator[ScoreWarning]:
@@ -193,25 +161,19 @@ def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None
     identity = p or q
     if identity is None or identity["model"].split("/")[-1] == LITERATURE_FEATURIZER:
         return
-    name = identity["model"]
-    message = f"scores with the featurizer {name} are comparable among themselves, not with the literature's gpt2-large"
-    numbers: dict[str, Any] = {"featurizer": name}
-    spots = blind_spots(identity)
+    numbers: dict[str, Any] = {"featurizer": identity["model"]}
+    spots, blind_to = blind_spots(identity), ""
     if spots is not None:
-        message += f"; on {spots.texts} texts a side it did not see {spots.said} (`mauve-metric stress-test` for yours)"
+        blind_to = f"; on {spots.texts} texts a side it did not see {spots.said} (`mauve-metric stress-test` for yours)"
         numbers |= {"unseen": list(spots.errors), "n": spots.texts}
-    yield ScoreWarning("not_literature_featurizer", message, numbers)
+    yield warn("not_literature_featurizer", numbers, blind_to=blind_to)
 
 
 def origin_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Warnings about files of features without the name of their model."""
     unknown = [name for side, name in ((p, "human"), (q, "model")) if side.from_file and side.identity is None]
     if unknown:
-        message = (
-            f"the file of the {' and of the '.join(unknown)} features does not say which featurizer made them: nothing "
-            "can check that both sets were featurized alike"
-        )
-        yield ScoreWarning("features_without_identity", message, {"sets": unknown})
+        yield warn("features_without_identity", {"sets": unknown}, of=" and of the ".join(unknown))
 
 
 def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
@@ -221,90 +183,59 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = np.isin(q.text_hashes, p.text_hashes)
         if shared.mean() > SHARED_SHARE:
-            message = f"{percent(shared.mean())} of the model's texts are in the human set too"
-            numbers = {"share": float(shared.mean()), "examples": np.nonzero(shared)[0][:5].tolist()}
-            yield ScoreWarning("duplicates_between", message, numbers)
+            examples = np.nonzero(shared)[0][:5].tolist()
+            yield warn("duplicates_between", {"share": float(shared.mean()), "examples": examples})
         if p.opening_hashes is not None and q.opening_hashes is not None:
             opening = np.isin(q.opening_hashes, p.opening_hashes) & ~shared
             if opening.mean() > OPENING_SHARE:
-                message = (
-                    f"{percent(opening.mean())} of the model's texts open like a human one: shared prompts lift the "
-                    "score (compare scores that share prompts only with each other)"
-                ) + ("" if p.groups is not None else UNDECLARED)
-                yield ScoreWarning("shared_prompts", message, {"share": float(opening.mean())})
+                undeclared = "" if p.groups is not None else UNDECLARED
+                yield warn("shared_prompts", {"share": float(opening.mean())}, undeclared=undeclared)
     if p.lengths is None:
         return
     human = float(np.median(p.lengths))
     if human <= SHORT_TOKENS:
-        message = (
-            f"half of the human texts have {human:.0f} tokens or fewer, as in multiple choice and short answers: "
-            "MAUVE compares sets of longer text and is not for such a task, accuracy is"
-        )
-        yield ScoreWarning("short_references", message, {"p_median_length": human, "threshold": SHORT_TOKENS})
+        yield warn("short_references", {"p_median_length": human, "threshold": SHORT_TOKENS})
     if q.lengths is None:
         return
     model = float(np.median(q.lengths))
     if max(human, model) > LENGTH_RATIO * min(human, model):
-        message = (
-            f"the texts differ in length (median {human:.0f} tokens human, {model:.0f} model): the score may measure "
-            "length; match_lengths='truncate' cuts both to one length"
-        )
-        yield ScoreWarning("length_mismatch", message, {"p_median_length": human, "q_median_length": model})
+        yield warn("length_mismatch", {"p_median_length": human, "q_median_length": model})
 
 
 def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
     if side.dropped:
-        message = f"{side.dropped} empty texts of the {name} set were dropped"
-        yield ScoreWarning("dropped_texts", message, {"dropped": side.dropped, "set": name})
+        yield warn("dropped_texts", {"dropped": side.dropped, "set": name})
     if side.text_hashes is not None:
         _, first = np.unique(side.text_hashes, return_index=True)
         repeated = np.setdiff1d(np.arange(len(side.text_hashes)), first)
         share = len(repeated) / len(side.text_hashes)
         if share > DUPLICATE_SHARE:
-            message = f"{percent(share)} of the {name} texts repeat another one of the set"
-            numbers = {"share": share, "set": name, "examples": repeated[:5].tolist()}
-            yield ScoreWarning("duplicates_within", message, numbers)
+            yield warn("duplicates_within", {"share": share, "set": name, "examples": repeated[:5].tolist()})
     if side.groups is None and side.opening_hashes is not None:  # of different texts: several answers to one prompt
         kept = slice(None) if side.text_hashes is None else np.unique(side.text_hashes, return_index=True)[1]
         _, times = np.unique(side.opening_hashes[kept], return_counts=True)
         share = float(times[times > 1].sum() / len(side.opening_hashes))
         if share > OPENING_SHARE:
-            message = f"{percent(share)} of the {name} texts open like another one of the set{UNDECLARED}"
-            yield ScoreWarning("repeated_prompts", message, {"share": share, "set": name})
+            yield warn("repeated_prompts", {"share": share, "set": name}, undeclared=UNDECLARED)
     share = side.truncated / len(side)
     if share > TRUNCATED_SHARE:
-        message = f"{percent(share)} of the {name} texts were cut to the featurizer's length"
-        yield ScoreWarning("truncated_texts", message, {"share": share, "set": name})
+        yield warn("truncated_texts", {"share": share, "set": name})
 
 
 def comparison_warnings(models: Mapping[str, FeatureSet]) -> Iterator[ScoreWarning]:
     """Equal sets under two names, unequal sizes, rows that look aligned."""
     sizes = {name: len(side) for name, side in models.items()}
     if len(set(sizes.values())) > 1:
-        message = (
-            f"the models' sets differ in size ({min(sizes.values())} to {max(sizes.values())} texts): compare "
-            "the debiased scores, `mauve` falls with fewer texts"
-        )
-        yield ScoreWarning("unequal_models", message, sizes)
+        yield warn("unequal_models", sizes, smallest=min(sizes.values()), largest=max(sizes.values()))
     alike = []
     for a, b in itertools.combinations(models, 2):
-        one, two = models[a], models[b]
-        if equal_rows(one.features, two.features):
-            yield ScoreWarning("equal_models", f"{a} and {b} hold the same texts", {"a": a, "b": b})
-        elif _same_openings(one, two) > ALIGNED_SHARE:
-            alike.append((a, b))
+        openings = models[a].opening_hashes, models[b].opening_hashes
+        if equal_rows(models[a].features, models[b].features):
+            yield warn("equal_models", {"a": a, "b": b})
+        elif openings[0] is not None and openings[1] is not None and len(openings[0]) == len(openings[1]):
+            alike += [(a, b)] if np.mean(openings[0] == openings[1]) > ALIGNED_SHARE else []
     if alike and all(side.groups is None for side in models.values()):
-        message = (
-            f"row by row the texts of {alike[0][0]} and {alike[0][1]} open alike: if row i of every model answers "
-            "prompt i, aligned=True gives truer intervals"
-        )
-        yield ScoreWarning("rows_look_aligned", message, {"pairs": alike})
-
-
-def _same_openings(one: FeatureSet, two: FeatureSet) -> float:
-    """Share of rows whose texts open with the same words; 0 where that is not known."""
-    a, b = one.opening_hashes, two.opening_hashes
-    return 0.0 if a is None or b is None or len(a) != len(b) else float(np.mean(a == b))
+        yield warn("rows_look_aligned", {"pairs": alike}, a=alike[0][0], b=alike[0][1])
 
 
 def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) -> Iterator[ScoreWarning]:
@@ -314,14 +245,8 @@ def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) ->
         common, own: MAUVE of each model on either.
     """
     for name, mauve in common.items():
-        alone = own[name]
-        if mauve - alone > BLURRED:
-            message = (
-                f"{name} scores {alone:.3f} on buckets of its own, {mauve:.3f} on the common ones: these are "
-                "too coarse to show all its differences; compare fewer models at once, or take more texts"
-            )
-            numbers = {"model": name, "mauve": mauve, "mauve_own": alone}
-            yield ScoreWarning("coarse_common_buckets", message, numbers)
+        if mauve - own[name] > BLURRED:
+            yield warn("coarse_common_buckets", {"model": name, "mauve": mauve, "mauve_own": own[name]})
 
 
 def duplication_warnings(
@@ -336,12 +261,11 @@ def duplication_warnings(
     >>> [warning.code for warning in duplication_warnings({"near_duplicates_across": 0.2})]
     ['near_duplicates_between']
     """
-    for name, (threshold, code, said) in _DUPLICATION.items():
-        own = {"human": (human or {}).get(name, 0.0)} if "{human}" in said else {}
+    for name, (threshold, code) in _DUPLICATION.items():
+        own = {"human": (human or {}).get(name, 0.0)} if "{usual}" in GUIDE[code].message else {}
         value, usual = model.get(name, 0.0), sum(own.values())
         if value > usual + threshold:
-            message = f"{percent(value)} {said.format(human=percent(usual))}"
-            yield ScoreWarning(code, message, {"share": value, **own, "threshold": threshold})
+            yield warn(code, {"share": value, **own, "threshold": threshold}, usual=percent(usual))
 
 
 def percent(share: float) -> str:
@@ -366,3 +290,32 @@ class ScoreWarning(NamedTuple):
     def severe(self) -> bool:
         """Return whether the score may not mean what it seems to mean."""
         return self.code in SEVERE
+
+
+class Advice(NamedTuple):
+    """One code. message: with the names of its numbers. cause: when the warning comes. cure: what to do."""
+
+    message: str
+    cause: str
+    cure: str
+
+
+def _read() -> dict[str, Advice]:
+    """`warning_guide.md` by codes, as it is written."""
+    text = re.sub(
+        "<!--.*?-->", "", Path(__file__).with_name("warning_guide.md").read_text(encoding="utf-8"), flags=re.S
+    )
+    found = {}
+    for part in re.split("^# ", re.sub("^> ", "", text, flags=re.MULTILINE), flags=re.MULTILINE)[1:]:
+        code, *message, cause, cure = (" ".join(lines.split()) for lines in part.strip().split("\n\n"))
+        found[code] = Advice(" ".join(message), cause, cure)
+    return found
+
+
+GUIDE = _read()
+
+
+def warn(code: str, numbers: dict[str, Any], **words: object) -> ScoreWarning:
+    """The warning of a code. numbers: what it is based on. words: what its message names besides."""
+    share = {"percent": percent(numbers["share"])} if "share" in numbers else {}
+    return ScoreWarning(code, GUIDE[code].message.format_map({**numbers, **share, **words}), numbers)

@@ -39,12 +39,9 @@ WORLD = world()
 
 def of(name: str, model: str) -> Estimate:
     row = _DISTANCES[name]
-    sides = {
-        "features": (WORLD[model],),
-        "both features": (WORLD["human"], WORLD[model]),
-        "three features": (WORLD["human"], WORLD[model], WORLD["training"]),
-    }[row.needs]
-    keywords = {} if row.needs == "features" else {"seed": 25, "level": 0.95}
+    sets = row.inputs.sets
+    sides = [WORLD[model]] if sets == 1 else [WORLD["human"], WORLD[model], WORLD["training"]][:sets]
+    keywords = {} if sets == 1 else {"seed": 25, "level": 0.95}
     found = row.compute(*sides, **keywords)
     return found if isinstance(found, Estimate) else Estimate(float(np.asarray(found)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mauve_metric.catalogue.row import RESULT
 from mauve_metric.catalogue.table import GROUPS, MEASURES, SCORES
 
 
@@ -12,6 +13,6 @@ def test_no_name_means_two_measures() -> None:
 
 def test_rows_say_what_they_are_computed_from() -> None:
     for name, row in MEASURES.items():
-        assert row.inputs.given and (row.inputs.forms or row.needs == "result"), name
-    alone = {name for name, row in MEASURES.items() if row.needs == "result"}
+        assert row.inputs.given and (row.inputs.forms or row.inputs == RESULT), name
+    alone = {name for name, row in MEASURES.items() if row.inputs == RESULT}
     assert {"mauve", "precision"} <= alone <= {*SCORES}

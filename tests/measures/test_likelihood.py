@@ -15,7 +15,6 @@ from mauve_metric.measures.likelihood import (
     mean_by_text,
     perplexity_by_text,
     rank_counts,
-    rank_edges,
     repeated_choices,
     token_jensen_shannon,
 )
@@ -102,26 +101,11 @@ def test_an_empty_window_is_refused() -> None:
 # --- ranks --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("bins", "expected"),
-    [
-        ("thesis", [{1}, {2, 5}, {6, 100}, {101, 50257}]),
-        ("gltr", [{1, 10}, {11, 100}, {101, 1000}, {1001, 50257}]),
-    ],
-)
-def test_ranks_on_the_border_of_a_bin(bins: str, expected: list[set[int]]) -> None:
-    edges = rank_edges(bins, 50257)  # type: ignore[arg-type]
-    for number, ranks in enumerate(expected):
+def test_ranks_on_the_border_of_a_bin() -> None:
+    for number, ranks in enumerate(({1}, {2, 5}, {6, 100}, {101, 50257})):
         for rank in ranks:
-            counts = rank_counts(np.array([rank]), np.array([0, 1]), edges)
+            counts = rank_counts(np.array([rank]), np.array([0, 1]))
             assert counts.tolist() == [[int(number == other) for other in range(4)]], rank
-
-
-def test_fifty_equal_bins_hold_every_rank() -> None:
-    edges = rank_edges("equal", 50257)
-    counts = rank_counts(np.arange(1, 50258), np.array([0, 50257]), edges)
-    assert counts.tolist() == [[1006] * 49 + [50257 - 49 * 1006]]
-    assert rank_counts(np.array([7]), np.array([0, 1]), rank_edges("equal", 7)).sum() == 1
 
 
 def test_rank_counts_are_a_text_s_own() -> None:
@@ -133,11 +117,6 @@ def test_rank_counts_are_a_text_s_own() -> None:
         assert counts[text].tolist() == [
             (own == 1).sum(), ((own > 1) & (own <= 5)).sum(), ((own > 5) & (own <= 100)).sum(), (own > 100).sum()
         ]  # fmt: skip
-
-
-def test_unknown_bins() -> None:
-    with pytest.raises(ValueError, match="bins must be 'thesis', 'gltr' or 'equal', got 'other'"):
-        rank_edges("other", 10)  # type: ignore[arg-type]
 
 
 # --- numbers a text -----------------------------------------------------------------------------------------------

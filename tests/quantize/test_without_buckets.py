@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.measures.density_ratios import ESTIMATORS, estimate_ratio_scores
+from mauve_metric.measures.density_ratios import ESTIMATORS, estimate_mauve
 from mauve_metric.quantize.projection import project
 from mauve_metric.quantize.without_buckets import mauve_without_buckets
 
@@ -21,7 +21,7 @@ def test_each_is_the_estimate_on_projected_rows_and_sees_a_shift(estimator: str)
     assert apart.value < 0.7 < close.value <= 1
     assert close.ci is None and close.p_value is None  # never a number of something else
     rows = np.asarray(project(np.concatenate([near, p]), seed=25), dtype=np.float64)
-    assert close.value == estimate_ratio_scores(rows[300:], rows[:300], estimator).mauve
+    assert close.value == estimate_mauve(rows[300:], rows[:300], estimator)
     assert MEASURES[ROWS[estimator]].compute(p, near, seed=25, level=0.9) == close
 
 

@@ -228,7 +228,7 @@ def test_speaks_above_the_threshold_only(
 
 def test_every_code_that_is_written_has_a_case() -> None:
     source = Path(score_warnings_file).read_text(encoding="utf-8").split("def comparison_warnings")[0]
-    assert set(re.findall(r'ScoreWarning\(\s*"(\w+)"', source)) == set(CASES)
+    assert set(re.findall(r'(?:ScoreWarning|warn)\(\s*"(\w+)"', source)) == set(CASES)
 
 
 def test_examples_point_at_the_copies() -> None:

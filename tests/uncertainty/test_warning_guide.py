@@ -26,12 +26,14 @@ def codes_in(value: ast.expr) -> set[str]:
     if isinstance(value, ast.IfExp):
         return codes_in(value.body) | codes_in(value.orelse)
     assert isinstance(value, ast.Name) and value.id == "code", ast.unparse(value)
-    return {code for _, code, _ in score_warnings._DUPLICATION.values()}
+    return {code for _, code in score_warnings._DUPLICATION.values()}
 
 
 def test_every_code_has_a_cause_and_a_cure() -> None:
     files = [path for path in PACKAGE.rglob("*.py") if SPACE not in path.parents]
-    codes = set().union(*(codes_in(call.args[0]) for path in files for call in calls(path, "ScoreWarning")))
+    codes = set().union(
+        *(codes_in(call.args[0]) for path in files for call in (*calls(path, "ScoreWarning"), *calls(path, "warn")))
+    )
     assert len(codes) > 25 and codes == set(ADVICE) and codes >= SEVERE
     for code, advice in ADVICE.items():
         assert advice.cause.endswith(".") and advice.cure.endswith("."), code

@@ -138,7 +138,6 @@ def discriminator_ranks(
     human: Likelihoods,
     model: Likelihoods,
     *,
-    bins: likelihood.Bins = "thesis",
     groups_p: Integers | None = None,
     groups_q: Integers | None = None,
     seed: int = 25,
@@ -147,7 +146,7 @@ def discriminator_ranks(
     """Held-out accuracy of a logistic regression on how often each text's tokens have which rank.
 
     Args:
-        human, model: of both sets under one language model. bins: of the ranks, see `measures.likelihood.rank_edges`.
+        human, model: of both sets under one language model.
         groups_p, groups_q: texts with one number hang together (of one prompt), (n_p,) and (n_q,); None: copies do.
         seed: of the folds. level: of the interval.
 
@@ -156,7 +155,7 @@ def discriminator_ranks(
         p-value as `separation.accuracy_of_scores` says.
 
     Raises:
-        ValueError: a side has fewer than two different texts; both were not read alike; other bins.
+        ValueError: a side has fewer than two different texts; both were not read alike.
 
     Ippolito 2021, §3.4; Gehrmann et al. 2019.
     """
@@ -166,8 +165,7 @@ def discriminator_ranks(
     from sklearn.preprocessing import StandardScaler
 
     groups = _groups(human, model, groups_p, groups_q)
-    edges = likelihood.rank_edges(bins, human.vocabulary_size)
-    counts = [likelihood.rank_counts(side.ranks, side.offsets, edges) for side in (human, model)]
+    counts = [likelihood.rank_counts(side.ranks, side.offsets) for side in (human, model)]
     p, q = (side / side.sum(axis=1, keepdims=True) for side in counts)
     rows, is_model = np.concatenate([p, q]), np.repeat([False, True], [len(p), len(q)])
     fold_of = assign_folds(groups, is_model, seed)

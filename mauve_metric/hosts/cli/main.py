@@ -18,9 +18,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mauve_metric.hosts.cli.files import check_output_files, named_file
 from mauve_metric.hosts.cli.flags import CommandParser
-from mauve_metric.hosts.cli.output import drop_output, tell
+from mauve_metric.hosts.cli.inputs_and_outputs import check_output_files, drop_output, named_file, tell
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean

@@ -46,7 +46,7 @@ CITATION = r"""@inproceedings{pillutla2021mauve,
 }
 """
 
-_DESCRIPTION = """
+DESCRIPTION = """\
 MAUVE says how close a model's texts are to human texts, as two sets: no text has a counterpart, and the sets may differ
 in size. A language model turns each text into a feature, clustering turns the features of each set into a histogram,
 and the score is the area under the curve of the divergences between the two histograms and their mixtures. It is in
@@ -86,7 +86,7 @@ Examples:
 """
 
 
-_STATISTICS = """
+_STATISTICS = """\
 Statistics of one set of texts that need neither references nor a model: distinct n-grams, entropy, Zipf coefficient,
 repetition, Self-BLEU of all texts against all others, and more. Most say how diverse texts are, and are best read
 against the same statistics of as many human texts.
@@ -107,19 +107,10 @@ Returns:
 """
 
 
-def describe() -> str:
-    """Describe the metric."""
-    return _DESCRIPTION.lstrip()
-
-
-def describe_inputs(defaults_here: Mapping[str, object]) -> str:
-    """Describe the arguments and results of `compute`; options and defaults come from the config.
-
-    Args:
-        defaults_here: defaults of the metric that differ from the config's.
-    """
+def describe_inputs() -> str:
+    """Describe the arguments and results of `compute`; options and defaults come from the config."""
     options = [
-        f"    {name}: {knob.metadata['help']} (default: {defaults_here.get(name, knob.default)!r})"
+        f"    {name}: {knob.metadata['help']} (default: {DEFAULTS.get(name, knob.default)!r})"
         for name, knob in (config_fields() | run_fields()).items()
     ]
     scores = [
@@ -133,7 +124,7 @@ def describe_statistics() -> tuple[str, str]:
     """Describe the statistics of one set of texts, and the arguments and results of their `compute`."""
     rows = statistics_rows().items()
     given = [f"    {name}: {row.title}, {_range(row.low, row.high)}; {row.meaning}" for name, row in rows]
-    return _STATISTICS.lstrip(), _STATISTICS_INPUTS.format(measures="\n".join(given))
+    return _STATISTICS, _STATISTICS_INPUTS.format(measures="\n".join(given))
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -45,8 +45,18 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
 
     def of_samples(scores: list[SampleScore]) -> dict[str, float]:
         scores = sorted(scores, key=lambda score: sample_order(score.sample_id))
-        documents = [number if score.sample_id is None else score.sample_id for number, score in enumerate(scores)]
-        return pairs.of((_pair(score) for score in scores), documents)
+        documents: list[object] = []
+        given: list[Pair] = []
+        for number, sample in enumerate(scores):
+            answer, reference = sample.score.answer, (sample.score.metadata or {}).get(REFERENCE)
+            if not isinstance(answer, str) or not isinstance(reference, str):
+                raise ValueError(
+                    f"sample {sample.sample_id!r} keeps no text with its reference: give the task the scorer "
+                    "mauve_metric.hosts.plugins.inspect.text_pair(), of which mauve() is the metric"
+                )
+            given.append(Pair(reference, answer))
+            documents.append(number if sample.sample_id is None else sample.sample_id)
+        return pairs.of(given, documents)
 
     return of_samples
 
@@ -69,14 +79,3 @@ def text_pair() -> Callable[[TaskState, Target], Coroutine[Any, Any, Score]]:
         return Score(value=len(text.split()), answer=text, metadata={REFERENCE: target.text})
 
     return score
-
-
-def _pair(sample: SampleScore) -> Pair:
-    """The human text and the model's of a score."""
-    score, reference = sample.score, (sample.score.metadata or {}).get(REFERENCE)
-    if not isinstance(score.answer, str) or not isinstance(reference, str):
-        raise ValueError(
-            f"sample {sample.sample_id!r} keeps no text with its reference: give the task the scorer "
-            "mauve_metric.hosts.plugins.inspect.text_pair(), of which mauve() is the metric"
-        )
-    return Pair(reference, score.answer)

@@ -9,7 +9,6 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from mauve_metric.options import Featurizer
 from mauve_metric.runtime.outputs import check_can_be_written, check_replaceable, naming, written_whole
@@ -22,24 +21,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _MARK = b"a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`"
 
 
-class WrittenTask(NamedTuple):
-    """A task, the folder of its files, and the numbers of documents and of texts that were too short."""
-
-    name: str
-    folder: Path
-    documents: int
-    short: int
-
-    def summary(self) -> str:
-        """The number of documents, the file of the task, and the number of omitted texts."""
-        short = f", {self.short} texts are left out: they have no word beyond the prompt's" if self.short else ""
-        return f"{self.documents} documents in {self.folder / self.name}.yaml{short}"
-
-    def command(self) -> str:
-        """The shell command that runs the task."""
-        return _command(self.name, self.folder)
-
-
 def task_name(path: str) -> str:
     """A name for the task of a file.
 
@@ -50,7 +31,8 @@ def task_name(path: str) -> str:
     return name if _NAME.fullmatch(name) else f"_{name}"
 
 
-def _command(name: str, folder: Path) -> str:
+def run_command(name: str, folder: Path) -> str:
+    """The shell command that runs a task."""
     return (
         f"lm_eval --model hf --model_args pretrained=MODEL --include_path {shlex.quote(str(folder))} --tasks {name} "
         "--log_samples --output_path results"
@@ -75,12 +57,12 @@ def write_task(
     prompt_words: int = PROMPT_WORDS,
     new_tokens: int = NEW_TOKENS,
     options: Mapping[str, Featurizer | float | bool | None] | None = None,
-) -> WrittenTask:
-    """Write `NAME.yaml`, its `NAME_documents.jsonl` and `NAME_mauve.py` to a folder, which may be moved.
+) -> int:
+    """Write `NAME.yaml`, `NAME_documents.jsonl` and `NAME_mauve.py`; return the number of documents.
 
     Args:
         texts: human texts, whole ones.
-        folder: made if it is not there; the harness gets it as `--include_path`.
+        folder: made if it is not there, and may be moved; the harness gets it as `--include_path`.
         name: of the task.
         prompt_words: of each text are the prompt. new_tokens: of a model's text, at most.
         options: of `compute_mauve`.
@@ -91,35 +73,32 @@ def write_task(
     """
     import jinja2
 
-    task_files(folder, name)
+    data, functions, task = task_files(folder, name)
     documents = [found for text in texts if (found := cut(text, prompt_words)) is not None]
     if not documents:
         raise ValueError(f"none of {len(texts)} texts has more than prompt_words={prompt_words} words: ask for fewer")
-    folder = Path(folder).resolve()
-    with naming(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    with naming(task.parent):
+        task.parent.mkdir(parents=True, exist_ok=True)
     templates = jinja2.Environment(  # of files in which nothing is escaped
         loader=jinja2.PackageLoader("mauve_metric.hosts", "plugins"),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    data, module = f"{name}_documents.jsonl", f"{name}_mauve"
     metrics = _INCLUDE.read_text(encoding="utf-8").split("\n", 1)[1]
-    metrics = metrics.replace("!function mauve_metric.hosts.plugins.lm_eval.", f"!function {module}.")
-    task, functions = map(templates.get_template, ("lm_eval_task.yaml.jinja", "lm_eval_functions.py.jinja"))
-    words = {"command": _command(name, Path(".")), "name": name, "module": module, "new_tokens": new_tokens}
-    chosen = pprint.pformat(dict(options or {}), width=100)
+    metrics = metrics.replace("!function mauve_metric.hosts.plugins.lm_eval.", f"!function {functions.stem}.")
+    words = {"name": name, "data": data.name, "module": functions.stem, "command": run_command(name, Path("."))}
+    words |= {"new_tokens": str(new_tokens), "options": pprint.pformat(dict(options or {}), width=100)}
     contents = {
-        folder / data: "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents),
-        folder / f"{module}.py": functions.render(name=name, data=data, options=chosen),
-        folder / f"{name}.yaml": task.render(words) + metrics,
+        data: "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents),
+        functions: templates.get_template("lm_eval_functions.py.jinja").render(words),
+        task: templates.get_template("lm_eval_task.yaml.jinja").render(words) + metrics,
     }
     for path in contents:
         check_can_be_written(path)
     for path, content in contents.items():
         with written_whole(path) as file:
             file.write_text(content, encoding="utf-8")
-    return WrittenTask(name, folder, len(documents), len(texts) - len(documents))
+    return len(documents)
 
 
 def task_files(folder: str | Path, name: str) -> list[Path]:

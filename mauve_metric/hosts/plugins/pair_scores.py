@@ -11,6 +11,7 @@ from mauve_metric.api.compute import compute_mauve
 from mauve_metric.options import Options
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.errors import EXPECTED
 
 logger = logging.getLogger(__name__)
 
@@ -92,26 +93,26 @@ class PairScores:
         """
         given = [Pair(*pair) for pair in pairs]
         groups = list(range(len(given)) if documents is None else documents)
-        if self._known is None or self._known[0] != (given, groups):
-            self._known = (given, groups), self._compute(given, groups)
-        return dict(self._known[1])
-
-    def _compute(self, pairs: list[Pair], groups: list[Hashable]) -> dict[str, float]:
+        if self._known is not None and self._known[0] == (given, groups):
+            return dict(self._known[1])
         self.notes.clear()
+        scores = dict.fromkeys(SCORES, math.nan)
         try:
-            human, model = [pair.human for pair in pairs], [pair.model for pair in pairs]
+            human, model = [pair.human for pair in given], [pair.model for pair in given]
             for texts, name in ((human, "human texts"), (model, "texts of the model")):
                 empty = sum(not text.strip() for text in texts)
                 if empty and self._options.get("empty_texts") != "drop":
-                    raise ValueError(f'{empty} of {len(pairs)} {name} are empty: empty_texts="drop" leaves them out')
+                    raise ValueError(f'{empty} of {len(given)} {name} are empty: empty_texts="drop" leaves them out')
             result = compute_mauve(p_text=human, q_text=model, p_groups=groups, q_groups=groups, **self._options)
-        except (ValueError, OSError, ImportError, RuntimeError, MemoryError) as error:
+        except EXPECTED as error:
             logger.error("the texts are not scored, MAUVE is NaN: %s", error)
-            return dict.fromkeys(SCORES, math.nan)
-        logger.info("%s", result)
-        warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]
-        self.notes.update(signature=result.signature, warnings=warnings)
-        return scalar_scores(result)
+        else:
+            logger.info("%s", result)
+            warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]
+            self.notes.update(signature=result.signature, warnings=warnings)
+            scores = scalar_scores(result)
+        self._known = (given, groups), scores
+        return dict(scores)
 
 
 def check_text(name: str, text: object) -> str:

@@ -157,9 +157,10 @@ class MauveCallback(TrainerCallback):
         self._move_to_the_head()
 
     def on_log(self, *trainer: Any, logs: Metrics | None = None, **host: Any) -> None:
-        """Score the model when an evaluation is logged."""
-        if logs is not None:
-            self.add_when_logged(logs, _moment(trainer, host))
+        """Score the model when an evaluation without values is logged."""
+        prefix = evaluation_prefix(logs or {}, training=True)
+        if logs is not None and prefix is not None and f"{prefix}_mauve" not in logs:
+            self._add_values(logs, prefix, _moment(trainer, host))
 
     def on_evaluate(self, *trainer: Any, metrics: Metrics | None = None, **host: Any) -> None:
         """Add the values for a Trainer that logged a copy of its metrics, or none; report texts and curve."""
@@ -190,12 +191,6 @@ class MauveCallback(TrainerCallback):
     on_step_end = on_epoch_begin = on_epoch_end = on_save = on_train_end = on_step_begin
 
     # --- values ---------------------------------------------------------------------------------------------------
-
-    def add_when_logged(self, logs: Metrics, moment: Moment) -> None:
-        """Score the model if an evaluation without values is logged."""
-        prefix = evaluation_prefix(logs, training=True)
-        if prefix is not None and f"{prefix}_mauve" not in logs:
-            self._add_values(logs, prefix, moment)
 
     def _add_values(self, metrics: Metrics, prefix: str, moment: Moment) -> None:
         """Score the model if this evaluation is due (see `every`); write the values into `metrics` and the history."""
@@ -270,12 +265,11 @@ class MauveTrainerMixin(Host):
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Add the values before any callback reads the log."""
-        processing_class = self.callback_handler.processing_class
-        moment = Moment(self.args, self.state, self.control, self.model, processing_class, (self.train_dataset,))
+        tokenizer = self.callback_handler.processing_class
         for callback in self.callback_handler.callbacks:
             if isinstance(callback, MauveCallback) and evaluation_prefix(logs, training=True) is not None:
                 callback.trainer = self
-                callback.add_when_logged(logs, moment)
+                callback.on_log(self.args, self.state, self.control, logs=logs, processing_class=tokenizer)
         super().log(logs, start_time)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import altair as alt
@@ -154,16 +154,8 @@ def page_spec(chart: alt.TopLevelMixin, square: bool = False) -> dict[str, Any]:
     spec["padding"] = 8  # a mark at an end of an axis is whole
     spec["config"] = spec.get("config", {}) | {"aria": False}
     spec["usermeta"] = {"embedOptions": {"renderer": "svg", "actions": False}}
-    for encoding in _encodings(spec):
-        shown = encoding.get("color", {}).get("legend")  # Vega-Lite joins the other channels' legends to it
+    for part in (spec, *spec.get("layer", ())):
+        shown = part.get("encoding", {}).get("color", {}).get("legend")  # Vega-Lite joins the others' legends to it
         if shown:
             shown["encoding"] = {"labels": {"tooltip": {"value": {"signal": "datum.value"}}}}
     return spec
-
-
-def _encodings(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The encodings of a chart and of its layers."""
-    if "encoding" in spec:
-        yield spec["encoding"]
-    for layer in spec.get("layer", ()):
-        yield from _encodings(layer)

@@ -14,6 +14,7 @@ from mauve_metric.arrays import Array, Floats, Labels
 from mauve_metric.results.charts import figure
 from mauve_metric.results.plain_text import EXCERPT, excerpt, figure_text, shown_names
 
+_TextSet = tuple[str, Array, Labels, Sequence[str]]  # name, projected rows, buckets, texts
 _INSIDE = [0.5, 0.9]  # shares of a set within its lines
 _GRID = 64  # cells of the density along either axis
 _READ = 4 * EXCERPT  # characters of a text from which its beginning is taken
@@ -49,7 +50,8 @@ def map_chart(
     while human in names[1:]:
         human += " (reference)"  # a model has the same name
     names = list(shown_names([human, *names[1:]], figure_text).values())
-    points, total = _points(names, rows, labels, texts, most, seed, link)
+    points = _points([*zip(names, rows, labels, texts, strict=True)], most, seed, link)
+    total = sum(map(len, rows))
     models = len(names) - 1
     colors = alt.Scale(domain=names, range=[figure.HUMAN, *figure.cycle(figure.COLORS, models)])
     shapes = alt.Scale(domain=names, range=["circle", *figure.cycle(figure.SHAPES, models)])
@@ -93,28 +95,19 @@ def map_chart(
     return figure.layered([dots.add_params(bucket, picked), lines, named], width, 420, top, description)
 
 
-def _points(
-    names: Sequence[str],
-    rows: Sequence[Array],
-    labels: Sequence[Labels],
-    texts: Sequence[Sequence[str]],
-    most: int,
-    seed: int,
-    link: str | None,
-) -> tuple[figure.ChartRows, int]:
-    """Points in a random order, so that no set covers the others, and the number of all texts."""
-    sizes = [len(part) for part in rows]
-    starts = np.cumsum([0, *sizes])
+def _points(sets: Sequence[_TextSet], most: int, seed: int, link: str | None) -> figure.ChartRows:
+    """Points in a random order, so that no set covers the others."""
+    starts = np.cumsum([0, *(len(rows) for _, rows, *_ in sets)])
     order = np.random.default_rng(seed).permutation(int(starts[-1]))[:most]
     points: figure.ChartRows = []
     for place in order.tolist():
         which = int(np.searchsorted(starts, place, side="right")) - 1
-        row = place - int(starts[which])
-        (x, y), bucket = (*rows[which][row, :2].tolist(), 0.0)[:2], int(labels[which][row])
-        point = {"set": names[which], "bucket": bucket, "x": round(x, 4), "y": round(y, 4)}
-        point["text"] = figure_text(excerpt(texts[which][row][:_READ]))
+        row, (name, rows, labels, texts) = place - int(starts[which]), sets[which]
+        (x, y), bucket = (*rows[row, :2].tolist(), 0.0)[:2], int(labels[row])
+        point = {"set": name, "bucket": bucket, "x": round(x, 4), "y": round(y, 4)}
+        point["text"] = figure_text(excerpt(texts[row][:_READ]))
         points.append(point if link is None else point | {"link": f"{link}{bucket}-{which}"})
-    return points, int(starts[-1])
+    return points
 
 
 def _contours(names: Sequence[str], rows: Sequence[Array]) -> figure.ChartRows:

@@ -66,14 +66,14 @@ class Bar(NamedTuple):
 
 def answer(result: MauveResult) -> str:
     """State if the features tell a model's texts from people's; without a verdict, the reason is the headline."""
-    reasons = {name: verdicts.withheld(one) for name, one in _each(result).items()}
+    reasons = {name: verdicts.withheld(one) for name, one in words.each_result(result).items()}
     few = min(result.n_p, result.n_q)
     return answer_of(findings_of(result), reasons, few, caution(result), lambda: verdicts.texts_needed(result))
 
 
 def findings_of(result: MauveResult) -> dict[str, verdicts.Finding]:
     """The finding by each featurizer, under its displayed name; key "" for a single one."""
-    return {name: verdicts.finding(one) for name, one in _each(result).items()}
+    return {name: verdicts.finding(one) for name, one in words.each_result(result).items()}
 
 
 def answer_of(
@@ -125,7 +125,7 @@ def opening(result: MauveResult) -> str:
 
 def reasons_why(result: MauveResult) -> str:
     """Sentences under the answer: format that differs, and marks that disagree or show no difference."""
-    each = _each(result)
+    each = words.each_result(result)
     part = strongest_format(result)
     said = [f"Mind the format first: the two sets differ in {FORMATS[part].what}."] if part else []
     if len(set(findings_of(result).values())) == 1 and verdicts.told_apart(result) == (False, True):
@@ -138,7 +138,7 @@ def reasons_why(result: MauveResult) -> str:
 
 def bars(result: MauveResult) -> list[Bar]:
     """A bar for each featurizer."""
-    return [Bar(bar_label("this model", name), _marks(one)) for name, one in _each(result).items()]
+    return [Bar(bar_label("this model", name), _marks(one)) for name, one in words.each_result(result).items()]
 
 
 def bar_label(model: str, featurizer: str) -> str:
@@ -178,14 +178,6 @@ def bar_words(shown: list[Bar]) -> str:
 
 def _too_few(texts: int) -> str:
     return f"{'1 text a set is' if texts == 1 else f'{texts} texts a set are'} too few; give at least {RELIABLE_TEXTS}."
-
-
-def _each(result: MauveResult) -> dict[str, MauveResult]:
-    """The result of each featurizer by its displayed name; key "" for a single one."""
-    if len(result.by_featurizer) < 2:
-        return {"": result}
-    called = shown_names(list(result.by_featurizer))
-    return {called[name]: one for name, one in result.by_featurizer.items()}
 
 
 def caution(result: MauveResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mauve_metric.results.document import Line, Prose
 from mauve_metric.results.plain_text import digits, interval_words, p_words, printable, rounded_up, shown_names
@@ -15,6 +15,8 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 if TYPE_CHECKING:
     from mauve_metric.results.comparison import Comparison, Difference, Subgroup
     from mauve_metric.results.result import MauveResult
+
+ResultT = TypeVar("ResultT", "MauveResult", "Comparison")
 
 
 def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) -> Comparison:
@@ -38,10 +40,15 @@ def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) 
 
 def each_featurizer(comparison: Comparison, form: Callable[[str], str] = printable) -> dict[str, Comparison]:
     """The comparison of each featurizer by its displayed name; key "" when there is only one featurizer."""
-    if len(comparison.by_featurizer) < 2:
-        return {"": with_labels(comparison, form)}
-    called = shown_names(list(comparison.by_featurizer), form)
-    return {called[name]: with_labels(one, form) for name, one in comparison.by_featurizer.items()}
+    return {name: with_labels(one, form) for name, one in each_result(comparison, form).items()}
+
+
+def each_result(found: ResultT, form: Callable[[str], str] = printable) -> dict[str, ResultT]:
+    """The result of each featurizer by its displayed name; key "" for a single one."""
+    if len(found.by_featurizer) < 2:
+        return {"": found}
+    called = shown_names(list(found.by_featurizer), form)
+    return {called[name]: one for name, one in found.by_featurizer.items()}
 
 
 class Headline(NamedTuple):
@@ -313,9 +320,8 @@ def collected_warnings(comparison: Comparison) -> list[tuple[str, ScoreWarning]]
 def result_warnings(result: MauveResult) -> list[tuple[str, ScoreWarning]]:
     """A result's warnings, then what only featurizers after the first one warn of, with their names."""
     first = [("", warning) for warning in result.warnings]
-    called = shown_names(list(result.by_featurizer))
-    others = [*result.by_featurizer.items()][1:]
-    return first + own_warnings(first, {called[name]: [("", item) for item in one.warnings] for name, one in others})
+    _, *others = each_result(result).items()
+    return first + own_warnings(first, {name: [("", item) for item in one.warnings] for name, one in others})
 
 
 def own_warnings(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +25,6 @@ from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihood
 
 SIZE = 1000  # of the vocabulary
 DISCRIMINATORS = [discriminator_ranks, discriminator_total_probability]
-SETS = [{}, {"bins": "gltr"}, {"bins": "equal"}]
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +124,8 @@ def test_epsilon_reaches_the_measure(read: Likelihoods) -> None:
 # --- discriminators -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", SETS)
-def test_every_kind_of_bins_tells_apart(options: dict[str, Any]) -> None:
-    found = discriminator_ranks(made(0), made(1, level=-6), **options)
+def test_ranks_tell_apart() -> None:
+    found = discriminator_ranks(made(0), made(1, level=-6))
     assert found.value > 0.85 and found.p_value is not None and found.p_value < 1e-6
 
 

@@ -211,19 +211,20 @@ def test_the_harness_runs_the_task_and_its_samples_give_the_same_numbers(
 
 
 def test_a_task_includes_the_packaged_file_and_a_wrong_one_is_reported(tmp_path: Path, evaluated: Any) -> None:
-    written = write_task(texts_of(4, shortest=8), tmp_path / "tasks", "given", prompt_words=4, new_tokens=4)
-    head = (written.folder / "given.yaml").read_text("utf-8").split("output_type:")[0]
+    folder = tmp_path / "tasks"
+    assert write_task(texts_of(4, shortest=8), folder, "given", prompt_words=4, new_tokens=4) == 4
+    head = (folder / "given.yaml").read_text("utf-8").split("output_type:")[0]
     wrong = head + (
         "output_type: generate_until\nmetric_list:\n  - metric: !function mauve_metric.hosts.plugins.lm_eval.mauve\n"
         "    aggregation: !function mauve_metric.hosts.plugins.lm_eval.mauve\n    higher_is_better: true\n"
     )
-    (written.folder / "wrong.yaml").write_text(wrong.replace("task: given", "task: wrong"), encoding="utf-8")
+    (folder / "wrong.yaml").write_text(wrong.replace("task: given", "task: wrong"), encoding="utf-8")
     with pytest.raises(ValueError, match="cannot score one document by itself"):
-        evaluated(written.folder, "wrong")
+        evaluated(folder, "wrong")
     from lm_eval.tasks._yaml_loader import load_yaml
 
     own = head.replace("task: given", "task: own") + f"include: {host.INCLUDE}\n"
-    (written.folder / "own.yaml").write_text(own, encoding="utf-8")
-    loaded = load_yaml(written.folder / "own.yaml")
+    (folder / "own.yaml").write_text(own, encoding="utf-8")
+    loaded = load_yaml(folder / "own.yaml")
     assert loaded["process_results"] is host.process_results
     assert [entry["aggregation"] for entry in loaded["metric_list"]] == [getattr(host, name) for name in SCORES]

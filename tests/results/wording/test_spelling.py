@@ -16,7 +16,9 @@ from mauve_metric.uncertainty.warning_guide import ADVICE
 
 
 def test_advice_names_flags() -> None:
-    advice = [text for item in ADVICE.values() for text in item[:2]] + [kind.advice()[1] for kind in KINDS.values()]
+    advice = [text for item in ADVICE.values() for text in (item.cause, item.cure)] + [
+        kind.advice()[1] for kind in KINDS.values()
+    ]
     python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(\W--[\w-]+\W+)\3")
     assert len(advice) > 80 and [text for text in map(SHELL.respell, advice) if python.search(text)] == []
 

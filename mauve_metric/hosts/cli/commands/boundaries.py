@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
 
 HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"
@@ -14,15 +14,13 @@ HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"
 def add_arguments(parser: CommandParser) -> None:
     """Add the table of guesses and the rules of the game."""
     parser.add_argument("guesses", metavar="GUESSES", help="a .csv or .tsv with boundary and guess on each row")
-    parser.add_argument(
-        "--by", metavar="COLUMN", help="also group the rounds: reason, words, …; round: by the player's experience"
-    )
+    text = "also group the rounds: reason, words, …; round: by the player's experience"
+    parser.add_argument("--by", metavar="COLUMN", help=text)
     parser.add_number("--sentences", SENTENCES, "of each text", "N", int)
-    points = "points for correctly guessing that people wrote the whole text"
-    parser.add_number("--all-human-points", FULL_POINTS, points, "POINTS")
-    parser.add_argument(
-        "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
-    )
+    text = "points for correctly guessing that people wrote the whole text"
+    parser.add_number("--all-human-points", FULL_POINTS, text, "POINTS")
+    text = "keep runs of five or more equal guesses by one annotator"
+    parser.add_argument("--keep-runs", action="store_true", help=text)
     parser.add_number("--confidence-level", 0.95, "of the intervals")
     parser.add_output_options("models", "groups", "pairs")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser
-from mauve_metric.hosts.cli.output import json_of, show
+from mauve_metric.hosts.cli.inputs_and_outputs import json_of, show
 
 HELP = "look after the features kept on disk"
 
@@ -13,12 +13,8 @@ HELP = "look after the features kept on disk"
 def add_arguments(parser: CommandParser) -> None:
     """Add the action and its limit."""
     actions = ("info", "prune", "clear")
-    parser.add_argument(
-        "action",
-        metavar="ACTION",
-        choices=actions,
-        help=f"{', '.join(actions)}; prune deletes what was used longest ago",
-    )
+    text = f"{', '.join(actions)}; prune deletes what was used longest ago"
+    parser.add_argument("action", metavar="ACTION", choices=actions, help=text)
     parser.add_argument("--max-bytes", type=int, help="what prune leaves at most; unset: the cache's own limit")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import sides_of_models
 from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
-from mauve_metric.hosts.cli.output import failed_gate, show_result_of, tell
+from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, show_result_of, sides_of_models, tell
 
 HELP = "say which of several models is closest, and which differ"
 EXAMPLES = """examples:
@@ -23,9 +22,8 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
     gate = parser.add_argument_group("gate (for automatic jobs)")
     gate.add_argument("--baseline", metavar="FILE", help="compare each model with what compare --json printed earlier")
-    gate.add_argument(
-        "--fail-if-worse", action="store_true", help="exit status 3 for a model significantly worse than in --baseline"
-    )
+    text = "exit status 3 for a model significantly worse than in --baseline"
+    gate.add_argument("--fail-if-worse", action="store_true", help=text)
 
 
 def usage_error(options: argparse.Namespace) -> str | None:

@@ -6,7 +6,7 @@ import argparse
 import json
 
 from mauve_metric.hosts.cli.flags import CommandParser, count
-from mauve_metric.hosts.cli.output import show
+from mauve_metric.hosts.cli.inputs_and_outputs import show
 from mauve_metric.texts.files import read_texts
 
 HELP = "keep one text of each group of near duplicates, or one copy of each repeated passage"
@@ -16,20 +16,12 @@ PRESETS = ("lee", "strict")  # of `near_duplicates.PUBLISHED`
 def add_arguments(parser: CommandParser) -> None:
     """Add the texts, those that are always kept, and the settings of the search."""
     parser.add_argument("texts", metavar="TEXTS", help="the texts to thin out, as in score")
-    parser.add_argument(
-        "--against", metavar="FILE", nargs="+", default=[], help="texts that stay whole, such as the human or test ones"
-    )
-    parser.add_argument(
-        "--preset",
-        choices=PRESETS,
-        help="published settings of MinHash (Lee et al. 2022) in place of an exact search",
-    )
-    parser.add_argument(
-        "--substrings",
-        metavar="N",
-        type=count,
-        help="cut passages of N tokens and more that occur before in place of whole texts (50: Lee et al. 2022)",
-    )
+    text = "texts that stay whole, such as the human or test ones"
+    parser.add_argument("--against", metavar="FILE", nargs="+", default=[], help=text)
+    text = "published settings of MinHash (Lee et al. 2022) in place of an exact search"
+    parser.add_argument("--preset", choices=PRESETS, help=text)
+    text = "cut passages of N tokens and more that occur before in place of whole texts (50: Lee et al. 2022)"
+    parser.add_argument("--substrings", metavar="N", type=count, help=text)
     parser.add_argument("--all-copies", action="store_true", help="with --substrings, cut the first copy too")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the texts that are kept, .jsonl or .txt")
     parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.flags import CommandParser, Once, keywords_of
-from mauve_metric.hosts.cli.output import show_result_of
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result_of
 from mauve_metric.texts.files import examples_folder, read_texts
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import sides_of_models
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, keywords_of
-from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result, sides_of_models
 
 HELP = "show MAUVE and every other measure of models in one table"
 EXAMPLES = """examples:
@@ -17,26 +16,22 @@ EXAMPLES = """examples:
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, the choice of measures and the forms of the table."""
     parser.add_models()
-    parser.add_argument(
-        "--measures",
-        metavar="GROUPS",
-        type=_measures,
-        help="groups, names of measures, or all, joined by commas (unset: what is cheap): score, lexical, distance, "
-        "buckets, estimators, language-model, discriminator, duplication",
+    text = (
+        "groups, names of measures, or all, joined by commas (unset: what is cheap): score, lexical, distance, "
+        "buckets, estimators, language-model, discriminator, duplication"
     )
-    for flag, metavar, text in (
-        ("--language-model", "MODEL", "for the group language-model: a name or folder of transformers (default: gpt2)"),
-        ("--tokenizer", "NAME", "count the tokens of this tokenizer (unset: words and punctuation marks)"),
-        ("--training", "FILE", "texts or features that the models were trained on, to find copies of"),
-    ):
-        parser.add_argument(flag, metavar=metavar, help=text)
-    parser.add_argument(
-        "--decoder",
-        metavar="[MODEL:]DECODER",
-        action="append",
-        help="how the texts were decoded (greedy, sampling, temperature=0.7,top_p=0.95), of all models or of one: adds "
-        "measures of the group language-model",
+    parser.add_argument("--measures", metavar="GROUPS", type=_measures, help=text)
+    text = "for the group language-model: a name or folder of transformers (default: gpt2)"
+    parser.add_argument("--language-model", metavar="MODEL", help=text)
+    text = "count the tokens of this tokenizer (unset: words and punctuation marks)"
+    parser.add_argument("--tokenizer", metavar="NAME", help=text)
+    text = "texts or features that the models were trained on, to find copies of"
+    parser.add_argument("--training", metavar="FILE", help=text)
+    text = (
+        "how the texts were decoded (greedy, sampling, temperature=0.7,top_p=0.95), of all models or of one: adds "
+        "measures of the group language-model"
     )
+    parser.add_argument("--decoder", metavar="[MODEL:]DECODER", action="append", help=text)
     parser.add_by("every measure of the texts")
     parser.add_score_options("describe", "measures", "transfer")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import two_sides
 from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
-from mauve_metric.hosts.cli.output import show_result_of
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result_of, two_sides
 
 HELP = "show which buckets of texts keep a model's score from 1"
 EXAMPLES = """example:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.output import tell
+from mauve_metric.hosts.cli.inputs_and_outputs import tell
 from mauve_metric.texts.files import FEATURE_FILES, READERS, read_texts
 
 HELP = "turn texts into features, to score or ship without the texts"
@@ -15,9 +15,8 @@ HELP = "turn texts into features, to score or ship without the texts"
 def add_arguments(parser: CommandParser) -> None:
     """Add the texts and the file of features."""
     parser.add_argument("texts", metavar="TEXTS", help=f"{', '.join(READERS)}, a folder of .txt files, or -")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, type=_features_file, help=".npy, .npz or .parquet"
-    )
+    text = ".npy, .npz or .parquet"
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, type=_features_file, help=text)
     parser.add_text_field()
     parser.add_filter()
     parser.add_run_options("featurize")
@@ -42,10 +41,10 @@ def more_outputs(options: argparse.Namespace) -> list[Path]:
 def run(options: argparse.Namespace) -> None:
     """Featurize the texts and save the features."""
     from mauve_metric.features.feature_set import featurize
-    from mauve_metric.runtime.processes import launched_rank
+    from mauve_metric.runtime.processes import process_group
 
     texts = read_texts(options.texts, options.text_field, filter=options.filter)
-    with launched_rank() as rank:
+    with process_group() as rank:
         given = {"texts": texts, "distributed": rank is not None}
         features = featurize(**keywords_of(featurize, options) | given)
     if not rank:

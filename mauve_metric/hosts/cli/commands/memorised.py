@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from mauve_metric.hosts.cli.flags import CommandParser
-from mauve_metric.hosts.cli.output import json_of, show
+from mauve_metric.hosts.cli.inputs_and_outputs import json_of, show
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.texts.files import read_texts
 
@@ -18,11 +18,8 @@ def add_arguments(parser: CommandParser) -> None:
     """Add the texts, the corpus and the length of a passage."""
     parser.add_argument("texts", metavar="TEXTS", help="the model's texts")
     parser.add_argument("corpus", metavar="CORPUS", nargs="+", help="files and folders, read a part at a time")
-    parser.add_argument(
-        "--prompted",
-        action="store_true",
-        help="row i of TEXTS and of CORPUS continues one opening: how like the true continuations the model's are",
-    )
+    text = "row i of TEXTS and of CORPUS continues one opening: how like the true continuations the model's are"
+    parser.add_argument("--prompted", action="store_true", help=text)
     parser.add_argument("--length", type=int, help="tokens of a passage that counts (unset: 50; not with --prompted)")
     parser.add_argument("--tokenizer", metavar="NAME", help="count this tokenizer's tokens (unset: between blanks)")
     parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
@@ -32,8 +29,7 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Find the passages and show them."""
     from mauve_metric.api.described_set import tokenizing
-    from mauve_metric.duplicates.corpus import corpus_texts
-    from mauve_metric.duplicates.memorisation import memorisation, prompted_memorisation
+    from mauve_metric.duplicates.memorisation import corpus_texts, memorisation, prompted_memorisation
     from mauve_metric.results.result_methods import plain
 
     if options.prompted and options.length is not None:

@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from mauve_metric.hosts.cli.files import two_sides
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.output import failed_gate, json_of, show
+from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, json_of, show, two_sides
 
 HELP = "score again with the options of a signature, and say what differs"
 EXAMPLES = """example:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import sides_of_models
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, keywords_of
-from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result, sides_of_models
 
 HELP = "say whether the ranking of models holds under other settings, and what moves it"
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, what to vary and the forms of the tables."""
-    parser.add_argument(
-        "--vary",
-        metavar="FACTORS",
-        type=_factors,
-        help="what to vary, joined by commas (unset: all): featurize_model_name, pooling, max_text_length, quantizer, "
-        "num_buckets, mauve_scaling_factor, seed, n, row_order",
+    text = (
+        "what to vary, joined by commas (unset: all): featurize_model_name, pooling, max_text_length, quantizer, "
+        "num_buckets, mauve_scaling_factor, seed, n, row_order"
     )
-    parser.add_argument(
-        "--no-design", dest="design", action="store_false", help="change one thing at a time, and never several"
-    )
+    parser.add_argument("--vary", metavar="FACTORS", type=_factors, help=text)
+    text = "change one thing at a time, and never several"
+    parser.add_argument("--no-design", dest="design", action="store_false", help=text)
     parser.add_models()
     tables = ("settings", "pairs", "factors")
     parser.add_score_options("robustness", *tables, featurizers="the first is the default, the others are tried")

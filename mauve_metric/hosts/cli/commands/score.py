@@ -7,9 +7,8 @@ import contextlib
 import logging
 from pathlib import Path
 
-from mauve_metric.hosts.cli.files import two_sides
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.output import failed_gate, show_result, show_result_of
+from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, show_result, show_result_of, two_sides
 from mauve_metric.results.wording.spelling import flag_of
 from mauve_metric.runtime.outputs import REPORT_FILES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "say which errors in texts a featurizer sees, from what strength on"
@@ -18,18 +18,10 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_filter()
     parser.add_output_options("scores")
     parser.add_run_options("stress_test")
-    parser.add_argument(
-        "--perturbations",
-        metavar="NAMES",
-        help="errors, joined by commas (unset: all), such as truncated,words_shuffled; a wrong name lists them",
-    )
-    parser.add_argument(
-        "--strengths",
-        metavar="NUMBERS",
-        type=_numbers,
-        default=argparse.SUPPRESS,
-        help="of the errors, above 0 and up to 1, joined by commas (default: 0.25,0.5,1)",
-    )
+    text = "errors, joined by commas (unset: all), such as truncated,words_shuffled; a wrong name lists them"
+    parser.add_argument("--perturbations", metavar="NAMES", help=text)
+    text = "of the errors, above 0 and up to 1, joined by commas (default: 0.25,0.5,1)"
+    parser.add_argument("--strengths", metavar="NUMBERS", type=_numbers, help=text)
     parser.add_config_options("stress_test", "each is tested")
 
 

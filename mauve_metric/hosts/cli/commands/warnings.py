@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser
-from mauve_metric.hosts.cli.output import show_advice
+from mauve_metric.hosts.cli.inputs_and_outputs import show_advice
 
 HELP = "say what a warning means and what to do about it"
 add_arguments = CommandParser.add_codes

@@ -130,7 +130,7 @@ def test_the_commands_leave_out_the_same_lines(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_shell_command_has_the_new_name_of_a_renamed_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mauve_metric.hosts.cli.files import named_file
+    from mauve_metric.hosts.cli.inputs_and_outputs import named_file
 
     human = TextSet("it", "h.txt", HUMAN)
     kept = {"a": TextSet("it", "a.txt", MODEL), "b": TextSet("it", "b.txt", MODEL)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mauve_metric.hosts.cli.files import model_names
+from mauve_metric.hosts.cli.inputs_and_outputs import model_names
 
 
 def test_names_are_unique() -> None:
