@@ -9,8 +9,7 @@ from importlib import resources
 from typing import Any, cast
 
 import gradio as gr
-from gradio.components.navbar import Navbar
-from gradio.data_classes import APIInfo
+from gradio.data_classes import APIInfo, BlocksConfigDict
 from gradio.events import api
 from starlette.middleware import Middleware
 
@@ -54,6 +53,12 @@ class Page(gr.Blocks):
         """See `gr.Blocks.get_api_info`; with meanings, and the schema of the answers."""
         return cast(APIInfo, add_descriptions(cast(Schema, super().get_api_info(all_endpoints, page)), self.endpoints))
 
+    def get_config_file(self) -> BlocksConfigDict:
+        """See `gr.Blocks.get_config_file`; with one page, so that Gradio draws no bar of pages."""
+        config = super().get_config_file()
+        config["pages"] = config["pages"][:1]
+        return config
+
 
 def build_app(
     limits: Limits | None = None,
@@ -74,7 +79,6 @@ def build_app(
     app = Page(title="MAUVE", analytics_enabled=False, fill_width=True, delete_cache=(HOUR // 12, HOUR))
     app.handlers, app.endpoints = handlers, Endpoints(limits, models, handlers.encoders, handlers.turns)
     with app:
-        Navbar(visible=False)
         gr.Markdown(layout.INTRODUCTION)
         gr.HTML(elem_id="link_problems")
         with gr.Row(elem_id="desk"):
@@ -96,7 +100,6 @@ def build_app(
         for name in app.endpoints.names:
             api(app.endpoints.function(name), api_name=name, **ONE_RUN)
     with app.route("Judge texts", judging.PATH, show_in_navbar=False):
-        Navbar(visible=False)
         judging.judging_page(limits)
     app.queue(max_size=limits.waiting, api_open=False)
     return app
