@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mauve_metric.hosts.space.server.schema import comparison_schema, result_schema
+from mauve_metric.hosts.space.server.endpoints import comparison_schema, result_schema
 
 SCHEMAS = {"score": result_schema, "compare": comparison_schema}
 

@@ -6,22 +6,20 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Literal, TypedDict, cast
+from typing import Any, cast
 
 import gradio as gr
 from gradio.data_classes import APIInfo, BlocksConfigDict
 from gradio.events import api
-from gradio.themes import Base
 from starlette.middleware import Middleware
 
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
-from mauve_metric.hosts.space.server.endpoints import Endpoints
+from mauve_metric.hosts.space.server.endpoints import Endpoints, Schema, add_descriptions
 from mauve_metric.hosts.space.server.logs import keep_texts_out
 from mauve_metric.hosts.space.server.middleware import BodyLimit, ErrorAnswers
-from mauve_metric.hosts.space.server.schema import Schema, add_descriptions
+from mauve_metric.hosts.space.session.run import ONE_RUN
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR
-from mauve_metric.hosts.space.session.turns import ONE_RUN
 from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK
@@ -33,17 +31,16 @@ HERE = resources.files("mauve_metric.hosts.space.view").joinpath("assets")
 STYLES, SCRIPTS = ("page.css", "notices.css", "figures.css", "access.css"), ("figures.js", "page.js", "access.js")
 
 
-def _together(files: Sequence[str]) -> str:
-    return "\n".join(HERE.joinpath(name).read_text(encoding="utf-8") for name in files)
-
-
 _DARK = "\n".join(
     f'.dark .mm-figure svg.marks [{part}="{color}" i] {{{part}: {dark}}}'
     for color, dark in DARK.items()
     for part in ("fill", "stroke")
 )
-CSS = f"{_together(STYLES)}\n{_DARK}"
-JS = "() => {" + _together(SCRIPTS).replace("BUCKET_LINK", BUCKET_LINK) + "}"
+_STYLES, _SCRIPTS = (
+    "\n".join(HERE.joinpath(name).read_text(encoding="utf-8") for name in files) for files in (STYLES, SCRIPTS)
+)
+CSS = f"{_STYLES}\n{_DARK}"
+JS = "() => {" + _SCRIPTS.replace("BUCKET_LINK", BUCKET_LINK) + "}"
 
 
 class Page(gr.Blocks):
@@ -108,7 +105,7 @@ def build_app(
     return app
 
 
-def theme() -> Base:
+def theme() -> gr.themes.Base:
     """Fonts of the visitor's machine (nothing is fetched), and text with enough contrast."""
     plain = gr.themes.Default(
         primary_hue="indigo", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
@@ -120,21 +117,7 @@ def theme() -> Base:
     return plain.set(**colors, color_accent="*primary_600")
 
 
-class LaunchOptions(TypedDict):
-    """Keywords of `Blocks.launch`."""
-
-    css: str
-    theme: Base
-    ssr_mode: bool
-    max_file_size: int
-    footer_links: list[Literal["api", "gradio", "settings", "runs"] | dict[str, str]]
-    js: str
-    app_kwargs: dict[str, object]
-    state_session_capacity: int
-    run_history: bool
-
-
-def launch_options(limits: Limits) -> LaunchOptions:
+def launch_options(limits: Limits) -> dict[str, Any]:
     """The keywords of `Blocks.launch` that belong to this page."""
     return {
         "css": CSS,

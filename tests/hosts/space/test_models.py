@@ -33,7 +33,6 @@ gr = pytest.importorskip("gradio")
 SHOUTING = [text.upper() for text in HUMAN[:24]]
 MODELS = {"again": MODEL, "loud": SHOUTING, "same": HUMAN[3:27]}
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4, "seed": 7}
-PROBLEM, ALIGNED, FIRST_PLACE = 2, 3, 4  # among the outputs of the models' inputs
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +49,8 @@ def give_models(
     return desk.add_files(paths, visitor(desk))
 
 
-def said(shown: list[Any]) -> str:
-    return html.unescape(shown[PROBLEM])
+def said(shown: dict[str, Any]) -> str:
+    return html.unescape(shown["model_problem"])
 
 
 def names(desk: Handlers) -> list[str]:
@@ -78,13 +77,15 @@ def rows_of(chart: Any) -> list[dict[str, Any]]:
 def test_several_files_are_sets_under_their_names(desk: Handlers, tmp_path: Path) -> None:
     shown = give_models(desk, tmp_path)
     assert names(desk) == ["again", "loud", "same"] and said(shown) == ""
-    assert shown[0] is None and shown[ALIGNED]["visible"]  # the box is empty for the next files
-    groups, titles, _, previews = (shown[FIRST_PLACE + part :: 4] for part in range(4))
+    assert shown["model_file"] is None and shown["aligned"]["visible"]  # the box is empty for the next files
+    groups, titles, previews = (
+        [shown[f"model_{number}{part}"] for number in range(1, 9)] for part in ("", "_name", "_preview")
+    )
     assert [group["visible"] for group in groups] == [True] * 3 + [False] * 5
     assert titles == ["again", "loud", "same", *[""] * 5]
     assert all("24 texts" in preview for preview in previews[:3]) and previews[3:] == [""] * 5
-    assert not desk.remove_model(2, visitor(desk))[FIRST_PLACE + 8]["visible"]
-    assert desk.remove_model(0, visitor(desk))[ALIGNED]["visible"]
+    assert not desk.remove_model(2, visitor(desk))["model_3"]["visible"]
+    assert desk.remove_model(0, visitor(desk))["aligned"]["visible"]
     assert names(desk) == ["loud"]
     assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["human.jsonl", "loud.jsonl"]
 
@@ -113,13 +114,13 @@ def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> 
     (tmp_path / "more").mkdir()
     shown = desk.add_files([write_jsonl(tmp_path / "more" / "again.jsonl", MODEL[:9])], visitor(desk))
     assert "a set called “again” is there: the new one is “again-2”" in said(shown)
-    problem, name = desk.rename_model(1, "same", visitor(desk))
+    problem, name = desk.rename_model(1, "same", visitor(desk)).values()
     assert "model set “loud” cannot be called “same”: another set has this name" in problem and name == "loud"
-    assert "a name must not be empty" in desk.rename_model(1, " \t", visitor(desk))[0]
-    assert desk.rename_model(1, f" {NASTY}", visitor(desk)) == ["", NASTY]
-    assert desk.rename_model(1, NASTY, visitor(desk)) == [gr.skip(), gr.skip()]
+    assert "a name must not be empty" in desk.rename_model(1, " \t", visitor(desk))["model_problem"]
+    assert desk.rename_model(1, f" {NASTY}", visitor(desk)) == {"model_problem": "", "model_2_name": NASTY}
+    assert desk.rename_model(1, NASTY, visitor(desk)) == {}
     assert names(desk) == ["again", NASTY, "same", "again-2"]
-    problem = desk.rename_model(2, NASTY, visitor(desk))[0]
+    problem = desk.rename_model(2, NASTY, visitor(desk))["model_problem"]
     assert "<img" not in problem and NASTY in html.unescape(problem)
     press(desk)
     texts = shown_of(desk).scored.embedded
@@ -132,13 +133,13 @@ def test_pasted_lines_are_a_set_until_another_is_begun(desk: Handlers) -> None:
     desk.add_paste("one\ntwo", visitor(desk))
     desk.add_paste("one\ntwo\nthree", visitor(desk))
     assert {name: len(side.texts) for name, side in desk.sessions.get("a").models.items()} == {"pasted": 3}
-    assert desk.paste_another("one\ntwo\nthree\nfour", visitor(desk))[1] == ""
+    assert desk.paste_another("one\ntwo\nthree\nfour", visitor(desk))["model_paste"] == ""
     desk.add_paste("five\nsix", visitor(desk))
     assert {name: len(side.texts) for name, side in desk.sessions.get("a").models.items()} == {
         "pasted": 4,
         "pasted-2": 2,
     }
-    assert desk.remove_model(1, visitor(desk))[1] == ""  # the box is emptied with its set
+    assert desk.remove_model(1, visitor(desk))["model_paste"] == ""  # the box is emptied with its set
     with pytest.raises(gr.Error) as refused:
         press(desk, human="\n".join(HUMAN), model="a\n" * 41)
     assert refused.value.message == "model set “pasted-2”: at most 40 texts are taken here, got 41"
@@ -150,8 +151,8 @@ def test_a_column_of_one_model_is_chosen(desk: Handlers, tmp_path: Path) -> None
     rows = "".join(f"{number},{text},note {number}\n" for number, text in enumerate(MODEL))
     (tmp_path / "m.csv").write_text("id,story,remark\n" + rows, encoding="utf-8")
     shown = desk.add_files([str(tmp_path / "m.csv")], visitor(desk))
-    assert shown[FIRST_PLACE + 2]["value"] == "story" and shown[FIRST_PLACE + 2]["visible"]
-    assert "<em>remark</em>" in desk.choose_column(0, "remark", visitor(desk))[FIRST_PLACE + 3]
+    assert shown["model_1_column"]["value"] == "story" and shown["model_1_column"]["visible"]
+    assert "<em>remark</em>" in desk.choose_column(0, "remark", visitor(desk))["model_1_preview"]
     assert desk.sessions.get("a").models["m"].texts[:2] == ["note 0", "note 1"]
 
 
@@ -310,7 +311,8 @@ def test_hostile_names_and_texts_are_shown_as_they_are(desk: Handlers, tmp_path:
     pages += [of_model[name] for name in ("bucket_texts", "table")]
     session = visitor(desk)
     pages += [desk.click_bucket(f"{bucket} 0", session)["bucket_texts"] for _, bucket in shown["bucket"]["choices"]]
-    pages += desk.add_files(None, visitor(desk))[FIRST_PLACE + 3 :: 4]
+    shown = desk.add_files(None, visitor(desk))
+    pages += [shown[f"model_{number}_preview"] for number in range(1, 9)]
     assert not any(bad in str(page) for page in pages for bad in ("<script", "<img", "\x00", "\u202e", "${", "{{"))
 
 

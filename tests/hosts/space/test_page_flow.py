@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, ngrams
-from visitors import IN_SIGHT, compare, experts, paste
+from visitors import IN_SIGHT, compare, experts, paste, wait_until
 
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
@@ -51,11 +51,12 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     compared = served.handlers.compare
 
     def counted(*given: Any) -> dict[str, object]:
-        runs.append(given[1].name)
+        runs.append(given[2].name)
         return dict(compared(*given))
 
     def slow(texts: list[str]) -> Any:
-        served.handlers.sessions.get(runs[-1]).run._stopped.wait(120)
+        run = served.handlers.sessions.get(runs[-1]).run
+        wait_until(lambda: run.stopped)
         return ngrams(texts)
 
     monkeypatch.setattr(served.handlers, "compare", counted)

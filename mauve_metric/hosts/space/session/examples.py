@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,14 +77,13 @@ def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | 
         return None
     found = []
     for side in sets:
-        if side.kind != "example" or side.every > 1 or side.path is None:
-            continue
-        if not (file := side.path.with_suffix(_ENDING)).is_file():
+        file = None if side.path is None else side.path.with_suffix(_ENDING)
+        if side.kind != "example" or side.every > 1 or file is None or not file.is_file():
             continue
         stored, hashes = replace(FeatureSet.load(file), from_file=False), TextHashes()
         list(hashes.watch(side.texts))
         if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():
-            raise ValueError(f"{file.name} holds the features of other texts than {side.path.name}")
+            raise ValueError(f"{file.name} holds the features of other texts than {side.name}")
         found.append((stored, side.texts))
     return Embedded(feature_key(config), *map(tuple, zip(*found, strict=True))) if found else None
 
@@ -104,7 +103,6 @@ def compare_sets(
     options: dict[str, object],
     encoders: Encoders,
     run: Run,
-    *,
     aligned: bool = False,
     last: Shown | None = None,
 ) -> Shown:
@@ -121,12 +119,10 @@ def compare_sets(
     found: dict[str, Scored] = {}
     groups = shared_prompts({HUMAN: human, **models})
     prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
-    featurizers = str(options["featurize_model_name"]), *other_featurizers(options)
-    for number, featurizer in enumerate(featurizers):
-        run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
-        config = encoders.config(options | {"featurize_model_name": featurizer})
-        own = last_scored(last, config)
-        kept = reusable_features(own, [human, *models.values()], config)
+    featurizers = 1 + len(other_featurizers(options))
+    plan = planned([human, *models.values()], options, encoders, last)
+    for number, (featurizer, config, own, kept) in enumerate(plan):
+        run.part(number, featurizers, f"{featurizer}: " if featurizers > 1 else "")
         embedded = embed(sets, config, encoders, run, kept, None if number else list(models))
         with encoders.speeds.scoring(sum(map(len, embedded.texts))):
             found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
@@ -138,15 +134,21 @@ def compare_sets(
     return Shown(human, models, options, scored, picked)
 
 
-def last_scored(last: Shown | None, config: MauveConfig) -> Scored | None:
-    """A result that the page shows, by the featurizer of this config; None for one from a file."""
-    scored = None if last is None else last.scored
-    return scored.of(config) if isinstance(scored, Scored) else None
+def planned(
+    sets: Sequence[TextSet], options: Mapping[str, object], encoders: Encoders, shown: Shown | None
+) -> Iterator[tuple[str, MauveConfig, Scored | None, Embedded | None]]:
+    """For each featurizer of the options its name and config, and what the shown result has of it: scores and features.
+
+    The features are `None` if none can be used again, the scores also for a result from a file.
+    """
+    for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
+        config = encoders.config({**options, "featurize_model_name": featurizer})
+        own = shown.scored.of(config) if shown is not None and isinstance(shown.scored, Scored) else None
+        yield featurizer, config, own, _reusable(None if own is None else own.embedded, sets, config)
 
 
-def reusable_features(own: Scored | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
+def _reusable(last: Embedded | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
     """Features that can be reused: the last ones, and those of the examples that are among the sets."""
-    last = None if own is None else own.embedded
     if last is not None and last.fits([side.texts for side in sets], config):
         return last
     stored = stored_features(sets, config)
@@ -166,7 +168,8 @@ class Example:
 
     def __init__(self, limits: Limits, featurizers: list[str], encoders: Encoders) -> None:
         self._limits, self._encoders = limits, encoders
-        self._untried = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
+        offered = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
+        self._untried = offered and LABEL in example_files()
         self._others = others_by_default(featurizers) if featurizers[:1] == [FEATURIZER] else ()
         self._lock = threading.Lock()
         self._shown: Shown | None = None
@@ -184,19 +187,14 @@ class Example:
             if self._untried:
                 self._untried = False
                 try:
-                    self._shown = self._compared()
+                    human, models = example_sets(LABEL, self._limits)
+                    stored = stored_features([human, *models.values()], self._encoders.config(self.options))
+                    if stored is not None and len(stored.sets) > len(models):
+                        found = compare_sets(human, models, self.options, self._encoders, Run())
+                        self._shown = replace(found, example=True)
                 except (OSError, ValueError) as error:
                     logger.warning("the example cannot be shown: %s", error)
             return None if self._shown is None else replace(self._shown)
-
-    def _compared(self) -> Shown | None:
-        if LABEL not in example_files():
-            return None
-        human, models = example_sets(LABEL, self._limits)
-        stored = stored_features([human, *models.values()], self._encoders.config(self.options))
-        if stored is None or len(stored.sets) <= len(models):
-            return None
-        return replace(compare_sets(human, models, self.options, self._encoders, Run()), example=True)
 
     def warm_up(self) -> None:
         """Load the preset featurizer, and measure its speed on a few texts."""

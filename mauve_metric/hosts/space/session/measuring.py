@@ -11,7 +11,7 @@ from mauve_metric.arrays import Integers
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.space.session.run import Run
-from mauve_metric.hosts.space.session.scoring import Scored, sides_with_groups
+from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description, title_of
@@ -65,8 +65,7 @@ def measure_texts(
     measures: Sequence[str],
     config: MauveConfig,
     run: Run,
-    *,
-    groups: Sequence[Integers | None] | None = None,
+    groups: Sequence[Integers | None],
     compared: Callable[[], Comparison] | None = None,
 ) -> Description:
     """Measure sets as `describe` does.
@@ -79,8 +78,7 @@ def measure_texts(
         compared: makes the comparison of the same sets; None: it is made of the features.
     """
     titles = [HUMAN, *(f"model {name}" for name in models)]
-    codes = groups or [None] * len(titles)
-    human, *others = (DescribedSet(*given) for given in zip(titles, map(list, texts), sides, codes, strict=True))
+    human, *others = (DescribedSet(*given) for given in zip(titles, map(list, texts), sides, groups, strict=True))
 
     def before(name: str, done: int, total: int) -> None:
         run.stage((done + 1) / (total + 1), f"{title_of(name)}: measure {done + 1} of {total}")
@@ -93,12 +91,8 @@ def measure_texts(
 
 def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Measured:
     """The measures of the sets of a result."""
-    embedded = scored.embedded
-    texts = [embedded.kept(number) for number in range(len(embedded.texts))]
-    names = list(scored.results)
-    sides = sides_with_groups(embedded, names, scored.aligned, scored.prompts)
-    groups = [side.groups for side in sides]
-    found = measure_texts(
-        texts, sides, names, measures, scored.config, run, groups=groups, compared=lambda: scored.compared
-    )
+    texts = [scored.embedded.kept(number) for number in range(len(scored.sides))]
+    groups = [side.groups for side in scored.sides]
+    names, compared = list(scored.results), lambda: scored.compared
+    found = measure_texts(texts, scored.sides, names, measures, scored.config, run, groups, compared)
     return Measured(scored, found)

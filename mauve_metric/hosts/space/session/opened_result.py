@@ -80,7 +80,8 @@ def read_result(path: Path, limits: Limits) -> Opened:
         values = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_number, parse_float=_number)
         if not isinstance(values, dict):
             raise ValueError(f"an object is expected, got {type(values).__name__}")
-        _check_texts(values)
+        if not (texts := _texts_in(values)) <= _MOST_TEXTS:
+            raise ValueError(f"its results may be of at most {_MOST_TEXTS} texts together here, got {texts:.0f}")
         if "models" in values:
             return _comparison(values, limits)
         result, config = _result(values, limits)
@@ -98,20 +99,12 @@ def read_result(path: Path, limits: Limits) -> Opened:
     raise ValueError(f"the result: not a file that “Make files” wrote ({said})")
 
 
-def _check_texts(values: Mapping[str, Any]) -> None:
-    """Refuse a file whose results have more texts than memory allows.
-
-    Raises:
-        ValueError: more than 4 million texts in all.
-    """
-    total, waiting = 0.0, [values]
-    while waiting:
-        one = waiting.pop()
-        for inner in (one.get("models"), one.get("by_featurizer")):
-            waiting += [found for found in inner.values() if isinstance(found, dict)] if isinstance(inner, dict) else []
-        total += sum(abs(float(size)) for size in (one.get("n_p"), one.get("n_q")) if isinstance(size, (int, float)))
-    if not total <= _MOST_TEXTS:
-        raise ValueError(f"its results may be of at most {_MOST_TEXTS} texts together here, got {total:.0f}")
+def _texts_in(values: object) -> float:
+    """The number of texts of all results in a part of a file."""
+    if not isinstance(values, dict):
+        return 0.0
+    sizes = [abs(float(size)) for size in (values.get("n_p"), values.get("n_q")) if isinstance(size, (int, float))]
+    return sum(sizes) + sum(map(_texts_in, values.values()))
 
 
 def _number(text: str) -> float:
@@ -147,8 +140,7 @@ def _model(kind: type) -> type[BaseModel]:
 
 def _check_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a dataclass that are in its JSON; `ValidationError` for another type."""
-    model = _model(kind).model_validate(values)
-    return {name: getattr(model, name) for name in type(model).model_fields}
+    return dict(_model(kind).model_validate(values))
 
 
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:

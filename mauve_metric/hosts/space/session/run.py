@@ -1,4 +1,4 @@
-"""One run of a visitor: its progress, its limits, and its errors as one sentence that is not logged."""
+"""The runs of the page and of its endpoints: progress, limits and errors of one, the order of all, their durations."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import math
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
 
@@ -53,26 +56,19 @@ class Cancelled(Exception):
 class Run:
     """One run in progress: its state, its progress and its remaining budget.
 
-    `was_stopped` is True after a visitor ended it. `share_read`: of the texts to read.
+    `stopped`: to be ended at the next batch. `was_stopped`: a visitor has ended it. `share_read`: of the texts to read.
 
     Args:
         tell: receives the progress. seconds, tokens: limits of the whole run; None: no limit.
     """
 
-    def __init__(
-        self,
-        tell: Tell | None = None,
-        *,
-        seconds: float | None = None,
-        tokens: int | None = None,
-    ) -> None:
+    def __init__(self, tell: Tell | None = None, *, seconds: float | None = None, tokens: int | None = None) -> None:
         self._tell = tell
         self._seconds, self._tokens, self._spent = seconds, tokens, 0
         self._end = math.inf
-        self._stopped = threading.Event()
         self._began = 0.0
         self._words, self._sizes, self._read, self._all, self._before = "texts", [1], 0, 1, 0
-        self._rough, self._size, self.was_stopped = "", 1, False
+        self._rough, self._size, self.stopped, self.was_stopped = "", 1, False, False
         self._part = (0, 1, "")
         self.share_read = 0.0
 
@@ -81,18 +77,13 @@ class Run:
         """A run within the limits of the server."""
         return cls(tell, seconds=limits.seconds, tokens=limits.tokens)
 
-    @property
-    def stopped(self) -> bool:
-        """Return whether the run was stopped."""
-        return self._stopped.is_set()
-
     def cancel(self) -> None:
         """Stop at the next batch."""
-        self._stopped.set()
+        self.stopped = True
 
     def check(self) -> None:
         """Raise `Cancelled` if the run was stopped, `ValueError` if its time is over."""
-        if self._stopped.is_set():
+        if self.stopped:
             raise Cancelled
         if time.monotonic() > self._end:
             raise ValueError(
@@ -175,3 +166,166 @@ def duration(seconds: float) -> str:
     """
     number, unit = (max(round(seconds), 1), "second") if seconds <= 60 else (round(seconds / 60), "minute")
     return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
+# Of gradio's 40 threads: each run that waits here holds one. The others wait in gradio's own queue.
+ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 24}
+_LOOK = 0.2  # seconds between two checks whether a waiting run was stopped
+_REMEMBERED = 20  # past runs, whose mean time is that of the next
+
+
+@dataclass(eq=False)
+class _Ticket:
+    """One run of a visitor; began: start time of its turn."""
+
+    visitor: str
+    began: float | None = None
+
+
+class Turns:
+    """The queue of active and waiting runs.
+
+    gradio's queue runs in order of arrival, so that the runs of one visitor could delay all others, and its estimates
+    ignore that the active run may take longer than the mean.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._changed = threading.Condition()
+        self._tickets: list[_Ticket] = []
+        self._past: deque[float] = deque(maxlen=_REMEMBERED)
+
+    @contextmanager
+    def turn(self, visitor: str, run: Run) -> Iterator[None]:
+        """Wait for the turn of this run, and keep it until the block ends.
+
+        Raises:
+            ValueError: enough runs wait. Cancelled: the run was stopped.
+        """
+        ticket = self._join(visitor)
+        try:
+            with self._changed:
+                while before := self._tickets.index(ticket):
+                    run.stage(0.0, f"{before} run{'' if before == 1 else 's'} before yours, {self._words(before)}")
+                    self._changed.wait(_LOOK)
+                ticket.began = time.monotonic()
+            run.begin()
+            yield
+            self._past.append(time.monotonic() - ticket.began)
+        finally:
+            with self._changed:
+                self._tickets.remove(ticket)
+                self._changed.notify_all()
+
+    def _join(self, visitor: str) -> _Ticket:
+        """Join the queue, after the active run and all runs that precede a further one of this visitor."""
+        with self._changed:
+            order = [ticket.visitor for ticket in self._tickets]
+            own = order.count(visitor)
+            if own >= self._limits.waiting_each:
+                when = self._words(order.index(visitor) + 1)
+                raise ValueError(f"{own} of your runs wait or are at work: the first ends {when}")
+            if len(order) > self._limits.waiting:
+                raise ValueError(f"{len(order) - 1} runs wait already, the most that may: one ends {self._words(1)}")
+            ticket = _Ticket(visitor)
+            self._tickets.append(ticket)
+            had: Counter[str] = Counter()
+            keys = {}
+            for one in self._tickets:
+                keys[one] = one.began is None, had[one.visitor]
+                had[one.visitor] += 1
+            self._tickets.sort(key=keys.__getitem__)
+            return ticket
+
+    def _words(self, ended: int) -> str:
+        """The time until so many more runs have ended, in words: by the mean of past ones, else at most."""
+        if not self._past:
+            return f"in at most {duration(ended * self._limits.seconds)}"
+        began = [ticket.began for ticket in self._tickets if ticket.began is not None]
+        passed = time.monotonic() - began[0] if began else 0.0
+        left = ended * sum(self._past) / len(self._past) - passed
+        return f"in about {duration(max(left, 1.0))}"
+
+
+TOKEN = 5  # characters of a token, about: a text is read up to the featurizer's number of tokens
+FEWEST = 100  # texts a set that a sample must keep to be offered
+_SAFE = 0.8  # share of the time limit that a sample is made for
+
+
+class Speeds:
+    """Seconds a character, by featurizer, and seconds of scoring, of the last run with each.
+
+    One run at a time is measured (see `Turns`).
+    """
+
+    def __init__(self) -> None:
+        self._reading: dict[Hashable, tuple[float, float]] = {}  # seconds a character, characters read of a text
+        self._scoring = 0.0, 1  # seconds, texts
+
+    @contextmanager
+    def reading(self, featurizer: Hashable, sets: Sequence[Sequence[str]], tokens: float, run: Run) -> Iterator[None]:
+        """Measure the block, which reads these texts; one that ends early counts by the share that was read."""
+        began, share = time.monotonic(), 0.0
+        try:
+            yield
+            share = 1.0
+        finally:
+            read = (share or run.share_read) * _characters(sets, TOKEN * tokens)
+            if read:
+                self._reading[featurizer] = (time.monotonic() - began) / read, TOKEN * tokens
+
+    @contextmanager
+    def scoring(self, texts: int) -> Iterator[None]:
+        """Measure the block, which scores so many texts."""
+        began = time.monotonic()
+        yield
+        self._scoring = time.monotonic() - began, texts
+
+    def seconds(self, new: Mapping[Hashable, Sequence[Sequence[str]]], texts: int) -> float | None:
+        """The time of a run, about; None if a featurizer has not been measured.
+
+        Args:
+            new: for each featurizer the sets that it has to read. texts: of all sets.
+        """
+        total = 0.0
+        for featurizer, sets in new.items():
+            if any(sets) and featurizer not in self._reading:
+                return None
+            each, most = self._reading.get(featurizer, (0.0, 0.0))
+            total += each * _characters(sets, most)
+        seconds, scored = self._scoring
+        return total + len(new) * seconds * max(texts / scored, 1.0)
+
+
+def _characters(sets: Sequence[Sequence[str]], most: float) -> float:
+    """The characters that are read of the texts, at most so many of each."""
+    return sum(min(len(text), most) for texts in sets for text in texts if isinstance(text, str))
+
+
+def sample_step(seconds: float, limit: float, fewest: int) -> int:
+    """The step between texts of a sample that a run has the time for; 1: all texts; 0: no sample of use.
+
+    Args:
+        seconds: of a run with all texts. limit: of one run. fewest: texts of the smallest set.
+
+    >>> sample_step(100, 300, 500), sample_step(1000, 300, 5000), sample_step(9000, 300, 500)
+    (1, 5, 0)
+    """
+    step = math.ceil(seconds / (_SAFE * limit)) if seconds > limit else 1
+    return step if step == 1 or fewest // step >= FEWEST else 0
+
+
+def forecast(seconds: float | None, limit: float) -> str:
+    """The sentence beside the button; seconds: see `Speeds.seconds`, None if that is not known.
+
+    >>> forecast(None, 300), forecast(100, 300)
+    ('A run may take 5 minutes here.', 'About 2 minutes; a run may take 5 minutes here.')
+    >>> forecast(1948, 300)
+    'These texts would take about 32 minutes, and a run may take 5 minutes here.'
+    """
+    most = f"run may take {duration(limit)} here."
+    if seconds is None:
+        return f"A {most}"
+    if seconds > limit:
+        return f"These texts would take about {duration(seconds)}, and a {most}"
+    return f"About {duration(seconds)}; a {most}"

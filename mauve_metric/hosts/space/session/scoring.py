@@ -15,16 +15,15 @@ from mauve_metric.api.compare import compare_features, compare_together
 from mauve_metric.api.compute import with_normalised, with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.opening import check_sides
-from mauve_metric.api.score import resolve_config, score_partition
-from mauve_metric.arrays import Array
+from mauve_metric.api.score import resolve_config, score_features, score_partition
+from mauve_metric.arrays import Array, Features
 from mauve_metric.features.encoder import Encoder, load_encoder
+from mauve_metric.features.feature_files import EACH_TEXT
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns
 from mauve_metric.features.text_functions import text_function
-from mauve_metric.hosts.space.session.reading import has_rough, read_sets
-from mauve_metric.hosts.space.session.run import READ, Run
-from mauve_metric.hosts.space.session.speeds import Speeds
+from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
@@ -42,6 +41,7 @@ Prompts = tuple[Sequence[Hashable] | None, ...]  # of each set, the human one fi
 
 _KEPT_ENCODERS = 2
 _COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
+ROUGH_TEXTS = 256  # of each set, from which a first score is made while the others are read
 REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
 _FEATURE_KNOBS = [name for name, knob in config_fields().items() if knob.metadata["stage"] == "featurize"]
 # num_runs says how many clusterings are made
@@ -74,19 +74,13 @@ class Encoders:
         name = config.featurize_model_name
         if not isinstance(name, str) or text_function(name) is not None:
             return None
-        key = (name, config.pooling, config.max_text_length, config.dtype, config.text_prefix)
+        options = {own: getattr(config, own) for own in ("pooling", "max_text_length", "dtype", "text_prefix")}
+        key = name, *options.values()
         encoder = self._kept.pop(key, None)
         if encoder is None:
             while len(self._kept) >= _KEPT_ENCODERS:
                 del self._kept[next(iter(self._kept))]
-            encoder = load_encoder(
-                name,
-                pooling=config.pooling,
-                max_text_length=config.max_text_length,
-                dtype=config.dtype,
-                device=resolve_device(),
-                text_prefix=config.text_prefix,
-            )
+            encoder = load_encoder(name, device=resolve_device(), **options)
         self._kept[key] = encoder
         return encoder
 
@@ -127,6 +121,15 @@ class Embedded:
         return unit_variance([all_rows(side.features) for side in self.sets])
 
 
+def unread(texts: Sequence[list[str]], config: MauveConfig, kept: Embedded | None) -> list[list[str]]:
+    """The sets whose features under this config are not among those that are kept."""
+    if kept is None:
+        return list(texts)
+    if kept.fits(texts, config):
+        return []
+    return [part for part in texts if kept.known(part, config) is None]
+
+
 def kept_texts(texts: Sequence[str], strip: str) -> list[str]:
     """Apply `strip` to texts and drop the empty ones."""
     return [text for text in Stripping(strip).each(texts) if text.strip()]
@@ -165,7 +168,7 @@ def embed(
         return last
     run.stage(0.0, "loading the model")
     encoder = encoders.get(config)
-    new = [part for part in texts if last is None or last.known(part, config) is None]
+    new = unread(texts, config, last)
     if encoder is not None:
         spend_tokens(encoder, new, run)
     sides = {name: Side("text", name, part) for name, part in sets.items()}
@@ -174,12 +177,69 @@ def embed(
             sides = job.matched(sides)
         given = [(side.argument, side.content) for side in sides.values()]
         known = [None if last is None else last.known(part, config) for part in texts]
-        early = encoder is not None and names is not None and has_rough(texts, known)
         tokens = math.inf if encoder is None else encoder.max_text_length
+        # a rough score comes first where a set is new, all its texts are valid and all sets are long enough
+        plain = all(isinstance(text, str) and text.strip() for part in new for text in part)
+        early = encoder is not None and bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS
         with encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
-            read = read_sets(job, given, known, run, config, list(names or []) if early else None)
+            read = _read_sets(job, given, known, run, config, names if early else None)
     check_columns(dict(zip(sets, read, strict=True)))
     return Embedded(feature_key(config), tuple(read), tuple(texts))
+
+
+def _read_sets(
+    job: Featurizing,
+    given: Sequence[tuple[str, list[str]]],
+    known: Sequence[FeatureSet | None],
+    run: Run,
+    config: MauveConfig,
+    rough: Sequence[str] | None,
+) -> list[FeatureSet]:
+    """The features of each set, those that are known included.
+
+    Args:
+        job: reads the texts. given: the argument and the texts of each set. known: its features, or None. run: receives
+            the progress. config: of the scores. rough: names of the models, if the first texts are scored first.
+    """
+    sizes = [len(texts) for _, texts in given]
+    run.begin_reading(sizes, sum(size for size, side in zip(sizes, known, strict=True) if side is not None))
+    read: list[list[FeatureSet]] = [[] if side is None else [side] for side in known]
+    for start, end in [(0, None)] if rough is None else [(0, ROUGH_TEXTS), (ROUGH_TEXTS, None)]:
+        for number, (name, texts) in enumerate(given):
+            if known[number] is None:
+                run.begin_set(number, start)
+                read[number].append(job.of_texts(name, texts[start:end]))
+        if rough is not None and start == 0:
+            first = [parts[0].of_rows(np.arange(min(ROUGH_TEXTS, len(parts[0])))) for parts in read]
+            run.rough(rough_score(first, rough, config))
+    return [_join_parts(*parts) if len(parts) > 1 else parts[0] for parts in read]
+
+
+def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: MauveConfig) -> str:
+    """The debiased score of each model from the first texts, in words; empty if there is none."""
+    quick = replace(config, num_buckets="auto", num_runs=1, knn=False, permutations=0, frechet_distance=False)
+    said = []
+    for name, side in zip(names, sides[1:], strict=True):
+        result = score_features(sides[0], side, quick, quiet=True, with_learned=False)
+        if result.mauve_ci is None or result.mauve_debiased is None:
+            return ""
+        low, high = result.mauve_ci
+        score = f"{result.mauve_debiased:.2f} ({low:.2f} to {high:.2f})"
+        said.append(score if len(names) == 1 else f"{name} {score}")
+    return f"rough, from the first {len(sides[0])} texts of each set: debiased MAUVE {', '.join(said)}"
+
+
+def _join_parts(first: FeatureSet, rest: FeatureSet) -> FeatureSet:
+    """Join two parts of a set."""
+    joined: dict[str, Any] = {}
+    for name in EACH_TEXT:
+        parts = [getattr(first, name), getattr(rest, name)]
+        joined[name] = None if any(part is None for part in parts) else np.concatenate(parts)
+    rows: Features = np.concatenate([all_rows(first.features), all_rows(rest.features)])
+    counts: dict[str, Any] = {name: getattr(first, name) + getattr(rest, name) for name in ("truncated", "dropped")}
+    counts["stripped"] = {name: first.stripped.get(name, 0) + times for name, times in rest.stripped.items()}
+    counts["marks"] = None if first.marks is None or rest.marks is None else first.marks + rest.marks
+    return replace(first, features=rows, **joined, **counts)
 
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:
@@ -203,20 +263,20 @@ def feature_key(config: MauveConfig) -> tuple[object, ...]:
 class Scored:
     """The result of one model or several against the human texts.
 
-    config: as given. resolved: without "auto". results: of each model by its name, in order; of one model as
-    `compute_mauve`, but `normalised` by functions alone, since a language model would read all texts again.
-    comparison: as `compare`; None for one model. each: with several featurizers, the results by
-    their names, the first featurizer first.
+    sides: the sets of `embedded`, with their groups. config: as given. resolved: without "auto". results: of each model
+    by its name, in order; of one model as `compute_mauve`, but `normalised` by functions alone, since a language model
+    would read all texts again. comparison: as `compare`; None for one model. each: with several featurizers, the
+    results by their names, the first featurizer first.
     """
 
     embedded: Embedded
+    sides: list[FeatureSet]
     config: MauveConfig
     resolved: MauveConfig
     partition: Partition
     results: dict[str, MauveResult]
     comparison: Comparison | None
     aligned: bool = False
-    prompts: Prompts = ()
     each: Mapping[str, Scored] = field(default_factory=dict)
 
     def of(self, config: MauveConfig) -> Scored:
@@ -241,8 +301,7 @@ class Scored:
         if name not in self._explanations:
             number = [*self.results].index(name) + 1
             given = self.embedded.readable.pair(0, number).texts
-            human, *models = sides_with_groups(self.embedded, self.results, self.aligned, self.prompts)
-            groups = pair_of_groups(human.groups, models[number - 1].groups)
+            groups = pair_of_groups(self.sides[0].groups, self.sides[number].groups)
             self._explanations[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
         return self._explanations[name]
 
@@ -265,10 +324,9 @@ class Scored:
         return replace(self._compare(self.embedded.readable), by_featurizer=by_featurizer)
 
     def _compare(self, readable: Readable | None = None) -> Comparison:
-        human, *models = sides_with_groups(self.embedded, self.results, self.aligned, self.prompts)
         return compare_features(
-            human,
-            dict(zip(self.results, models, strict=True)),
+            self.sides[0],
+            dict(zip(self.results, self.sides[1:], strict=True)),
             self.config,
             readable=readable,
             buckets=REPORT_BUCKETS,
@@ -298,9 +356,10 @@ def score(
         run: receives the progress.
     """
     run = run or Run()
-    human, *models = sides_with_groups(embedded, names.values(), aligned, prompts)
+    sides = _with_groups(embedded, names.values(), aligned, prompts)
+    human, *models = sides
     run.stage(READ[1], "clustering")
-    groups = [side.groups for side in (human, *models)]
+    groups = [side.groups for side in sides]
     resolved = resolve_config(config, *map(len, embedded.sets), groups=groups)
     if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
         partition = last.partition
@@ -311,7 +370,7 @@ def score(
     if len(models) == 1:
         result = score_partition(human, models[0], partition, resolved, quiet=True)
         result = with_normalised(result, [*map(embedded.kept, (0, 1))], pair_of_groups(*groups), resolved)
-        return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None, aligned, prompts)
+        return Scored(embedded, sides, config, resolved, partition, {next(iter(names)): result}, None, aligned)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
     places = {name: number for number, name in enumerate(names)}
     comparison = compare_features(
@@ -323,10 +382,10 @@ def score(
             0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
         ),
     )
-    return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned, prompts)
+    return Scored(embedded, sides, config, resolved, partition, comparison.models, comparison, aligned)
 
 
-def sides_with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
+def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
     """The sets, the human one first, with the number of each row as its group if aligned, else with its prompt."""
     sides = dict(zip(["human", *names], embedded.sets, strict=True))
     if not aligned and not any(prompts):
@@ -341,7 +400,7 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     first = next(iter(each.values()))
     if len(each) == 1:
         return first
-    sets = [sides_with_groups(one.embedded, first.results, first.aligned, first.prompts) for one in each.values()]
+    sets = [one.sides for one in each.values()]
     if first.comparison is not None:
         comparisons = {name: one.comparison for name, one in each.items() if one.comparison is not None}
         comparison = compare_together(first.comparison, sets, first.resolved)
@@ -355,5 +414,4 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
 
 def _clustering(config: MauveConfig) -> MauveConfig:
     """The config with defaults for the options that only the scoring reads."""
-    default = MauveConfig()
-    return replace(config, **{name: getattr(default, name) for name in _SCORE_KNOBS})
+    return replace(config, **{name: config_fields()[name].default for name in _SCORE_KNOBS})

@@ -249,7 +249,7 @@ class Sessions:
         if session.folder is not None:
             shutil.rmtree(session.folder, ignore_errors=True)
         for side in sides:
-            self.release(side.path if side.kind == "file" else None)
+            self.release(side.upload)
 
     def _sweep_until_empty(self) -> None:
         while True:

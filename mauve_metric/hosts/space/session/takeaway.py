@@ -101,18 +101,17 @@ def python_code(
     readers = sorted({_reader(side, shared) for side in (human, *models.values())})
     lines = [f"from mauve_metric import {', '.join([*readers[:-1], call, *readers[-1:]])}", "", f"out = {call}("]
     lines.append(f"    p_text={_reading(human, first, shared)},")
+    calls = {own: _reading(side, name, shared) for (own, side), name in zip(models.items(), names, strict=True)}
     if len(models) == 1:
-        lines.append(f"    q_text={_reading(next(iter(models.values())), names[0], shared)},")
+        lines += [f"    q_text={own}," for own in calls.values()]
     else:
-        lines.append("    models={")
-        pairs = zip(models.items(), names, strict=True)
-        lines += [f"        {own!r}: {_reading(side, name, shared)}," for (own, side), name in pairs]
-        lines.append("    },")
+        lines += ["    models={", *(f"        {own!r}: {read}," for own, read in calls.items()), "    },"]
     if shared and human.every > 1:
         lines.append("    # the page knows that sets share prompts: pass them as p_groups and q_groups")
     lines += ["    aligned=True,"] if aligned else []
-    lines += [f"    featurizers={_featurizers(options)!r},"] if other_featurizers(options) else []
-    lines += [f"    {key}={value!r}," for key, value in _changed_options(options).items()]
+    featurizers, changed = _changed_options(options)
+    lines += [f"    featurizers={featurizers!r},"] if featurizers else []
+    lines += [f"    {key}={value!r}," for key, value in changed.items()]
     return "\n".join([*lines, ")", "print(out)"])
 
 
@@ -151,9 +150,10 @@ def shell_code(
         parts += ["--reference-field", str(human.column), "--prediction-field", str(sides[1].column)]
     elif columns:
         parts += ["--text-field", str(columns.pop())]
-    for name in _featurizers(options) if other_featurizers(options) else ():
+    featurizers, changed = _changed_options(options)
+    for name in featurizers:
         parts += ["--featurize-model-name", name]
-    for key, value in _changed_options(options).items():
+    for key, value in changed.items():
         if isinstance(config_fields()[key].default, bool):
             parts.append(flag_of(key if value else f"no_{key}"))
         else:
@@ -169,17 +169,13 @@ def _model_words(models: Sequence[str], files: Sequence[str]) -> list[str]:
     return [f"{' ' if name.startswith('-') else ''}{name}={file}" for name, file in zip(models, files, strict=True)]
 
 
-def _changed_options(options: Mapping[str, object]) -> dict[str, object]:
-    """The options that are not at their default, except those of several featurizers."""
-    several = {"featurizers", "featurize_model_name"} if other_featurizers(options) else set()
-    return {
-        name: value for name, value in options.items() if name not in several and value != config_fields()[name].default
-    }
-
-
-def _featurizers(options: Mapping[str, object]) -> list[str]:
-    """All featurizers, the first one first."""
-    return [str(options["featurize_model_name"]), *other_featurizers(options)]
+def _changed_options(options: Mapping[str, object]) -> tuple[list[str], dict[str, object]]:
+    """Several featurizers, none if there is one, and the other options that are not at their default."""
+    others = other_featurizers(options)
+    featurizers = [str(options["featurize_model_name"]), *others] if others else []
+    several = ("featurizers", "featurize_model_name") if others else ()
+    given = {name: value for name, value in options.items() if name not in several}
+    return featurizers, {name: value for name, value in given.items() if value != config_fields()[name].default}
 
 
 def _is_found(side: TextSet) -> bool:

@@ -56,6 +56,11 @@ class TextSet:
     prompt_field: str | None = None
     every: int = 1
 
+    @property
+    def upload(self) -> Path | None:
+        """The uploaded file, which is deleted with the set; None for lines and examples."""
+        return self.path if self.kind == "file" else None
+
 
 def sampled(side: TextSet, step: int) -> TextSet:
     """The first text of a set and every `step`-th after it.
@@ -243,12 +248,8 @@ def _open_parquet(path: Path) -> pyarrow.parquet.ParquetFile:
 
 def _unpacked_bytes(file: pyarrow.parquet.ParquetFile, column: str) -> int:
     """The size of a column as the file states it."""
-    total = 0
-    for group in range(file.metadata.num_row_groups):
-        row_group = file.metadata.row_group(group)
-        chunks = (row_group.column(index) for index in range(row_group.num_columns))
-        total += sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == column)
-    return total
+    chunks = (chunk for group in file.metadata.to_dict()["row_groups"] for chunk in group["columns"])
+    return sum(chunk["total_uncompressed_size"] for chunk in chunks if chunk["path_in_schema"] == column)
 
 
 def _read_parquet(path: Path, column: str | None, limits: Limits) -> list[str]:

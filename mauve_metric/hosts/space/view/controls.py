@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.limits import Limits, other_featurizers
 from mauve_metric.options import VERBATIM, config_fields
 from mauve_metric.results.wording.spelling import label_of
 
@@ -90,23 +90,22 @@ def play_controls(limits: Limits) -> None:
     gr.Slider(lowest, highest, value=level, step=0.01, **shown("confidence_level", "of the debiased scores"))
 
 
-def play_options(values: Sequence[object]) -> dict[str, object]:
-    """The values of `play_controls` as options of the library; an emptied control means its default.
+def options_of(names: Sequence[str], values: Sequence[object]) -> dict[str, object]:
+    """The values of controls as options of the library; an emptied control means its default.
 
-    >>> play_options([5, 0, None, 0.9])
+    >>> options_of(PLAY, [5, 0, None, 0.9])
     {'mauve_scaling_factor': 5, 'num_buckets': 'auto', 'seed': 25, 'confidence_level': 0.9}
     """
-    options = {
-        name: config_fields()[name].default if value is None else value
-        for name, value in zip(PLAY, values, strict=True)
-    }
-    return options | {"num_buckets": options["num_buckets"] or "auto"}
+    return {name: _parse(name, value) for name, value in zip(names, values, strict=True)}
 
 
-def panel_options(values: Sequence[object]) -> dict[str, object]:
-    """The values of `panel_controls` as options of the library, and those that the page does not change."""
-    given = {name: _parse(name, value) for name, value in zip(panel_names(), values, strict=True)}
-    return given | {name: config_fields()[name].default for name in FIXED}
+def all_options(values: Sequence[object]) -> dict[str, object]:
+    """The values of `SETTINGS` as options of the library, and those that the page does not change."""
+    featurizer, *own, others = values
+    options = {"featurize_model_name": featurizer, **options_of(SETTINGS[1:-1], own)}
+    options |= {name: config_fields()[name].default for name in FIXED}
+    featurizers = tuple(name for name in other_featurizers({"featurizers": others}) if name != featurizer)
+    return options | ({"featurizers": featurizers} if featurizers else {})
 
 
 def _parse(name: str, value: object) -> object:
@@ -116,7 +115,7 @@ def _parse(name: str, value: object) -> object:
     (64, 'query: ', None)
     """
     default = config_fields()[name].default
-    if value is None or value == "":
+    if value is None or value == "" or (name == "num_buckets" and value == 0):
         return default
     if name in VERBATIM:
         return value

@@ -8,49 +8,39 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
 import gradio as gr
 
-from mauve_metric.hosts.space.limits import Limits, check_options, check_together, other_featurizers
-from mauve_metric.hosts.space.session import shared_result as shared_link
+from mauve_metric.hosts.space.limits import Limits, check_options, check_together
 from mauve_metric.hosts.space.session import takeaway
-from mauve_metric.hosts.space.session.examples import (
-    HUMAN,
-    SECOND,
-    Example,
-    compare_sets,
-    last_scored,
-    reusable_features,
-)
+from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, compare_sets, planned
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import read_result
-from mauve_metric.hosts.space.session.run import Cancelled, Run, show_errors
-from mauve_metric.hosts.space.session.scoring import Encoders, Scored
+from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns, forecast, sample_step, show_errors
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored, unread
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
-from mauve_metric.hosts.space.session.speeds import forecast, sample_step
-from mauve_metric.hosts.space.session.turns import Turns
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
-from mauve_metric.hosts.space.view import markup, notices
-from mauve_metric.hosts.space.view.controls import PLAY, check_play, panel_options, play_options, play_values
-from mauve_metric.hosts.space.view.settings_link import control_values, query_of, read_query
+from mauve_metric.hosts.space.view import links, markup
+from mauve_metric.hosts.space.view.controls import PLAY, all_options, check_play, options_of, play_values
 from mauve_metric.hosts.space.view.showing import (
     bucket_html,
     fits,
+    measures_notice,
     measures_values,
     of_model_values,
     result_values,
     shown_bucket,
 )
-from mauve_metric.hosts.space.view.text_handlers import TextHandlers
+from mauve_metric.hosts.space.view.text_handlers import TextHandlers, Values
 
-Values = dict[str, object]  # of outputs by their names; those that are not there stay as they are
 _WAIT = 15.0  # seconds that a run waits for one that was just stopped
 _LOOK = 0.05  # seconds between two checks whether a stopped run has ended
 _BUSY = "a run of this page is running already: wait for it, or stop it"
 EXAMPLE = "example"  # what `shows` holds while the example is on the page
-_FIRST = f"compare two sets first: {notices.GONE}"
+_FIRST = f"compare two sets first: {markup.GONE}"
 
 
 class Handlers(TextHandlers):
@@ -80,21 +70,25 @@ class Handlers(TextHandlers):
     def arrive(self, query: Mapping[str, str]) -> Values:
         """The values of the controls that the address sets, the problems in it, and the example."""
         with show_errors(markup.in_controls):
-            found, problems = read_query(query, self.featurizers, self.limits)
+            found, problems = links.read_query(query, self.featurizers, self.limits)
             said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
-            if shared_link.NAME in query:
+            if links.RESULT in query:
                 try:
-                    shared = shared_link.read_shared(query[shared_link.NAME], self.featurizers)
+                    shared = links.read_shared(query[links.RESULT], self.featurizers)
                 except ValueError as error:
                     return {"link_problems": said + markup.problem(markup.escape(error))}
-                return {"link_problems": said, "about": notices.SHARED, "score": markup.shared_headline(shared)}
-            controls = control_values(found, self.featurizers) if found else {}
+                return {
+                    "link_problems": said,
+                    "about": markup.notice("shared"),
+                    "score": markup.shared_headline(shared),
+                }
+            controls = links.control_values(found, self.featurizers) if found else {}
             shown = self.example.shown()
             if shown is None:
                 return controls | {"link_problems": said}
             if self._arrived is None:  # the same for every visitor
                 self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
-            stale = {"stale": notices.stale(example=True)} if found else {}
+            stale = {"stale": markup.notice("stale", example=True)} if found else {}
             return controls | {"link_problems": said} | copy.deepcopy(self._arrived) | stale  # gradio changes them
 
     def share(self, session: Session) -> str:
@@ -104,7 +98,7 @@ class Handlers(TextHandlers):
             if len(scored.results) > 1:
                 raise ValueError("a link holds the result of one model: compare one, or send the files")
             (result,) = scored.results.values()
-            return urlencode({shared_link.NAME: shared_link.shared_value(result, self.featurizers)}, safe=",;")
+            return urlencode({links.RESULT: links.shared_value(result, self.featurizers)}, safe=",;")
 
     def take_up(self, shows: str | None, session: Session) -> None:
         """Make the example the result of this visitor's session, if the page shows it."""
@@ -114,9 +108,9 @@ class Handlers(TextHandlers):
     def link(self, values: Sequence[object]) -> str:
         """The query of an address with these settings: featurizer, `PLAY` and the panel's options."""
         with show_errors(markup.in_controls):
-            options = _options(values)
+            options = all_options(values)
             check_play(options, self.limits)
-            return query_of(options, self.featurizers[0])
+            return links.query_of(options, self.featurizers[0])
 
     def open_result(self, path: str | None, session: Session) -> Values:
         """Show an uploaded JSON result, without texts."""
@@ -129,105 +123,103 @@ class Handlers(TextHandlers):
                 human = TextSet(HUMAN, name, [])
                 models = {model: TextSet(title_of(model), name, []) for model in opened.results}
                 shown = Shown(human, models, {}, opened, opened.best_first[-1])
-                values = result_values(shown, self.limits.points) | {"about": notices.about_opened(name)}
-                session.shown = shown
-                return values
+                return self._scored(session, shown) | {"about": markup.notice("about_opened", name=name)}
         finally:
             self.sessions.release(Path(path))
+
+    def checks(self, values: Sequence[object], shows: str | None, session: Session) -> Values:
+        """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast."""
+        said = self.stale(values, shows, session)
+        measures = self.measures_stale(said, session)
+        return {"stale": said, "measures_stale": measures, **self.forecast(values[1:], session)}
 
     def stale(self, values: Sequence[object], shows: str | None, session: Session) -> str:
         """Notice shown when the inputs changed since the result was computed, else ""."""
         shown = self.example.shown() if shows == EXAMPLE and session.shown is None else session.shown
         if shown is None or not shown.options:
             return ""
-        same = shown.options == _options(values[1:])
         if shown.example:
-            return "" if same and not session.sets() else notices.stale(example=True)
-        same = same and _texts(session.human, session.models) == _texts(shown.human, shown.models)
-        aligned = bool(values[0])
-        same = same and isinstance(shown.scored, Scored) and shown.scored.aligned == aligned
-        return "" if same else notices.stale(example=False)
+            same = not session.sets()
+        else:
+            aligned = isinstance(shown.scored, Scored) and shown.scored.aligned
+            same = _texts(session) == _texts(shown) and aligned == bool(values[0])
+        return (
+            "" if same and shown.options == all_options(values[1:]) else markup.notice("stale", example=shown.example)
+        )
 
     def measures_stale(self, inputs: str, session: Session) -> str:
         """The notice about the measures; inputs: the one that `stale` gave about the result."""
-        if (shown := session.shown) is None:
-            return ""
-        return notices.measures_stale(shown.measured is not None, bool(inputs), fits(shown))
+        return measures_notice(session.shown, bool(inputs))
 
-    def forecast(self, values: Sequence[object], session: Session) -> list[object]:
+    def forecast(self, values: Sequence[object], session: Session) -> Values:
         """The time of a run and, where it is too long, the buttons of a sample and of the fast featurizer.
 
         values: of featurizer, `PLAY` and panel.
         """
         limit, sets = self.limits.seconds, session.sets()
-        options, quick = _options(values), {"featurize_model_name": SECOND, "featurizers": ()}
+        options, quick = all_options(values), {"featurize_model_name": SECOND, "featurizers": ()}
         ready = session.human is not None and bool(session.models)
         seconds = self._seconds(session, options) if ready else None
         step = sample_step(seconds or 0.0, limit, min((len(side.texts) for side in sets), default=0))
         faster = None
         if seconds is not None and seconds > limit and SECOND in self.featurizers:
             faster = self._seconds(session, options | quick)
-        return [
-            notices.run_limit(forecast(seconds, limit)),
-            gr.update(value=f"Compare {every_text(step)}", visible=step > 1),
-            gr.update(value=f"Compare with {SECOND} alone", visible=faster is not None and faster <= limit),
-        ]
+        quicker = gr.update(value=f"Compare with {SECOND} alone", visible=faster is not None and faster <= limit)
+        return {
+            "run_limit": markup.note(forecast(seconds, limit)),
+            "compare_sample": gr.update(value=f"Compare {every_text(step)}", visible=step > 1),
+            "compare_quick": quicker,
+        }
 
     def _seconds(self, session: Session, options: Mapping[str, object]) -> float | None:
         """The time of a run with the texts on the page, about; None if it is not known or the options are invalid."""
         sets = session.sets()
+        texts = [side.texts for side in sets]
         new: dict[Hashable, list[list[str]]] = {}
         try:
-            for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
-                config = self.encoders.config({**options, "featurize_model_name": featurizer})
-                kept = reusable_features(last_scored(session.shown, config), sets, config)
-                known = kept is not None and kept.fits([side.texts for side in sets], config)
-                new[config.featurize_model_name] = [
-                    side.texts
-                    for side in sets
-                    if not known and (kept is None or kept.known(side.texts, config) is None)
-                ]
+            for _, config, _, kept in planned(sets, options, self.encoders, session.shown):
+                new[config.featurize_model_name] = unread(texts, config, kept)
         except (ValueError, TypeError):  # the run refuses them
             return None
-        return self.encoders.speeds.seconds(new, sum(len(side.texts) for side in sets))
+        return self.encoders.speeds.seconds(new, sum(map(len, texts)))
 
-    def take_sample(self, values: Sequence[object], session: Session) -> list[object]:
+    def take_sample(self, values: Sequence[object], session: Session) -> Values:
         """Keep the sample of each set that `forecast` offered: the outputs of both sides."""
         with show_errors(markup.in_controls), session.editing:
             fewest = min((len(side.texts) for side in session.sets()), default=0)
-            step = sample_step(self._seconds(session, _options(values)) or 0.0, self.limits.seconds, fewest)
+            step = sample_step(self._seconds(session, all_options(values)) or 0.0, self.limits.seconds, fewest)
             if session.human is not None and step > 1:
                 self._set_human(session, sampled(session.human, step))
                 for name, side in session.models.items():
                     session.models.put(name, sampled(side, step))
                 session.pasted = None
-        return [*self._human_shown(session), gr.skip(), "", *self._models_shown(session, [], paste="")]
+        return self._both_shown(session)
 
     # --- scores ---------------------------------------------------------------------------------------------------
 
     def compare(
         self,
         values: Sequence[object],
+        held: Sequence[object],
         session: Session,
         progress: gr.Progress,
-        held: tuple[object, object] = ("", ""),
     ) -> Values:
-        """Handle the compare button: pasted texts, alignment, featurizer, `PLAY` and panel in, the result out.
+        """Handle the compare button: pasted texts, alignment and `SETTINGS` in, the result out.
 
         Args:
             values: of the inputs.
-            session: of the visitor. progress: receives the progress.
             held: what the page shows of a human set and of a model's, "" for nothing.
+            session: of the visitor. progress: receives the progress.
         """
         pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
 
         def work(run: Run) -> Values:
             with self._alone(session):
-                options = _options(values[3:])
+                options = all_options(values[3:])
                 check_play(options, self.limits)
                 sets = self._take_sets(session, pasted[0], pasted[1], held)
-                self._score(session, sets, options, aligned, run)
-                return result_values(_shown_result(session), self.limits.points)
+                check_options(options, self.featurizers, self.limits)
+                return self._scored(session, compare_sets(*sets, options, self.encoders, run, aligned, session.shown))
 
         return self._run(session, progress, work)
 
@@ -242,21 +234,22 @@ class Handlers(TextHandlers):
                 if _with_texts(now).embedded is not scored.embedded:
                     raise ValueError("the measures are of texts that are not shown any more: compute them again")
                 now.measured = measured
-                return measures_values(now) | {"measures_status": notices.measured(measured.description)}
+                return measures_values(now) | {
+                    "measures_status": markup.notice("measured", description=measured.description)
+                }
 
         return self._run(session, progress, work)
 
     def replay(self, values: Sequence[object], session: Session) -> Values:
         """Recompute the result with other values of `PLAY`, from the stored features."""
         with show_errors(markup.in_controls), self._alone(session):
-            shown, changed = _shown_result(session), play_options(list(values))
-            aligned = _with_texts(shown).aligned
+            shown, changed = _shown_result(session), options_of(PLAY, values)
+            aligned, options = _with_texts(shown).aligned, shown.options | changed
             check_play(changed, self.limits)
-            sets = shown.human, shown.models
-            self._score(session, sets, shown.options | changed, aligned, Run.within(self.limits))
-            if session.shown is not None:
-                session.shown.example, session.shown.measured = shown.example, shown.measured
-            return result_values(_shown_result(session), self.limits.points)
+            check_options(options, self.featurizers, self.limits)
+            run = Run.within(self.limits)
+            now = compare_sets(shown.human, shown.models, options, self.encoders, run, aligned, shown)
+            return self._scored(session, replace(now, example=shown.example, measured=shown.measured))
 
     def play(self, written: str, session: Session) -> Values:
         """Call `replay`; on an error return its message and the values of `PLAY` shown before.
@@ -274,7 +267,7 @@ class Handlers(TextHandlers):
             return {"play_note": markup.problem(f"{error.message}{still}"), **kept}
 
     def _take_sets(
-        self, session: Session, human_pasted: str, model_pasted: str, held: tuple[object, object]
+        self, session: Session, human_pasted: str, model_pasted: str, held: Sequence[object]
     ) -> tuple[TextSet, dict[str, TextSet]]:
         """The sets of the page, the paste boxes included; held: the previews that the page shows of them."""
         with session.editing:
@@ -282,28 +275,20 @@ class Handlers(TextHandlers):
                 self._set_human(session, read_paste(HUMAN, human_pasted, self.limits))
             if model_pasted.strip():
                 self._paste_model(session, model_pasted)
+            first = "choose a file, paste texts or take an example first"
             if session.human is None:
-                if held[0]:
-                    raise ValueError(f"{HUMAN} is not here any more: {notices.GONE}")
-                raise ValueError(f"{HUMAN}: choose a file, paste texts or take an example first")
+                raise ValueError(f"{HUMAN} is not here any more: {markup.GONE}" if held[0] else f"{HUMAN}: {first}")
             if not session.models:
-                if held[1]:
-                    raise ValueError(f"the model's texts are not here any more: {notices.GONE}")
-                raise ValueError("the model's texts: choose a file, paste texts or take an example first")
+                name = "the model's texts"
+                raise ValueError(f"{name} are not here any more: {markup.GONE}" if held[1] else f"{name}: {first}")
             check_together([side.texts for side in session.sets()], self.limits)
             return session.human, dict(session.models)
 
-    def _score(
-        self,
-        session: Session,
-        sets: tuple[TextSet, dict[str, TextSet]],
-        options: dict[str, object],
-        aligned: bool,
-        run: Run,
-    ) -> None:
-        """Put the result of sets into the session."""
-        check_options(options, self.featurizers, self.limits)
-        session.shown = compare_sets(*sets, options, self.encoders, run, aligned=aligned, last=session.shown)
+    def _scored(self, session: Session, shown: Shown) -> Values:
+        """Put a result into the session: the outputs that show it."""
+        values = result_values(shown, self.limits.points)
+        session.shown = shown
+        return values
 
     # --- runs -----------------------------------------------------------------------------------------------------
 
@@ -332,14 +317,14 @@ class Handlers(TextHandlers):
         session = self.sessions.get(request.session_hash)
         run = session.run
         if run is None:
-            yield notices.NOTHING_RUNS
+            yield markup.notice("nothing_runs")
             return
         run.cancel()
-        yield notices.STOPPING
+        yield markup.notice("stopping")
         while session.run is run:
             await asyncio.sleep(_LOOK)
         if run.was_stopped:
-            yield notices.STOPPED
+            yield markup.notice("stopped")
 
     @contextmanager
     def _alone(self, session: Session) -> Iterator[None]:
@@ -419,14 +404,7 @@ def _with_texts(shown: Shown) -> Scored:
     return shown.scored
 
 
-def _options(values: Sequence[object]) -> dict[str, object]:
-    """Featurizer, `PLAY`, the panel's options and, if there are any, other featurizers, as the library's."""
-    featurizer, play, panel = values[0], values[1 : 1 + len(PLAY)], values[1 + len(PLAY) : -1]
-    options = {"featurize_model_name": featurizer, **play_options(list(play)), **panel_options(list(panel))}
-    others = [name for name in other_featurizers({"featurizers": values[-1]}) if name != featurizer]
-    return options | ({"featurizers": tuple(others)} if others else {})
-
-
-def _texts(human: TextSet | None, models: Mapping[str, TextSet]) -> tuple[list[str], dict[str, list[str]], list[str]]:
+def _texts(given: Session | Shown) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """The texts and names on which a result depends, in their order."""
-    return [] if human is None else human.texts, {name: side.texts for name, side in models.items()}, list(models)
+    human = [] if given.human is None else given.human.texts
+    return human, [(name, side.texts) for name, side in given.models.items()]

@@ -1,23 +1,205 @@
-"""The page on which a person judges texts: the game of the boundary, and pairs."""
+"""The page on which a person judges texts: rounds of Real or Fake Text, pairs of texts, and their tables.
+
+Texts and judgements are in the browser's session alone; the tables are those that `mauve-metric boundaries` and
+`mauve-metric preferences` read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import csv
+import io
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import LABEL, example_sets
-from mauve_metric.hosts.space.session.judging import ANSWERS, HUMAN, REASONS, Judging, Pair, Round, deal, table
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import HOUR, ModelSets, clean_name, delete_upload, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
 from mauve_metric.hosts.space.view.markup import escape, render
+from mauve_metric.measures.judgements.boundary_detection import boundary_points
+from mauve_metric.measures.judgements.judgement_options import SENTENCES
+from mauve_metric.perturbations.pieces import sentences_in
+
+HUMAN = "human"
+MOST_JUDGED = 200  # rounds, and pairs, that one person may get
+REASONS = (
+    "repetition",
+    "does not follow from what was before",
+    "contradicts what was before",
+    "against common sense or facts",
+    "grammar or wording",
+    "too general",
+    "other",
+)
+ANSWERS = {"1, clearly": "2a", "1, slightly": "1a", "no difference": "0", "2, slightly": "1b", "2, clearly": "2b"}
+
+
+class Round(NamedTuple):
+    """A text of the game. boundary: the number of its first sentence by the model, from 2; None if a person wrote all.
+
+    text: its name, the same for every person who judges these files.
+    """
+
+    text: str
+    model: str
+    sentences: tuple[str, ...]
+    boundary: int | None
+
+
+class Pair(NamedTuple):
+    """Two texts of one row by two writers, in the order in which they are shown."""
+
+    text: str
+    writers: tuple[str, str]
+    shown: tuple[str, str]
+
+
+def rounds_of(human: TextSet, models: Mapping[str, TextSet]) -> list[Round]:
+    """Make one round of each row of each model, the same for everybody.
+
+    The first sentences are a person's: those of the prompt, where the model's file has prompts of a sentence or more,
+    else 1 to 9 sentences of the human text in the same row. The model goes on: with what follows the prompt, or with
+    its own text from the same place. In a tenth of the rounds the human text goes on instead. Ten sentences are kept.
+    """
+    found: dict[str, Round] = {}
+    for name, side in models.items():
+        for row, text in enumerate(side.texts):
+            kept = random.Random(f"{name} {row}").randint(1, SENTENCES)
+            own = _sentences(human.texts[row]) if row < len(human.texts) else ()
+            prompt = None if side.prompts is None else side.prompts[row]
+            if kept == SENTENCES:
+                if len(own) > 1:
+                    found[f"{HUMAN} {row + 1}"] = Round(f"{HUMAN} {row + 1}", HUMAN, own[:SENTENCES], None)
+                continue
+            before: tuple[str, ...] = ()
+            if isinstance(prompt, str):  # its whole sentences come first
+                before = _sentences(prompt)
+                before = before if prompt.rstrip(" \n\"'”’»)").endswith((".", "!", "?", "…", "。")) else before[:-1]
+                whole = _sentences(text if text.startswith(prompt) else f"{prompt.rstrip()} {text.lstrip()}")
+            if not before:
+                before, model = own[:kept], _sentences(text)
+                whole = (*before, *(model[len(before) :] or model))
+            if 0 < len(before) < min(len(whole), SENTENCES):
+                found[f"{name} {row + 1}"] = Round(f"{name} {row + 1}", name, whole[:SENTENCES], len(before) + 1)
+    return [*found.values()]
+
+
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(str(piece) for piece in sentences_in(text).pieces)
+
+
+def pairs_of(human: TextSet, models: Mapping[str, TextSet], draw: random.Random) -> list[Pair]:
+    """Pair the texts of every two writers row by row, the order of the two drawn."""
+    found = []
+    for one, other in combinations({HUMAN: human, **models}.items(), 2):
+        for row, shown in enumerate(zip(one[1].texts, other[1].texts, strict=False)):
+            sides = [(one[0], shown[0]), (other[0], shown[1])]
+            draw.shuffle(sides)
+            (a, left), (b, right) = sides
+            found.append(Pair(f"{row + 1}", (a, b), (left, right)))
+    return found
+
+
+@dataclass
+class Judging:
+    """The state of one person: what is to be judged, the first of each list next, and what was judged.
+
+    seen: sentences of the round that are shown. looks: seconds on each but the last. since: when the last thing was
+    shown.
+    """
+
+    rater: str
+    rounds: list[Round]
+    pairs: list[Pair]
+    seen: int = 2
+    looks: list[float] = field(default_factory=list)
+    since: float = 0.0
+    boundaries: list[dict[str, object]] = field(default_factory=list)
+    preferences: list[dict[str, object]] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """Start the clock, the first two sentences shown: the first is always a person's."""
+        self.seen, self.looks, self.since = 2, [], time.monotonic()
+
+    def guess(self, machine: bool, reason: str | None = None) -> tuple[Round, float] | None:
+        """Take a verdict on the last sentence that is shown: the round and its points, or None while it goes on."""
+        now = time.monotonic()
+        self.looks.append(now - self.since)
+        self.since = now
+        this = self.rounds[0]
+        if not machine and self.seen < len(this.sentences):
+            self.seen += 1
+            return None
+        never = SENTENCES + 1
+        said, true = self.seen if machine else never, this.boundary or never
+        self.boundaries.append(
+            {
+                "annotator": self.rater,
+                "date": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                "model": this.model,
+                "text": this.text,
+                "boundary": this.boundary or "none",
+                "guess": said if machine else "none",
+                "reason": reason or "",
+                "words": sum(len(sentence.split()) for sentence in this.sentences),
+                "sentence_seconds": " ".join(f"{look:.1f}" for look in self.looks),
+            }
+        )
+        del self.rounds[0]
+        self.begin()
+        return this, float(boundary_points([true], [said])[0])
+
+    def rate(self, answer: str) -> None:
+        """Take an answer of `ANSWERS` on the pair that is shown."""
+        pair = self.pairs.pop(0)
+        a, b = pair.writers
+        row: dict[str, object] = {"annotator": self.rater, "model_a": a, "model_b": b, "text": pair.text}
+        self.preferences.append(row | {"answer": ANSWERS[answer]})
+
+
+def deal(rater: str, human: TextSet, models: Mapping[str, TextSet]) -> Judging:
+    """Deal what a person judges: rounds and pairs of these texts in random order, at most 200 of each.
+
+    Raises:
+        ValueError: no text can be cut into sentences of two writers.
+    """
+    draw = random.Random()
+    rounds, pairs = rounds_of(human, models), pairs_of(human, models, draw)
+    if not rounds:
+        raise ValueError("no row has a sentence by a person with one by the model after it")
+    draw.shuffle(rounds)
+    draw.shuffle(pairs)
+    judging = Judging(rater, rounds[:MOST_JUDGED], pairs[:MOST_JUDGED])
+    judging.begin()
+    return judging
+
+
+def table(rows: Sequence[Mapping[str, object]]) -> str:
+    """The rows as CSV, with a header; empty without rows.
+
+    >>> table([{"annotator": "a", "guess": "none"}])
+    'annotator,guess\\r\\na,none\\r\\n'
+    """
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue()
+
 
 PATH = "judge"
+Values = dict[Any, object]  # by the part of the page
 _INTRODUCTION = """# Judge texts yourself
 Where does a machine take over, and which of two texts is a person's? Play with your own texts, and download both tables
 for `mauve-metric boundaries` and `mauve-metric preferences`. [Back to MAUVE](./)"""
@@ -33,27 +215,20 @@ _SAVE = """(name, text) => {
 }"""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One kind of judgement: what is shown, what was said of the last, the buttons, and the table."""
+class _Part(NamedTuple):
+    """One kind of judgement: what is shown, what was said of the last, the table, and the buttons."""
 
     shown: gr.HTML
     said: gr.HTML
-    buttons: list[gr.Button]
     rows: gr.Textbox
     save: gr.Button
+    buttons: list[gr.Button]
 
-    @property
-    def outputs(self) -> list[gr.HTML | gr.Button | gr.Textbox]:
-        """The parts that a judgement changes."""
-        return [self.shown, self.said, *self.buttons, self.rows, self.save]
-
-    def values(self, shown: str, said: str, active: bool, rows: list[dict[str, object]]) -> list[object]:
-        """The values of `outputs`."""
-        text, count = table(rows), len(rows)
-        buttons = [gr.update(interactive=active) for _ in self.buttons]
-        save = gr.update(interactive=bool(count), value=f"Download the table ({count} judged)")
-        return [shown, said, *buttons, text, save]
+    def values(self, shown: str, said: str, active: bool, rows: list[dict[str, object]]) -> Values:
+        """The values of the parts that a judgement changes."""
+        save = gr.update(interactive=bool(rows), value=f"Download the table ({len(rows)} judged)")
+        buttons = {button: gr.update(interactive=active) for button in self.buttons}
+        return {self.shown: shown, self.said: said, self.rows: table(rows), self.save: save, **buttons}
 
 
 def judged_sets(human: str | None, models: list[str] | None, limits: Limits) -> tuple[TextSet, Mapping[str, TextSet]]:
@@ -123,49 +298,42 @@ def judging_page(limits: Limits) -> None:
             gr.Markdown("Which of the two texts is more likely a person's?")
             pairs = _part("pair", {f"answer_{code}": words for words, code in ANSWERS.items()})
 
-    def of_game(judging: Judging, said: str = "", ended: Round | None = None) -> list[object]:
-        over = "<p>All rounds are played.</p>"
-        now = round_shown(judging.rounds[0], judging.seen) if judging.rounds else over
-        if ended is not None:
-            said = f"{said}<details><summary>Show the last text</summary>{round_shown(ended, 0, True)}</details>"
-        return game.values(now, said, bool(judging.rounds), judging.boundaries)
+    def of_game(judging: Judging, said: str = "") -> Values:
+        now = round_shown(judging.rounds[0], judging.seen) if judging.rounds else "<p>All rounds are played.</p>"
+        return {state: judging, **game.values(now, said, bool(judging.rounds), judging.boundaries)}
 
-    def of_pairs(judging: Judging) -> list[object]:
+    def of_pairs(judging: Judging) -> Values:
         now = pair_shown(judging.pairs[0]) if judging.pairs else "<p>All pairs are judged.</p>"
-        return pairs.values(now, "", bool(judging.pairs), judging.preferences)
+        return {state: judging, **pairs.values(now, "", bool(judging.pairs), judging.preferences)}
 
-    def begin(who: str, own: str | None, others: list[str] | None) -> list[object]:
+    def begin(who: str, own: str | None, others: list[str] | None) -> Values:
         with show_errors(lambda message: str(escape(message))):
             judging = deal(clean_name(who) or "anonymous", *judged_sets(own, others, limits))
-        return [judging, None, None, *of_game(judging), *of_pairs(judging)]
+        return {human: None, models: None, **of_game(judging), **of_pairs(judging)}
 
-    def guess(machine: bool) -> Callable[[Judging, str], list[object]]:
-        def take(judging: Judging | None, why: str) -> list[object]:
-            judging = _begun(judging)
-            ended = judging.guess(machine, why if machine else "")
-            if ended is None:
-                return [judging, "", *of_game(judging)]
-            judging.begin()
+    def guess(machine: bool, judging: Judging | None, why: str) -> Values:
+        judging = _begun(judging)
+        ended = judging.guess(machine, why if machine else "")
+        said = ""
+        if ended is not None:
             this, points = ended
             truth = "no machine wrote" if this.boundary is None else f"the machine began at sentence {this.boundary}"
-            return [judging, "", *of_game(judging, f"<p>{points:g} points: {truth}.</p>", this)]
+            whole = f"<details><summary>Show the last text</summary>{round_shown(this, 0, True)}</details>"
+            said = f"<p>{points:g} points: {truth}.</p>{whole}"
+        return {reason: "", **of_game(judging, said)}
 
-        return take
-
-    def rate(words: str) -> Callable[[Judging], list[object]]:
-        def take(judging: Judging | None) -> list[object]:
-            judging = _begun(judging)
-            judging.rate(words)
-            return [judging, *of_pairs(judging)]
-
-        return take
+    def rate(words: str, judging: Judging | None) -> Values:
+        judging = _begun(judging)
+        judging.rate(words)
+        return of_pairs(judging)
 
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    start.click(begin, [rater, human, models], [state, human, models, *game.outputs, *pairs.outputs], **quiet)
+    of_round, of_pair = ([state, *part[:4], *part.buttons] for part in (game, pairs))
+    start.click(begin, [rater, human, models], [human, models, *of_round, *of_pair[1:]], **quiet)
     for button, machine in zip(game.buttons, (False, True), strict=True):
-        button.click(guess(machine), [state, reason], [state, reason, *game.outputs], trigger_mode="once", **quiet)
+        button.click(partial(guess, machine), [state, reason], [reason, *of_round], trigger_mode="once", **quiet)
     for button, words in zip(pairs.buttons, ANSWERS, strict=True):
-        button.click(rate(words), state, [state, *pairs.outputs], trigger_mode="once", **quiet)
+        button.click(partial(rate, words), state, of_pair, trigger_mode="once", **quiet)
     for part, name in ((game, "boundaries.csv"), (pairs, "preferences.csv")):
         part.save.click(None, part.rows, None, js=f"text => ({_SAVE})({name!r}, text)", **quiet)
 
@@ -184,4 +352,4 @@ def _part(name: str, buttons: dict[str, str]) -> _Part:
         made = [gr.Button(words, interactive=False, min_width=120, elem_id=key) for key, words in buttons.items()]
     said = gr.HTML(elem_id=f"{name}_said")
     rows = gr.Textbox(visible=False)
-    return _Part(shown, said, made, rows, gr.Button("Download the table", interactive=False, elem_id=f"{name}_save"))
+    return _Part(shown, said, rows, gr.Button("Download the table", interactive=False, elem_id=f"{name}_save"), made)

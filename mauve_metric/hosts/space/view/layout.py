@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib import resources
 from string import Template
@@ -12,22 +13,19 @@ import gradio as gr
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import SECOND, example_files, others_by_default
 from mauve_metric.hosts.space.session.measuring import GROUPS
+from mauve_metric.hosts.space.session.run import forecast
 from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
-from mauve_metric.hosts.space.session.speeds import forecast
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
-from mauve_metric.hosts.space.view import notices
+from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
 from mauve_metric.options import config_fields
 from mauve_metric.results.wording.spelling import ALIGNED
 
 INTRODUCTION = """# MAUVE
 How close are a model's texts to people's? <a href="#given">Compare your own</a>."""
-EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`
+EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`; the others are theirs
     "nucleus sampling": "Nucleus sampling (p = 0.95)",
     "top-k sampling": "Top-k sampling (k = 40)",
-    "temperature 0.7": "Temperature 0.7",
-    "pure sampling": "Pure sampling",
-    "greedy decoding": "Greedy decoding",
     "other human texts": "Other human prose",
     "three models at once": "Nucleus, pure and greedy",
 }
@@ -163,7 +161,7 @@ def run_part(limits: Limits) -> None:
         with gr.Row():
             gr.Button("Compare", variant="primary", elem_id="compare", scale=4, min_width=120)
             gr.Button("Stop", elem_id="stop", scale=1, min_width=80)
-        gr.HTML(notices.run_limit(forecast(None, limits.seconds)), elem_id="run_limit")
+        gr.HTML(markup.note(forecast(None, limits.seconds)), elem_id="run_limit")
         gr.Button("Compare a sample", size="sm", visible=False, elem_id="compare_sample")
         gr.Button(f"Compare with {SECOND} alone", size="sm", visible=False, elem_id="compare_quick")
 
@@ -186,7 +184,9 @@ def result_part(limits: Limits) -> None:
             _gap_part()
             figure("text_map", "Map of the texts")
             _files_part()
-            gr.HTML(notices.links(), elem_id="links")
+            space = os.environ.get("SPACE_ID")
+            code = f"https://huggingface.co/spaces/{space}/tree/main" if space else "#code"
+            gr.HTML(markup.notice("links", code=code), elem_id="links")
             with gr.Accordion("For experts", open=False, elem_id="experts"):
                 gr.HTML(elem_id="tables")
                 with gr.Column(elem_id="play_part"):

@@ -1,18 +1,20 @@
-"""HTML of the page, from templates; every value is escaped, so that it is shown as text."""
+"""HTML of the page, from templates, and its notices; every value is escaped, so that it is shown as text."""
 
 from __future__ import annotations
 
 import itertools
+import re
 import statistics
 from collections.abc import Sequence
+from html import unescape
 
 import jinja2
 import numpy as np
 from markupsafe import Markup
 
 from mauve_metric.catalogue.table import MEASURES, SCORES
-from mauve_metric.hosts.space.session.shared_result import SharedResult
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
+from mauve_metric.hosts.space.view.links import SharedResult
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.document import Prose, Table
@@ -26,6 +28,7 @@ from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, learned_ra
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
+GONE = "uploads and results are kept for an hour: choose them again"
 _BUCKET_TEXTS = 12
 _PAIR_CHARACTERS = 330  # shown of the text of either side on the first screen
 _TEXT_CHARACTERS = 700  # shown of a text in a bucket
@@ -52,15 +55,6 @@ def in_controls(message: str) -> str:
     return str(escape(PAGE.respell(message)))
 
 
-def shorten(text: str, most: int) -> str:
-    """The beginning of a long text.
-
-    >>> shorten("abcdef", 4)
-    'abc…'
-    """
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.PackageLoader("mauve_metric.hosts.space.view"),
     autoescape=True,
@@ -69,12 +63,17 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell, "controls": PAGE.respell}
+_TEMPLATES.filters |= {"digits": digits, "cell": cell, "controls": PAGE.respell}
 
 
 def render(name: str, **values: object) -> str:
     """The template of this name with these values, all of them escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(values)
+
+
+def notice(name: str, /, **values: object) -> str:
+    """The notice of this name, a macro of `notices.html`, with these values."""
+    return str(getattr(_TEMPLATES.get_template("notices.html").module, name)(**values))
 
 
 def problem(message: str) -> str:
@@ -106,10 +105,13 @@ def headline(result: MauveResult) -> str:
     """The answer, severe warnings, the score in large letters and a bar for each featurizer."""
     lead, doubt = words.headline(result), not answer.reliable(result)
     known = result.mauve_debiased is not None
+    unsaid = result.design == "independent" and result.n_p == result.n_q
+    advised = unsaid and any(warning.code == "shared_prompts" for warning in result.warnings)
+    advice = f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
     return _headline(
         doubt,
         answer=answer.answer(result),
-        why=f"{answer.reasons_why(result)} {_align(result)}".strip(),
+        why=f"{answer.reasons_why(result)} {advice if advised else ''}".strip(),
         severe=[item for item in words.result_warnings(result) if item[1].severe],
         number=lead.number,
         bars=answer.bars(result),
@@ -127,14 +129,6 @@ def _headline(doubt: bool, **values: object) -> str:
     scale = answer.DOUBT if doubt else answer.SCALE
     default = {"why": "", "severe": [], "whose": "", "scale": scale, "doubt": doubt, "wording": answer}
     return render("headline", **(default | values))
-
-
-def _align(result: MauveResult) -> str:
-    """Advice to declare shared prompts, if they may explain the score; else empty."""
-    shared = any(warning.code == "shared_prompts" for warning in result.warnings)
-    if not shared or result.design != "independent" or result.n_p != result.n_q:
-        return ""
-    return f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
 
 
 def shared_headline(shared: SharedResult) -> str:
@@ -255,22 +249,16 @@ def pair_panel(
     for side, texts, telling in zip(("human", "model"), (human, model), phrases, strict=True):
         shown = [evidence.marked(item.text or "", telling, _PAIR_CHARACTERS) for item in texts]
         sides.append((side, max(shown, key=lambda pieces: sum(piece.marked for piece in pieces), default=[])))
-    marked = any(piece.marked for _, pieces in sides for piece in pieces)
-    return render("pair", sides=sides, model=name, marked=marked, more=Markup(_learned_panel(explanation)))
-
-
-def _learned_panel(explanation: Explanation) -> str:
-    """The texts and the n-grams by which a classifier separates the two sets; empty if there is no explanation."""
-    extremes = [("human", explanation.most_human), ("model", explanation.most_model)]
-    if not any(texts for _, texts in extremes):
-        return ""
-    sides = [
-        (side, [(item.label, shorten(item.text or "", _TEXT_CHARACTERS)) for item in texts]) for side, texts in extremes
-    ]
-    uses = [evidence.ngram_sentence(use) for use in explanation.ngrams]
-    normalised = learned_sentence(explanation.result) if explanation.result.normalised else ""
-    said = {"normalised": normalised, "note": evidence.EXTREMES_NOTE, "ngrams_note": evidence.NGRAMS_NOTE}
-    return render("learned", sides=sides, uses=uses, **said)
+    return render(
+        "pair",
+        sides=sides,
+        model=name,
+        marked=any(piece.marked for _, pieces in sides for piece in pieces),
+        learned=explanation,
+        most=_TEXT_CHARACTERS,
+        normalised=learned_sentence(explanation.result) if explanation.result.normalised else "",
+        wording=evidence,
+    )
 
 
 def _bucket_side(
@@ -281,3 +269,15 @@ def _bucket_side(
     outside = [] if count else [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
     texts = [evidence.marked(text, phrases, _TEXT_CHARACTERS) for text in (*inside, *outside)]
     return {"side": side, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": texts}
+
+
+def arrived(headline: str) -> str:
+    """Notice that the result is computed, with its headline as one line for screen readers.
+
+    >>> arrived("<p class='mm-answer'>Far.</p> <p>So.</p> <p class='mm-score'>MAUVE <strong>0.5</strong></p>")
+    "<p class='mm-note' data-result='yes'>The result is there: Far. MAUVE 0.5.</p>"
+    """
+    lines = re.findall(r"<p class='mm-(?:answer|score)(?: mm-doubt)?'>(.*?)</p>", headline, re.DOTALL)
+    texts = [" ".join(unescape(re.sub(r"<[^>]*>", "", line)).split()) for line in lines]
+    said = " ".join(text if text.endswith((".", ":")) else f"{text}." for text in texts if text)
+    return f"<p class='mm-note' data-result='yes'>The result is there: {escape(said)}</p>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import gradio as gr
@@ -15,13 +15,11 @@ from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
-from mauve_metric.hosts.space.view import markup, notices
+from mauve_metric.hosts.space.view import markup
 from mauve_metric.results.charts import of_comparison, of_result
 from mauve_metric.results.charts.figure import page_spec
 from mauve_metric.results.charts.of_texts import map_chart
-from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
-from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording.words import collected_warnings, result_warnings
 from mauve_metric.runtime.tensors import on_cpu
 
@@ -40,20 +38,36 @@ BUCKET_LINK = "#bucket-"  # target of a click in a figure; the page listens for 
 def result_values(shown: Shown, points: int) -> dict[str, object]:
     """The values of all outputs that show a result; points: drawn in the map at most."""
     scored = shown.scored
-    values = _scores(scored.results, scored.comparison)
     sizes = [f"{len(side.texts)} {name}" for name, side in [("human", shown.human), *shown.models.items()]]
     own = not shown.example and bool(shown.human.texts)
+    comparison = scored.comparison
+    if comparison is None:
+        (result,) = scored.results.values()
+        found = result_warnings(result)
+        charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
+        values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
+        values["tables"] = markup.verdicts(result)
+    else:
+        found = collected_warnings(comparison)
+        charts = [of_comparison.curves_chart(comparison), of_comparison.precision_recall_curves_chart(comparison)]
+        values = {"score": markup.comparison_headline(comparison), "signature": comparison.signature}
+        values["tables"] = markup.comparison_tables(comparison)
     values |= {
+        "divergence_curve": plot_value(charts[0], True),
+        "precision_recall": plot_value(charts[1], True),
+        "warnings": markup.warnings_list(found),
         "result": gr.update(visible=True),
         "shows": "own",
         "given": gr.update(label=" · ".join([*sizes, "change"]) if own else "Your texts"),
-        "about": notices.about(shown) if shown.example else "",
+        "about": markup.notice("about", result=scored.results[shown.picked], model=shown.picked)
+        if shown.example
+        else "",
         "stale": "",
         "play_note": "",
         "play_part": gr.update(visible=isinstance(scored, Scored)),
         "away": gr.update(visible=isinstance(scored, Scored)),
         "every_measure": gr.update(visible=isinstance(scored, Scored)),
-        "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=scored.comparison is not None),
+        "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=comparison is not None),
     }
     if isinstance(scored, Scored):
         given = shown.human, shown.models, shown.options, scored.aligned
@@ -62,31 +76,8 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     else:
         values |= {"text_map": None, "python": "", "shell": ""}
     values |= of_model_values(shown) | measures_values(shown)
-    values["status"] = notices.arrived(str(values["score"]))
+    values["status"] = markup.arrived(str(values["score"]))
     return values
-
-
-def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -> dict[str, object]:
-    """The values that show the scores alone, of one model or of several."""
-    if comparison is None:
-        (result,) = results.values()
-        found = result_warnings(result)
-        charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
-        values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
-        values["tables"] = markup.verdicts(result)
-    else:
-        found = collected_warnings(comparison)
-        charts = [of_comparison.curves_chart(comparison), of_comparison.precision_recall_curves_chart(comparison)]
-        values = {
-            "score": markup.comparison_headline(comparison),
-            "tables": markup.comparison_tables(comparison),
-            "signature": comparison.signature,
-        }
-    values |= {
-        place: plot_value(chart, True)
-        for place, chart in zip(("divergence_curve", "precision_recall"), charts, strict=True)
-    }
-    return values | {"warnings": markup.warnings_list(found)}
 
 
 def plot_value(chart: alt.TopLevelMixin | None, square: bool = False) -> PlotData | None:
@@ -116,11 +107,18 @@ def measures_values(shown: Shown) -> dict[str, object]:
     """The values of the outputs of `MEASURES` by their names; files made earlier are removed."""
     measured = shown.measured
     return {
-        "measures_stale": notices.measures_stale(measured is not None, False, fits(shown)),
+        "measures_stale": measures_notice(shown),
         "measures_status": "",
         "measures": "" if measured is None else markup.measures_table(measured.description),
         "files": gr.update(value=None, visible=False),
     }
+
+
+def measures_notice(shown: Shown | None, inputs: bool = False) -> str:
+    """Notice that inputs or settings changed since the measures were computed, else ""."""
+    if shown is None or shown.measured is None or (fits(shown) and not inputs):
+        return ""
+    return markup.notice("measures_stale", inputs=inputs)
 
 
 def fits(shown: Shown) -> bool:
@@ -138,7 +136,7 @@ def shown_bucket(shown: Shown) -> int:
 def bucket_html(shown: Shown, bucket: int) -> str:
     """The texts in a bucket of the picked model."""
     if isinstance(shown.scored, Opened):
-        return notices.NO_TEXTS
+        return markup.notice("no_texts")
     result = shown.scored.results[shown.picked]
     described = shown.scored.explain(shown.picked, [int(bucket)], max(result.n_p, result.n_q)).buckets[0]
     return markup.bucket_panel(described, (result.n_p, result.n_q))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_u
 from mauve_metric.hosts.space.view import markup
 
 PASTED = "pasted"  # initial name of a set from the paste box
+Values = dict[str, object]  # of outputs by their names; those that are not there stay as they are
 
 
 class TextHandlers:
@@ -32,22 +34,19 @@ class TextHandlers:
 
     # --- human texts ----------------------------------------------------------------------------------------------
 
-    def take_file(self, path: str | None, session: Session) -> list[object]:
-        """Handle a chosen or removed file: preview, columns, and an empty paste box."""
+    def take_file(self, path: str | None, session: Session) -> Values:
+        """Handle a chosen or removed file: preview and columns; a chosen one empties the paste box."""
         old, session.human = session.human, None
-        shown = (
-            self._human_shown(session)
-            if path is None
-            else self._take_human(session, partial(self._read, session, path))
-        )
-        self.sessions.release(old.path if old is not None and old.kind == "file" else None)
-        if path is None:
-            return [*shown, gr.skip(), gr.skip()]
-        self.sessions.release(Path(path))  # unless the session needs it
-        return [*shown, "", gr.skip() if session.human is not None else None]
-
-    def _read(self, session: Session, path: str) -> TextSet:
-        return read_upload(HUMAN, path, None, self.limits, side="reference", taken=session.columns_of(path))
+        shown = self._human_shown(session)
+        if path is not None:
+            read = partial(read_upload, HUMAN, path, None, self.limits, side="reference")
+            shown = self._take_human(session, partial(read, taken=session.columns_of(path))) | {"human_paste": ""}
+            if session.human is None:
+                shown["human_file"] = None
+            self.sessions.release(Path(path))  # unless the session needs it
+        if old is not None:
+            self.sessions.release(old.upload)
+        return shown
 
     def take_column(self, column: str, session: Session) -> str:
         """Handle the choice of another column: preview."""
@@ -56,48 +55,46 @@ class TextHandlers:
             return markup.problem(markup.escape(f"{HUMAN}: choose a file first"))
         path, kind = old.path, old.kind
         shown = self._take_human(session, lambda: read_upload(HUMAN, path, column, self.limits, kind, "reference"))
-        return str(shown[0])
+        return str(shown["human_preview"])
 
-    def take_paste(self, pasted: str, session: Session) -> list[object]:
+    def take_paste(self, pasted: str, session: Session) -> Values:
         """Handle the pasted human texts: preview, no columns and no file."""
         if not pasted.strip():
-            return [gr.skip(), gr.skip(), gr.skip()]
-        return [*self._take_human(session, lambda: read_paste(HUMAN, pasted, self.limits)), None]
+            return {}
+        return self._take_human(session, lambda: read_paste(HUMAN, pasted, self.limits)) | {"human_file": None}
 
-    def _take_human(self, session: Session, read: Callable[[], TextSet]) -> list[object]:
+    def _take_human(self, session: Session, read: Callable[[], TextSet]) -> Values:
         """Read a set into the session: preview and columns, or the error."""
-        try:
-            with show_errors(markup.in_controls), session.editing:
-                side = read()
-                check_together([side.texts, *(model.texts for model in session.models.values())], self.limits)
-                self._set_human(session, side)
-        except gr.Error as error:
-            return [markup.problem(error.message), gr.update(visible=False)]
-        return self._human_shown(session)
+        said: list[str] = []
+        with _noting(said), session.editing:
+            side = read()
+            check_together([side.texts, *(model.texts for model in session.models.values())], self.limits)
+            self._set_human(session, side)
+        return {"human_preview": said[0], "human_column": _columns(None)} if said else self._human_shown(session)
 
-    def _set_human(self, session: Session, side: TextSet | None) -> None:
+    def _set_human(self, session: Session, side: TextSet) -> None:
         old, session.human = session.human, side
-        if old is not None and old.kind == "file":
-            self.sessions.release(old.path)
+        if old is not None:
+            self.sessions.release(old.upload)
 
-    def _human_shown(self, session: Session) -> list[object]:
-        """Preview and columns."""
+    def _human_shown(self, session: Session) -> Values:
         side = session.human
-        return ["" if side is None else markup.preview(side), _columns(side)]
+        return {"human_preview": "" if side is None else markup.preview(side), "human_column": _columns(side)}
 
     # --- models' texts --------------------------------------------------------------------------------------------
 
-    def add_files(self, paths: Sequence[str] | None, session: Session) -> list[object]:
+    def add_files(self, paths: Sequence[str] | None, session: Session) -> Values:
         """Add a set for each chosen file, and report invalid files."""
         said: list[str] = []
         with session.editing:
             for path in paths or []:
-                if not _done(partial(self._add_file, session, path, said), said):
-                    self.sessions.release(Path(path))
+                with _noting(said):
+                    self._add_file(session, path, said)
+                self.sessions.release(Path(path))  # unless a session needs it
         shown = self._models_shown(session, said)
         human = session.human
         if human is not None and human.path is not None and {side.path for side in session.sets()} == {human.path}:
-            shown[3] = gr.update(visible=True, value=True)  # rows of one file
+            shown["aligned"] = gr.update(visible=True, value=True)  # rows of one file
         return shown
 
     def _add_file(self, session: Session, path: str, said: list[str]) -> None:
@@ -107,62 +104,58 @@ class TextHandlers:
         side = read_upload(title_of(wanted), path, None, self.limits, taken=taken)
         wanted = clean_name(side.column or "") or wanted if taken else wanted
         name = session.models.free_name(wanted)
-        self._put(session, name, lambda: replace(side, title=title_of(name)))
+        self._put(session, name, replace(side, title=title_of(name)))
         if name != wanted:
             said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
 
-    def add_paste(self, pasted: str, session: Session) -> list[object]:
+    def add_paste(self, pasted: str, session: Session) -> Values:
         """Handle the models' paste box: its lines are one set until another is begun."""
         said: list[str] = []
         if not pasted.strip():
             session.pasted = None
         else:
-            _done(partial(self._paste_model, session, pasted), said)
+            with _noting(said):
+                self._paste_model(session, pasted)
         return self._models_shown(session, said)
 
-    def paste_another(self, pasted: str, session: Session) -> list[object]:
+    def paste_another(self, pasted: str, session: Session) -> Values:
         """Keep the pasted lines as a set, and empty the box for the next."""
-        said: list[str] = []
-        if pasted.strip() and not _done(partial(self._paste_model, session, pasted), said):
-            return self._models_shown(session, said)
+        shown = self.add_paste(pasted, session)
+        if shown["model_problem"]:
+            return shown
         session.pasted = None
-        return self._models_shown(session, said, paste="")
+        return shown | {"model_paste": ""}
 
-    def rename_model(self, number: int, name: str, session: Session) -> list[object]:
+    def rename_model(self, number: int, name: str, session: Session) -> Values:
         """Rename the set at a place on the page: return the message and its present name."""
         said: list[str] = []
         with session.editing:
             old = _name_at(session, number)
             if old is None or old == name:  # the box is unchanged: the message stays
-                return [gr.skip(), gr.skip()]
-
-            def rename() -> None:
+                return {}
+            with _noting(said):
                 session.models = session.models.renamed(old, name)
+                if session.pasted == old:
+                    session.pasted = _name_at(session, number)
+            return {"model_problem": "".join(said), f"model_{number + 1}_name": _name_at(session, number)}
 
-            if _done(rename, said) and session.pasted == old:
-                session.pasted = _name_at(session, number)
-            return ["".join(said), _name_at(session, number)]
-
-    def choose_column(self, number: int, column: str, session: Session) -> list[object]:
+    def choose_column(self, number: int, column: str, session: Session) -> Values:
         """Handle the choice of another column of a model's file."""
         said: list[str] = []
         with session.editing:
             name = _name_at(session, number)
-            path = None if name is None else session.models[name].path
-            if name is not None and path is not None:
-                kind = session.models[name].kind
-                read = partial(read_upload, title_of(name), path, column, self.limits, kind)
-                _done(partial(self._put, session, name, read), said)
+            if name is not None and (side := session.models[name]).path is not None:
+                with _noting(said):
+                    self._put(session, name, read_upload(side.title, side.path, column, self.limits, side.kind))
         return self._models_shown(session, said)
 
-    def remove_model(self, number: int, session: Session) -> list[object]:
+    def remove_model(self, number: int, session: Session) -> Values:
         """Remove the set at a place on the page; if it was the pasted one, empty the box, too."""
         with session.editing:
-            name = _name_at(session, number)
-            emptied = name is not None and name == session.pasted
+            name, pasted = _name_at(session, number), session.pasted
             if name is not None:
                 self._drop(session, name)
-        return self._models_shown(session, [], paste="" if emptied else None)
+        return self._models_shown(session) | ({"model_paste": ""} if pasted is not None and name == pasted else {})
 
     def _paste_model(self, session: Session, pasted: str) -> None:
         """Put the pasted lines into the set of the paste box; create it if there is none."""
@@ -170,14 +163,12 @@ class TextHandlers:
             if session.pasted not in session.models:
                 session.pasted = None
             name = session.pasted or session.models.free_name(PASTED)
-            self._put(session, name, lambda: read_paste(title_of(name), pasted, self.limits))
+            self._put(session, name, read_paste(title_of(name), pasted, self.limits))
             session.pasted = name
 
-    def _put(self, session: Session, name: str, read: Callable[[], TextSet]) -> None:
-        """Put a set that is read into the session, in place of the one of its name if there is one."""
-        if name not in session.models:
-            session.models.check_room(name)
-        side, old = read(), session.models.get(name)
+    def _put(self, session: Session, name: str, side: TextSet) -> None:
+        """Put a set into the session, in place of the one of its name if there is one."""
+        old = session.models.get(name)
         if old is not None and old.texts == side.texts and old.column == side.column:
             return
         others = [other.texts for other in session.sets() if other is not old]
@@ -188,31 +179,25 @@ class TextHandlers:
         session.models.put(name, side)
 
     def _drop(self, session: Session, name: str) -> None:
-        side = session.models.pop(name, None)
         if session.pasted == name:
             session.pasted = None
-        if side is not None and side.kind == "file":
-            self.sessions.release(side.path)
+        self.sessions.release(session.models.pop(name).upload)
 
-    def _models_shown(self, session: Session, said: Sequence[str], paste: str | None = None) -> list[object]:
-        """Empty file box, paste box, message, choice about aligned rows, and every place for a set.
-
-        Args:
-            session: with the sets.
-            said: as HTML.
-            paste: what the paste box holds now; None: what it held.
-        """
+    def _models_shown(self, session: Session, said: Sequence[str] = ()) -> Values:
+        """Empty file box, message, choice about aligned rows, and every place for a set; said: as HTML."""
         sets = list(session.models.items())
-        places: list[object] = []
+        values: Values = {"model_file": None, "model_problem": "".join(said), "aligned": gr.update(visible=bool(sets))}
         for number in range(self.limits.model_sets):
             name, side = sets[number] if number < len(sets) else ("", None)
-            preview = "" if side is None else markup.preview(side, 3 if len(sets) == 1 else 1)
-            places += [gr.update(visible=side is not None), name, _columns(side), preview]
-        return [None, gr.skip() if paste is None else paste, "".join(said), gr.update(visible=bool(sets)), *places]
+            place = f"model_{number + 1}"
+            values |= {place: gr.update(visible=side is not None), f"{place}_name": name}
+            values[f"{place}_column"] = _columns(side)
+            values[f"{place}_preview"] = "" if side is None else markup.preview(side, 3 if len(sets) == 1 else 1)
+        return values
 
     # --- examples -------------------------------------------------------------------------------------------------
 
-    def take_example(self, label: str, session: Session) -> list[object]:
+    def take_example(self, label: str, session: Session) -> Values:
         """Take the texts of an example: the outputs of both sides, the other inputs emptied."""
         with show_errors(markup.in_controls), session.editing:
             human, models = example_sets(label, self.limits)
@@ -221,18 +206,22 @@ class TextHandlers:
             self._set_human(session, human)
             for name, side in models.items():
                 session.models.put(name, side)
-        return [*self._human_shown(session), None, "", *self._models_shown(session, [], paste="")]
+        return self._both_shown(session) | {"human_file": None}
+
+    def _both_shown(self, session: Session) -> Values:
+        """The sets of both sides, and empty paste boxes."""
+        emptied = {"human_paste": "", "model_paste": ""}
+        return self._human_shown(session) | self._models_shown(session) | emptied
 
 
-def _done(action: Callable[[], None], said: list[str]) -> bool:
-    """Do an action and return whether it succeeded; append the error to the messages."""
+@contextmanager
+def _noting(said: list[str]) -> Iterator[None]:
+    """Append the error that ends the block to the messages."""
     try:
         with show_errors(markup.in_controls):
-            action()
+            yield
     except gr.Error as error:
         said.append(markup.problem(error.message))
-        return False
-    return True
 
 
 def _name_at(session: Session, number: int) -> str | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import gradio as gr
 from gradio.events import Dependency
 
 from mauve_metric.hosts.space.session.examples import SECOND, example_files
-from mauve_metric.hosts.space.session.turns import ONE_RUN
+from mauve_metric.hosts.space.session.run import ONE_RUN
 from mauve_metric.hosts.space.view.controls import PLAY, SETTINGS, play_ranges
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import MEASURES, OF_MODEL, RESULT
@@ -48,7 +49,7 @@ class Wiring:
         self,
         event: Callable[..., Dependency],
         function: Callable[..., Any],
-        inputs: Iterable[str] = (),
+        inputs: Sequence[str | Sequence[str]] = (),
         outputs: Iterable[str] = (),
         *,
         how: Mapping[str, Any] = QUICK,
@@ -58,16 +59,18 @@ class Wiring:
         """Connect an event to a handler, which takes the inputs and the session, and may name the outputs it changes.
 
         Args:
-            event: or the listener of several. function: the handler. inputs, outputs: names of parts.
+            event: or the listener of several. function: the handler. inputs, outputs: names of parts, of which the
+                handler takes several as one list.
             how: keywords of the event. of_result: the handler is about the result that the page shows, which may be
                 the example. progress_on: a part that shows the progress, which the handler takes last.
         """
 
         def answer(values: tuple[Any, ...], request: gr.Request, *progress: gr.Progress) -> Any:
-            session = self.handlers.sessions.get(request.session_hash)
+            session, left = self.handlers.sessions.get(request.session_hash), iter(values)
             if of_result:
-                self.handlers.take_up(values[0], session)
-            return self._by_part(function(*values[of_result:], session, *progress))
+                self.handlers.take_up(next(left), session)
+            given = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
+            return self._by_part(function(*given, session, *progress))
 
         def quick(request: gr.Request, *values: Any) -> Any:
             return answer(values, request)
@@ -75,7 +78,8 @@ class Wiring:
         def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> Any:  # noqa: B008
             return answer(values, request, progress)
 
-        taken = [self.parts[name] for name in (["shows"] if of_result else []) + [*inputs]]
+        names = [own for name in inputs for own in ([name] if isinstance(name, str) else name)]
+        taken = [self.parts[name] for name in [*["shows"] * of_result, *names]]
         shown = [self.parts[name] for name in outputs]
         if progress_on is None:
             return event(quick, taken, shown, **how)
@@ -124,12 +128,8 @@ class Wiring:
         for number, label in enumerate(example_files()):
             button = parts[f"example_{number}"]
             self._run(self._on(button.click, partial(handlers.take_example, label), [], everything, how=ONCE).success)
-
-        def take_sample(*given: Any) -> list[object]:
-            *values, session = given
-            return handlers.take_sample(values, session)
-
-        self._run(self._on(parts["compare_sample"].click, take_sample, SETTINGS, everything, how=ONCE).success)
+        sample = self._on(parts["compare_sample"].click, handlers.take_sample, [SETTINGS], everything, how=ONCE)
+        self._run(sample.success)
         choice = [parts["featurize_model_name"], parts["featurizers"]]
         self._run(parts["compare_quick"].click(lambda: [SECOND, []], None, choice, **ONCE).success)
         self._stop("stop", "status")
@@ -138,8 +138,8 @@ class Wiring:
         for name in PLAY:
             moved = self._on(
                 parts[name].input,
-                lambda written, *rest: handlers.play(written, rest[-1]),
-                ["written", *PLAY],
+                lambda written, _, session: handlers.play(written, session),
+                ["written", PLAY],
                 [*RESULT, *PLAY],
                 how={**PLAY_RUNS, "trigger_mode": "always_last", "show_progress_on": parts["score"], "js": clip},
                 of_result=True,
@@ -166,13 +166,8 @@ class Wiring:
 
     def _run(self, event: Callable[..., Dependency]) -> None:
         """Connect a comparison; the page scrolls to its result, unless it was stopped."""
-
-        def compare(human: str, model: str, *given: Any) -> dict[str, object]:
-            *values, session, progress = given
-            return self.handlers.compare(values, session, progress, (human, model))
-
-        taken = ["human_preview", "model_1_name", "human_paste", "model_paste", "aligned", *SETTINGS]
-        ended = self._on(event, compare, taken, RESULT, how=RUN, progress_on="status")
+        taken = [("human_paste", "model_paste", "aligned", *SETTINGS), ("human_preview", "model_1_name")]
+        ended = self._on(event, self.handlers.compare, taken, RESULT, how=RUN, progress_on="status")
         ended.success(None, None, None, js=_SHOW, **QUICK)
         self.changes.append(ended)
 
@@ -185,7 +180,9 @@ class Wiring:
         of_result(parts["make_files"].click, handlers.make_files, [], ["files"], how=PLAY_RUNS)
         self._link("share", "shared_link", handlers.share, of_result=True)
 
-    def _link(self, button: str, box: str, query: Callable[..., str], inputs: Iterable[str] = (), **how: Any) -> None:
+    def _link(
+        self, button: str, box: str, query: Callable[..., str], inputs: Sequence[Sequence[str]] = (), **how: Any
+    ) -> None:
         """Connect a button that makes a link; the page writes the address before the query."""
 
         def made(*given: Any) -> dict[str, object]:
@@ -196,18 +193,12 @@ class Wiring:
 
     def staleness(self) -> None:
         """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
-
-        def stale(shows: str, *given: Any) -> list[object]:
-            *values, session = given
-            said = self.handlers.stale(values, shows, session)
-            return [said, self.handlers.measures_stale(said, session), *self.handlers.forecast(values[1:], session)]
-
-        inputs = ["shows", "aligned", *SETTINGS]
+        checks, inputs = self.handlers.checks, [("aligned", *SETTINGS), "shows"]
         outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
         for change in self.changes:
-            self._on(change.then, stale, inputs, outputs, how=SILENT)
+            self._on(change.then, checks, inputs, outputs, how=SILENT)
         changed = partial(gr.on, [self.parts[name].input for name in SETTINGS if name not in PLAY])
-        self._on(changed, stale, inputs, outputs, how={**SILENT, "trigger_mode": "always_last"})
+        self._on(changed, checks, inputs, outputs, how={**SILENT, "trigger_mode": "always_last"})
 
     def arrival(self, app: gr.Blocks) -> None:
         """Connect the settings in the address, the example, the link to the settings, and results from files."""
@@ -217,7 +208,7 @@ class Wiring:
             return self._by_part(handlers.arrive(dict(request.query_params)))
 
         app.load(arrive, None, [parts[name] for name in (*SETTINGS, "link_problems", *RESULT)], **QUICK)
-        self._link("make_link", "settings_link", lambda *given: handlers.link(given[:-1]), SETTINGS)
+        self._link("make_link", "settings_link", lambda values, _: handlers.link(values), [SETTINGS])
         shown = self._on(parts["open_result"].upload, handlers.open_result, ["open_result"], RESULT)
         shown.success(None, None, None, js=_SHOW, **QUICK)
         shown.success(lambda: None, None, parts["open_result"], **SILENT)

@@ -27,8 +27,8 @@ from mauve_metric.hosts.space import limits
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.server.endpoints import Endpoints
 from mauve_metric.hosts.space.session.examples import example_files
+from mauve_metric.hosts.space.session.run import Turns
 from mauve_metric.hosts.space.session.scoring import Encoders
-from mauve_metric.hosts.space.session.turns import Turns
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view import layout, markup
 from mauve_metric.hosts.space.view.controls import panel_names
@@ -175,7 +175,7 @@ def test_the_descriptions_of_the_endpoints(client: Any, served: Any) -> None:
 
 def test_the_schema_of_the_answers_is_correct_and_complete(client: Any) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    from mauve_metric.hosts.space.server.schema import comparison_schema, description_schema, result_schema
+    from mauve_metric.hosts.space.server.endpoints import comparison_schema, description_schema, result_schema
 
     result = client.predict(references=HUMAN, predictions=MODEL, api_name="/score")
     models = {"a": MODEL, "b": MODEL[:9]}

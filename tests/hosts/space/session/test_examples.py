@@ -52,9 +52,8 @@ def test_an_example_is_compared_without_the_model_and_a_link_opens_on_it(minilm:
     desk = Handlers(Limits(), ["minilm"], Encoders())
     desk.take_example("greedy decoding", visitor(desk))
     desk.encoders.get = None  # type: ignore[method-assign,assignment]  # what loads a model
-    desk.compare(
-        ["", "", False, *settings(featurizer="minilm", play=(5, 0, 25, 0.95))], visitor(desk), lambda *_, **__: None
-    )
+    values = ["", "", False, *settings(featurizer="minilm", play=(5, 0, 25, 0.95))]
+    desk.compare(values, ("", ""), visitor(desk), lambda *_, **__: None)
     shown = desk.sessions.get("a").shown
     assert shown is not None and shown.scored.results["greedy decoding"].mauve < 0.5
     query = {"seed": "3"}

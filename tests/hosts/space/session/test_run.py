@@ -1,4 +1,4 @@
-"""Runs of the page: stopped, refused, their progress, and what is logged of them."""
+"""Runs of the page: stopped, refused, their progress, order and forecast, and what is logged of them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ import logging
 import re
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from samples import HUMAN, MODEL, ngrams
-from visitors import give, press, request
+from samples import HUMAN, LIMITS, MODEL, ngrams
+from visitors import give, press, request, visitor, wait_until
 
 from mauve_metric import MauveResult
-from mauve_metric.hosts.space.session.run import Cancelled, Run
+from mauve_metric.hosts.space.session import run as module
+from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns
 from mauve_metric.hosts.space.session.scoring import Encoders, embed, spend_tokens
+from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
 
 gr = pytest.importorskip("gradio")
@@ -164,3 +169,136 @@ def test_a_run_that_cannot_end_in_time_is_refused_early(monkeypatch: pytest.Monk
     now[0] = 40.0
     with pytest.raises(ValueError, match="about 11 minutes, and a run may take 5 minutes here: give about 90"):
         run.texts_done("a set", 121, 1000)
+
+
+SMALL = replace(LIMITS, waiting=3, waiting_each=2, seconds=300)
+
+
+class Runs:
+    """Runs in threads: each is at work from its turn until it is released."""
+
+    def __init__(self, turns: Turns) -> None:
+        self.turns, self.began, self.said = turns, [], {}  # type: ignore[var-annotated]
+        self.released = {}  # type: ignore[var-annotated]
+        self.threads: list[threading.Thread] = []
+        self.stopped: list[str] = []
+
+    def ask(self, name: str) -> Run:
+        """A run whose name begins with its visitor's; it is known to the turns when this returns."""
+        run = Run(lambda share, words: self.said.update({name: words}))
+        self.released[name] = threading.Event()
+        thread = threading.Thread(target=self._work, args=(name, run), daemon=True)
+        self.threads.append(thread)
+        thread.start()
+        wait_until(lambda: name in self.began or name in self.said)
+        return run
+
+    def _work(self, name: str, run: Run) -> None:
+        try:
+            with self.turns.turn(name[0], run):
+                self.began.append(name)
+                self.released[name].wait(120)
+        except Cancelled:
+            self.stopped.append(name)
+
+
+@contextmanager
+def runs_of(turns: Turns) -> Iterator[Runs]:
+    runs = Runs(turns)
+    yield runs
+    for released in runs.released.values():
+        released.set()
+    for thread in runs.threads:
+        thread.join(120)
+
+
+def test_each_visitors_first_run_precedes_any_second_run() -> None:
+    with runs_of(Turns(replace(SMALL, waiting=9, waiting_each=3))) as runs:
+        for name in ("a0", "a1", "a2", "b1", "b2", "c1"):
+            runs.ask(name)
+        for number, name in enumerate(("a0", "b1", "c1", "a1", "b2", "a2"), 1):
+            wait_until(lambda number=number: len(runs.began) == number)  # type: ignore[misc]
+            assert runs.began[-1] == name
+            runs.released[name].set()
+
+
+def test_waiting_runs_show_the_time_and_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns, now = Turns(SMALL), [1000.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    with runs_of(turns) as runs:
+        runs.ask("a0")
+        runs.ask("a1")
+        assert runs.said["a1"] == "1 run before yours, in at most 5 minutes"
+        with pytest.raises(ValueError, match="2 of your runs wait or are at work: the first ends in at most 5 minutes"):
+            runs.turns.turn("a", Run()).__enter__()
+        now[0] += 50
+        runs.released["a0"].set()
+        wait_until(lambda: runs.began == ["a0", "a1"])
+        now[0] += 10
+        for name in ("b0", "c0", "d0"):
+            runs.ask(name)
+        assert runs.said["b0"] == "1 run before yours, in about 40 seconds"
+        assert runs.said["d0"] == "3 runs before yours, in about 2 minutes"
+        with pytest.raises(ValueError, match="3 runs wait already, the most that may: one ends in about 40 seconds"):
+            runs.turns.turn("e", Run()).__enter__()
+
+
+def test_a_run_that_waits_can_be_stopped_and_its_seconds_begin_with_its_turn() -> None:
+    with runs_of(Turns(SMALL)) as runs:
+        runs.ask("a0")
+        runs.ask("b0").cancel()
+        wait_until(lambda: runs.stopped == ["b0"])
+        later = Run(seconds=0.0)
+        later.check()  # it waits still
+        runs.released["a0"].set()
+        with runs.turns.turn("c", later), pytest.raises(ValueError, match="the most that one may take here"):
+            wait_until(lambda: bool(later.check()))
+
+
+class Clock:
+    """Time that passes when a test says so."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_the_time_of_a_run_is_that_of_the_last_ones_by_characters_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, measured = Clock(), module.Speeds()
+    monkeypatch.setattr(module, "time", clock)
+    assert measured.seconds({"a": [["text"]]}, 1) is None
+    with measured.reading("a", [["x" * 50, "y" * 10]], 4, Run()):  # 20 and 10 characters are read
+        clock.now += 60
+    with measured.scoring(10):
+        clock.now += 5
+    assert measured.seconds({"a": [["z" * 1000]]}, 10) == 20 * 2 + 5
+    assert measured.seconds({"a": [["z" * 5, ""]]}, 30) == 5 * 2 + 15  # scoring takes the longer, the more texts
+    assert measured.seconds({"a": [["z"]], "b": []}, 5) == 2 + 2 * 5  # b has read these texts before
+    run = Run()
+    run.share_read = 0.5
+    with pytest.raises(ValueError, match="too long"), measured.reading("a", [["x" * 40]], 100, run):
+        clock.now += 100
+        raise ValueError("too long")
+    assert measured.seconds({"a": [["z"]]}, 0) == 5 + 5
+
+
+def test_a_forecast_comes_once_a_run_was_measured_and_the_sample_keeps_rows_together(
+    desk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = ["ngrams", 5, 4, 7, 0.95, *[None] * len(panel_names()), []]
+    said, sample, quick = desk.forecast(values, visitor(desk)).values()
+    assert "A run may take 5 minutes here." in said and not sample["visible"] and not quick["visible"]
+    give(desk, tmp_path)
+    assert "A run may take" in desk.forecast(values, visitor(desk))["run_limit"]  # nothing was measured yet
+    press(desk)
+    assert re.search("About [0-9]+ seconds?; a run may take", desk.forecast(values, visitor(desk))["run_limit"])
+
+    monkeypatch.setattr(module, "FEWEST", 5)
+    monkeypatch.setattr(desk.encoders.speeds, "seconds", lambda new, texts: LIMITS.seconds * texts / 20)
+    said, sample, quick = desk.forecast(values, visitor(desk)).values()
+    step = -(-len(desk.sessions.get("a").human.texts + MODEL) // 16)
+    assert re.search(r"would take about \d+ minutes", said) and sample["value"] == f"Compare every {step}th text"
+    desk.take_sample(values, visitor(desk))
+    session = desk.sessions.get("a")
+    assert session.models["a_model"].texts == MODEL[::step] and session.human.every == step

@@ -60,7 +60,9 @@ def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
     desk = Handlers(Limits(), ["ngrams"], Encoders({"ngrams": ngrams}))
     for label, paths in example_files().items():
         shown = desk.take_example(label, visitor(desk))
-        assert "600 texts" in shown[0] and "".join(map(str, shown)).count("600 texts") == 1 + len(paths)
+        assert "600 texts" in shown["human_preview"] and "".join(map(str, shown.values())).count(
+            "600 texts"
+        ) == 1 + len(paths)
         assert list(desk.sessions.get("a").models) == list(paths)  # those of the example before are gone
     assert len(paths) == 3
     desk.leave(request())
@@ -91,8 +93,8 @@ def settings(**more: Any) -> list[object]:
 def test_expired_sets_are_reported(desk: Handlers) -> None:
     progress: Any = lambda share, desc: None  # noqa: E731
     with pytest.raises(gr.Error, match="the human set is not here any more: uploads and results are kept for an hour"):
-        desk.compare(["", "", False, *settings()], visitor(desk), progress, held=("<p>24 texts</p>", "a"))
+        desk.compare(["", "", False, *settings()], ("<p>24 texts</p>", "a"), visitor(desk), progress)
     with pytest.raises(gr.Error, match="texts are not here any more"):
-        desk.compare(["a\nb", "", False, *settings()], visitor(desk), progress, held=("<p>24 texts</p>", "a"))
+        desk.compare(["a\nb", "", False, *settings()], ("<p>24 texts</p>", "a"), visitor(desk), progress)
     with pytest.raises(gr.Error, match="kept for an hour: choose them again"):
         desk.replay([5, 4, 7, 0.95], visitor(desk))

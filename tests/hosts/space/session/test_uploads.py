@@ -54,7 +54,7 @@ def test_a_rejected_human_upload_is_deleted(desk: Handlers, folder: Path, upload
     desk.take_file(upload("good.txt", HUMAN), visitor(desk))
     name = "bad.jsonl" if lines == [" "] else "bad.txt"
     shown = desk.take_file(upload(name, lines), visitor(desk))
-    assert "mm-problem" in shown[0] and left(folder) == []  # the one before it was replaced
+    assert "mm-problem" in shown["human_preview"] and left(folder) == []  # the one before it was replaced
     desk.take_file(None, visitor(desk))
     desk.leave(request())
     assert left(folder) == []
@@ -64,7 +64,9 @@ def test_no_human_upload_outlives_its_use(desk: Handlers, folder: Path, upload: 
     first = upload("first.txt", HUMAN)
     desk.take_file(first, visitor(desk))
     assert left(folder) == sorted([Path(first).name, Path(first).parent.name])
-    assert "30 texts" in desk.take_file(first, visitor(desk))[0]  # the same file chosen again is still there
+    assert (
+        "30 texts" in desk.take_file(first, visitor(desk))["human_preview"]
+    )  # the same file chosen again is still there
     second = upload("second.txt", MODEL)
     desk.take_file(second, visitor(desk))
     assert left(folder) == sorted([Path(second).name, Path(second).parent.name])

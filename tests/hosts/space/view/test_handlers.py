@@ -17,7 +17,7 @@ from visitors import give, press, request, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
 from mauve_metric.hosts.cli import main as cli
-from mauve_metric.hosts.space.session import reading
+from mauve_metric.hosts.space.session import scoring
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, score
 from mauve_metric.hosts.space.session.uploads import TextSet
@@ -248,7 +248,7 @@ def test_a_play_value_out_of_range_is_named_and_put_back(desk: Handlers, tmp_pat
 
 
 def test_a_rough_score_comes_first_and_no_row_is_read_twice(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "ROUGH_TEXTS", 12)
+    monkeypatch.setattr(scoring, "ROUGH_TEXTS", 12)
     encoders, told = Encoders(), []
     config = encoders.config({"featurize_model_name": tiny_gpt2, "num_buckets": 3})
     sets = {"p": HUMAN[:20], "q": MODEL[:18]}

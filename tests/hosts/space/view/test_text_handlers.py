@@ -38,12 +38,12 @@ def test_bad_files_are_named_without_their_place_and_escaped(
 ) -> None:
     give(desk, tmp_path)
     (tmp_path / name).write_bytes(content)
-    shown = desk.add_files([str(tmp_path / name)], visitor(desk))[2]
+    shown = desk.add_files([str(tmp_path / name)], visitor(desk))["model_problem"]
     assert message in html.unescape(shown)
     assert str(tmp_path) not in shown
     assert list(desk.sessions.get("a").models) == ["a_model"]  # the set before stays, under its own name
     message = message.replace("model set “a”", "the human set")
-    shown = desk.take_file(write_bytes(tmp_path / f"h_{name}", content), visitor(desk))[0]
+    shown = desk.take_file(write_bytes(tmp_path / f"h_{name}", content), visitor(desk))["human_preview"]
     assert message in html.unescape(shown) and str(tmp_path) not in shown
     assert desk.sessions.get("a").human is None  # the texts before are not scored in its place
     assert caplog.text == ""  # nothing of a text in the log
@@ -56,7 +56,7 @@ def write_bytes(path: Path, content: bytes) -> str:
 
 def test_an_error_that_quotes_a_text_is_escaped(desk: Handlers, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps({NASTY: [NASTY]}), encoding="utf-8")
-    shown = desk.add_files([str(tmp_path / "a.jsonl")], visitor(desk))[2]
+    shown = desk.add_files([str(tmp_path / "a.jsonl")], visitor(desk))["model_problem"]
     assert "<img" not in shown and "&lt;img" in shown
     with pytest.raises(gr.Error) as refused:
         press(desk, human="a\nb", model="c\nd", featurizer=NASTY)
@@ -94,7 +94,7 @@ def the_human(desk: Handlers) -> TextSet:
 
 def test_a_column_is_found_and_can_be_chosen(desk: Handlers, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,story\n1,=cmd() and more\n2,owl\n", encoding="utf-8")
-    preview, columns, paste, _ = desk.take_file(str(tmp_path / "a.csv"), visitor(desk))
+    preview, columns, paste = desk.take_file(str(tmp_path / "a.csv"), visitor(desk)).values()
     assert columns["choices"] == ["id", "story"] and columns["value"] == "story" and columns["visible"]
     assert "2 texts" in preview and "=cmd()" in preview and paste == ""
     assert "<em>id</em>" in desk.take_column("id", visitor(desk))
@@ -106,7 +106,7 @@ def test_a_column_is_found_and_can_be_chosen(desk: Handlers, tmp_path: Path) -> 
 
 def test_pasted_lines_are_texts_and_take_the_place_of_a_file(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
-    preview, column, file = desk.take_paste("one text\n\nanother\r\n", visitor(desk))
+    preview, column, file = desk.take_paste("one text\n\nanother\r\n", visitor(desk)).values()
     assert "2 texts" in preview and file is None and column["visible"] is False
     assert the_human(desk).texts == ["one text", "another"]
     with pytest.raises(ValueError, match="at most 1048576 characters can be pasted here"):
@@ -137,7 +137,7 @@ def test_one_file_in_both_boxes_is_two_columns(desk: Handlers, tmp_path: Path, m
     shown = desk.add_files([str(path)], visitor(desk))
     session = desk.sessions.get("a")
     assert [side.column for side in session.sets()] == ["human", "beam", "gpt4"]
-    assert list(session.models) == ["both", "gpt4"] and shown[3]["value"] is True
+    assert list(session.models) == ["both", "gpt4"] and shown["aligned"]["value"] is True
     desk.remove_model(0, visitor(desk))
     code = press(desk, aligned=True)
     monkeypatch.chdir(tmp_path)
@@ -148,7 +148,7 @@ def test_one_file_in_both_boxes_is_two_columns(desk: Handlers, tmp_path: Path, m
     lines = tmp_path / "lines.txt"
     lines.write_text("one\ntwo\n", encoding="utf-8")
     desk.take_file(str(lines), visitor(desk))
-    assert "this file is the other side&#39;s already" in desk.add_files([str(lines)], visitor(desk))[2]
+    assert "this file is the other side&#39;s already" in desk.add_files([str(lines)], visitor(desk))["model_problem"]
 
 
 def test_a_refused_human_file_leaves_its_box_and_the_error_uses_the_words_of_the_page(
@@ -156,11 +156,11 @@ def test_a_refused_human_file_leaves_its_box_and_the_error_uses_the_words_of_the
 ) -> None:
     (tmp_path / "a.txt").write_bytes(b"caf\xe9\n")
     shown = desk.take_file(str(tmp_path / "a.txt"), visitor(desk))
-    assert shown[3] is None and "save it as UTF-8" in shown[0]
+    assert shown["human_file"] is None and "save it as UTF-8" in shown["human_preview"]
     (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": " "}\n', encoding="utf-8")
     shown = desk.take_file(str(tmp_path / "a.jsonl"), visitor(desk))
-    assert shown[3] == gr.skip() and "2 texts" in shown[0]
+    assert "human_file" not in shown and "2 texts" in shown["human_preview"]
     with pytest.raises(gr.Error, match=r"the human set holds .* or set “Empty texts” to “drop”"):
         press(desk, model="a\nb")
     (tmp_path / "b.txt").write_text("one\n", encoding="utf-8")
-    assert "<strong>1 text</strong>" in desk.take_file(str(tmp_path / "b.txt"), visitor(desk))[0]
+    assert "<strong>1 text</strong>" in desk.take_file(str(tmp_path / "b.txt"), visitor(desk))["human_preview"]

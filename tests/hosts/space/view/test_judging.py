@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from mauve_metric import rank_by_preferences, score_boundary_guesses
-from mauve_metric.hosts.space.session.judging import ANSWERS, MOST_JUDGED, REASONS, deal, pairs_of, rounds_of, table
 from mauve_metric.hosts.space.session.uploads import TextSet
+from mauve_metric.hosts.space.view.judging import ANSWERS, MOST_JUDGED, REASONS, deal, pairs_of, rounds_of, table
 
 
 def texts(word: str, rows: int = 40, sentences: int = 12) -> list[str]:
@@ -110,8 +110,7 @@ def test_rounds_end_after_enough_texts_and_unusable_texts_are_an_error() -> None
 def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
     pytest.importorskip("gradio")
     from mauve_metric.hosts.space.limits import Limits
-    from mauve_metric.hosts.space.session.judging import Pair, Round
-    from mauve_metric.hosts.space.view.judging import judged_sets, pair_shown, round_shown
+    from mauve_metric.hosts.space.view.judging import Pair, Round, judged_sets, pair_shown, round_shown
 
     bad = "<img src=x onerror=1>"
     this = Round("m 1", "m", ("Fine.", bad, bad), 3)
