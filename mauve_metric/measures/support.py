@@ -4,7 +4,8 @@ Clipped density and coverage, which no outlier can inflate, are in units of good
 
 A set's support is the union of balls around its points, each reaching to the k-th nearest other point of the set.
 Distances are computed in blocks with float32 matrix products; every comparison that their rounding could decide is
-made again in float64 on the rows as they came, so that the result is exact, ties included.
+made again in float64 on the rows as they came, so that the result is exact, ties included. Copies of a row are
+looked at once and counted as often as they occur.
 
 Rows that come out of a model are known to about 1e-6 of their length: the same text in another batch, with more
 threads or on another processor has other last digits, and where texts occur twice these would decide who is on the
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -46,12 +48,22 @@ class SupportScores(NamedTuple):
 
 
 class _Points(NamedTuple):
-    """The rows of one set. left @ other.rightᵀ are squared distances of the centred and scaled rows."""
+    """The distinct rows of one set. left @ other.rightᵀ are squared distances."""
 
-    rows: Array  # (n, d), as they came
-    left: Rows  # [-2x, 1, ‖x‖²] of the centred and scaled rows, (n, d + 2)
+    rows: Array  # (m, d), as they came
+    weights: Integers  # how often each occurs, (m,)
+    left: Rows  # [-2x, 1, ‖x‖²] of the centred and scaled rows, (m, d + 2)
     right: Rows  # [x, ‖x‖², 1]
-    length: Floats  # of the centred and scaled rows, (n,)
+    length: Floats  # of the centred and scaled rows, (m,)
+    places: Integers  # of each row of the set among the distinct ones, (n,)
+
+
+class _Pairs(NamedTuple):
+    """Some pairs of rows of two sets, with their squared distances."""
+
+    i: Integers
+    j: Integers
+    squared: Floats
 
 
 def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, tolerance: float = 0.0) -> SupportScores:
@@ -73,22 +85,37 @@ def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, toleran
     for name, side in (("p", p), ("q", q)):
         if len(side) <= k:
             raise ValueError(f"{name} must have more than k={k} rows for nearest neighbours, got {len(side)}")
-    in_p_balls, filled = ball_counts(p, q, k, tolerance=tolerance, strict=strict)
-    in_q_balls, _ = ball_counts(q, p, k, tolerance=tolerance, strict=strict)
+    mean, unit = _frame(p, q)
+    p_points, q_points = _points(p, mean, unit), _points(q, mean, unit)
+    p_radii, q_radii = (
+        _moved_edge(_squared_radii(points, k, unit), -tolerance if strict else tolerance)
+        for points in (p_points, q_points)
+    )
+    in_p_balls = np.zeros(len(q_points.rows))  # human balls around each model text
+    p_ball_filled, p_in_support = (np.zeros(len(p_points.rows), dtype=bool) for _ in range(2))
+    size = max(1, _BLOCK_ELEMENTS // len(p_points.rows))
+    for start in range(0, len(q_points.rows), size):
+        block = _part(q_points, slice(start, start + size))
+        squared = _squared_distances(block, p_points)
+        i, j = _inside(squared, block, p_points, p_radii, unit, strict, by_row=False)
+        in_p_balls[start : start + size] = np.bincount(i, p_points.weights[j], minlength=len(squared))
+        p_ball_filled[j] = True
+        _, j = _inside(squared, block, p_points, q_radii[start : start + size], unit, strict, by_row=True)
+        p_in_support[j] = True
     return SupportScores(
-        precision=float((in_p_balls > 0).mean()),
-        recall=float((in_q_balls > 0).mean()),
-        density=float(in_p_balls.sum() / len(q) / k),
-        coverage=float((filled > 0).mean()),
+        precision=float((in_p_balls > 0) @ q_points.weights / len(q)),
+        recall=float(p_in_support @ p_points.weights / len(p)),
+        density=float(in_p_balls @ q_points.weights / len(q) / k),
+        coverage=float(p_ball_filled @ p_points.weights / len(p)),
     )
 
 
 def ball_counts(
-    p: Array, rows: Array, k: int, at_most_median: bool = False, tolerance: float = 0.0, strict: bool = False
+    p: Array, rows: Array, k: int, at_most_median: bool = False, tolerance: float = 0.0
 ) -> tuple[Integers, Integers]:
     """Number of human balls around each of some rows, (n,), and number of the rows in each human ball, (n_p,).
 
-    A ball reaches to the k-th nearest other point of `p`, its edge included unless `strict`.
+    A ball reaches to the k-th nearest other point of `p`, its edge included.
 
     Args:
         p, rows: shapes (n_p, r) and (n, r), finite. k: the neighbour that sets a ball's radius.
@@ -103,59 +130,74 @@ def ball_counts(
     """
     if len(p) <= k:
         raise ValueError(f"p must have more than k={k} rows for nearest neighbours, got {len(p)}")
-    # the mean of all rows and the power of two below the largest coordinate about it, by which scaling rounds nothing
-    mean = (p.sum(axis=0, dtype=np.float64) + rows.sum(axis=0, dtype=np.float64)) / (len(p) + len(rows))
-    reach = max(float(np.abs(end - mean).max()) for side in (p, rows) for end in (side.min(axis=0), side.max(axis=0)))
-    unit = 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0
+    mean, unit = _frame(p, rows)
     balls, points = _points(p, mean, unit), _points(rows, mean, unit)
-    squared_radii = _squared_radii(balls, k)
+    radii = _squared_radii(balls, k, unit)
     if at_most_median:
-        ordered = np.sort(squared_radii)
+        ordered = np.sort(np.repeat(radii, balls.weights))
         low, high = float(ordered[(len(p) - 1) // 2]), float(ordered[len(p) // 2])
-        squared_radii = np.minimum(squared_radii, low if low == high else ((math.sqrt(low) + math.sqrt(high)) / 2) ** 2)
-    radii, by = np.sqrt(squared_radii), -tolerance if strict else tolerance
-    limits = np.where(radii + by > 0, squared_radii + by * (2 * radii + by), 0.0)  # of squared distances
-    slack = _slack(balls.length, points.length, p.shape[1])
-    least, most = ((limits / unit**2 + side * slack).astype(np.float32) for side in (-1, 1))
-    around, inside = np.zeros(len(rows), dtype=np.int64), np.zeros(len(p), dtype=np.int64)
-    for some in _steps(len(rows), _BLOCK_ELEMENTS // len(p)):
-        squared = _squared_distances(points, some, balls)
-        found = squared <= most
-        i, j = np.divmod(np.flatnonzero(found & (squared >= least)), len(p))
-        exact = _exact(rows[some], p, i, j)
-        found[i, j] = exact < limits[j] if strict else exact <= limits[j]
-        around[some] = found.sum(axis=1)
-        inside += found.sum(axis=0)
-    return around, inside
+        radii = np.minimum(radii, low if low == high else ((math.sqrt(low) + math.sqrt(high)) / 2) ** 2)
+    radii = _moved_edge(radii, tolerance)
+    around, inside = (np.zeros(len(side.rows), dtype=np.int64) for side in (points, balls))
+    size = max(1, _BLOCK_ELEMENTS // len(balls.rows))
+    for start in range(0, len(points.rows), size):
+        block = _part(points, slice(start, start + size))
+        i, j = _inside(_squared_distances(block, balls), block, balls, radii, unit, strict=False, by_row=False)
+        np.add.at(around, i + start, balls.weights[j])
+        np.add.at(inside, j, block.weights[i])
+    return around[points.places], inside[balls.places]
+
+
+def _frame(p: Array, q: Array) -> tuple[Floats, float]:
+    """The mean of all rows and the power of two below the largest coordinate about it; scaling by it rounds nothing."""
+    mean = (p.sum(axis=0, dtype=np.float64) + q.sum(axis=0, dtype=np.float64)) / (len(p) + len(q))
+    reach = max(float(np.abs(end - mean).max()) for side in (p, q) for end in (side.min(axis=0), side.max(axis=0)))
+    return mean, 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0
 
 
 def _points(rows: Array, mean: Floats, unit: float) -> _Points:
-    n, d = rows.shape
-    length, left, right = np.empty(n), np.empty((n, d + 2), dtype=np.float32), np.empty((n, d + 2), dtype=np.float32)
+    rows, weights, places = _distinct(rows)
+    m, d = rows.shape
+    length = np.empty(m)
+    left, right = np.empty((m, d + 2), dtype=np.float32), np.empty((m, d + 2), dtype=np.float32)
     left[:, d] = right[:, d + 1] = 1
-    for step in _steps(n, _STEP_ELEMENTS // d):
+    for step in _steps(m, d):
         centred = (rows[step] - mean) / unit
         squared = np.einsum("ij,ij->i", centred, centred)
         length[step] = np.sqrt(squared)
         right[step, :d] = centred
         right[step, d] = left[step, d + 1] = squared
         np.multiply(right[step, :d], np.float32(-2), out=left[step, :d])
-    return _Points(rows, left, right, length)
+    return _Points(rows, weights, left, right, length, places)
 
 
-def _steps(rows: int, size: int) -> Iterator[slice]:
-    """Slices of `size` rows, at least one."""
-    return (slice(start, start + max(1, size)) for start in range(0, rows, max(1, size)))
+def _distinct(rows: Array) -> tuple[Array, Integers, Integers]:
+    """The rows without their copies, in the order in which they come, how often each occurs, and each row's place."""
+    rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, places, weights = np.unique(as_bytes, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)
+    return (rows[first[order]] if len(order) < len(rows) else rows), weights[order], np.argsort(order)[places]
 
 
-def _squared_distances(a: _Points, some: slice, b: _Points) -> Rows:
-    """Squared distances of some centred and scaled rows to those of another set, off by at most `_slack`."""
-    squared: Rows = a.left[some] @ b.right.T
+def _steps(rows: int, d: int) -> Iterator[slice]:
+    """Slices of as many rows of d numbers as are worked on at once."""
+    size = max(1, _STEP_ELEMENTS // d)
+    return (slice(start, start + size) for start in range(0, rows, size))
+
+
+def _part(points: _Points, rows: slice) -> _Points:
+    return _Points(*(getattr(points, name)[rows] for name in _Points._fields))
+
+
+def _squared_distances(a: _Points, b: _Points) -> Rows:
+    """Squared distances of the centred and scaled rows, (m_a, m_b), off by at most `_slack`."""
+    squared: Rows = a.left @ b.right.T
     return squared
 
 
 def _slack(lengths: Floats, others: Floats, d: int) -> Floats:
-    """A bound on the rounding error of a row of float32 squared distances, for each row's length, (n,).
+    """A bound on the rounding error of a row of float32 squared distances, for each row's length, (m,).
 
     With u = 2⁻²⁴ the inputs are off by a relative u each, and a sum of d + 2 products by (d + 2)·u times the sum of
     their sizes, in whatever order it is taken: (d + 6)·u·(‖a‖ + ‖b‖)² in all. What falls below float32's range comes
@@ -165,30 +207,130 @@ def _slack(lengths: Floats, others: Floats, d: int) -> Floats:
     return bound
 
 
+def _moved_edge(squared: Floats, by: float) -> Floats:
+    """(√squared + by)², and 0 where that would be the square of a negative radius; `squared` itself for by = 0."""
+    radii = np.sqrt(squared)
+    return np.where(radii + by > 0, squared + by * (2 * radii + by), 0.0)
+
+
+def _inside(
+    squared: Rows,
+    a: _Points,
+    b: _Points,
+    radii: Floats,
+    unit: float,
+    strict: bool,
+    by_row: bool,
+) -> tuple[Integers, Integers]:
+    """The pairs (i of a, j of b) whose distance is at most the radius of i (`by_row`) or of j."""
+    d = a.rows.shape[1]
+    limits = radii / unit**2
+    slack = _slack(a.length, b.length, d) if by_row else _slack(b.length, a.length, d)
+    pairs = _below(squared, (limits + slack)[:, None] if by_row else limits + slack)
+    ball = pairs.i if by_row else pairs.j
+    found = pairs.squared < (limits - slack)[ball]
+    unsure = np.flatnonzero(~found)
+    exact = _exact(a.rows, b.rows, pairs.i[unsure], pairs.j[unsure])
+    found[unsure] = exact < radii[ball[unsure]] if strict else exact <= radii[ball[unsure]]
+    return pairs.i[found], pairs.j[found]
+
+
+def _below(squared: Rows, limits: Floats, first_row: int = 0, first_column: int = 0) -> _Pairs:
+    """The pairs whose squared distance is at most the limit of its row or column, sorted by row."""
+    flat = np.flatnonzero(squared <= limits.astype(np.float32))
+    i, j = np.divmod(flat, squared.shape[1])
+    return _Pairs(i + first_row, j + first_column, squared.ravel()[flat].astype(np.float64))
+
+
 def _exact(a: Array, b: Array, i: Integers, j: Integers) -> Floats:
     """Squared distances of pairs as direct sums of squared differences, the same for the same two points."""
     squared = np.empty(len(i))
-    for step in _steps(len(i), _STEP_ELEMENTS // a.shape[1]):
+    for step in _steps(len(i), a.shape[1]):
         difference = np.subtract(a[i[step]], b[j[step]], dtype=np.float64)
         squared[step] = np.square(difference, out=difference).sum(axis=1)
     return squared
 
 
-def _squared_radii(points: _Points, k: int) -> Floats:
-    """Squared distance from each point to its k-th nearest other point, exact, (n,)."""
-    n, d = points.rows.shape
-    radii, slack, groups = np.empty(n), _slack(points.length, points.length, d), min(_GROUPS * k, n)
-    for some in _steps(n, _BLOCK_ELEMENTS // n):
-        squared = _squared_distances(points, some, points)
-        np.fill_diagonal(squared[:, some], np.inf)
-        # k groups of entries each hold one as small as the k-th smallest of the minima of groups
-        lowest = np.minimum.reduceat(squared, np.arange(groups) * n // groups, axis=1)
-        most = np.partition(lowest, k - 1, axis=1)[:, k - 1] + 2 * slack[some]
-        i, j = np.divmod(np.flatnonzero(squared <= most.astype(np.float32)[:, None]), n)
-        exact = _exact(points.rows[some], points.rows, i, j)
-        nearest_first = exact[np.lexsort((exact, i))]
-        radii[some] = nearest_first[np.searchsorted(i, np.arange(len(squared))) + k - 1]
+def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
+    """Squared distance from each distinct point to its k-th nearest other point, exact, (m,)."""
+    m, d = points.rows.shape
+    radii = np.zeros(m)  # of points with k copies or more
+    if m == 1:
+        return radii
+    slack = _slack(points.length, points.length, d)
+    pairs = _near_pairs(points, min(k, m - 1), slack)
+    pairs = _up_to_kth(pairs, min(k, m - 1), 2 * slack)
+    needed = k + 1 - points.weights  # the copies of the point are neighbours at distance 0
+    row, value = _kth(pairs, points.weights, needed)
+    about = np.zeros(m)
+    about[row] = value
+    unsure = np.flatnonzero(np.abs(pairs.squared - about[pairs.i]) <= 2 * slack[pairs.i])
+    again = pairs.squared * unit**2
+    again[unsure] = _exact(points.rows, points.rows, pairs.i[unsure], pairs.j[unsure])
+    row, value = _kth(pairs._replace(squared=again), points.weights, needed)
+    radii[row] = value
     return radii
+
+
+def _near_pairs(points: _Points, k: int, slack: Floats) -> _Pairs:
+    """Every ordered pair that could be one of the k nearest of its first point, and some more, sorted by that point.
+
+    A square tile of distances serves the points of its rows and those of its columns; the tiles on the diagonal come
+    first and say how far the k-th neighbour of each point can be.
+    """
+    m = len(points.rows)
+    ends = np.linspace(0, m, -(-m // max(1, math.isqrt(_BLOCK_ELEMENTS))) + 1).astype(np.int64).tolist()
+    tiles = [slice(start, end) for start, end in pairwise(ends)]
+    limits, found = np.full(m, np.inf), []
+    for some in tiles:
+        part = _part(points, some)
+        squared = _squared_distances(part, part)
+        np.fill_diagonal(squared, np.inf)
+        if len(squared) > k:
+            limits[some] = _at_least_kth(squared, k) + 2 * slack[some]
+        found.append(_below(squared, limits[some, None], some.start, some.start))
+    for number, some in enumerate(tiles):
+        for other in tiles[number + 1 :]:
+            squared = _squared_distances(_part(points, some), _part(points, other))
+            found.append(_below(squared, limits[some, None], some.start, other.start))
+            i, j, near = _below(squared, limits[other], some.start, other.start)
+            found.append(_Pairs(j, i, near))
+    i, j, near = (np.concatenate([getattr(pairs, name) for pairs in found]) for name in _Pairs._fields)
+    order = np.argsort(i, kind="stable")
+    return _Pairs(i[order], j[order], near[order])
+
+
+def _up_to_kth(pairs: _Pairs, k: int, reach: Floats) -> _Pairs:
+    """The pairs, sorted by i, up to `reach` beyond the k-th nearest of each i: copies can only bring that closer."""
+    count = np.bincount(pairs.i, minlength=len(reach))
+    place = np.arange(len(pairs.i)) - (np.cumsum(count) - count)[pairs.i]
+    table = np.full((len(reach), max(k, int(count.max()))), np.inf)
+    table[pairs.i, place] = pairs.squared
+    limits = np.partition(table, k - 1, axis=1)[:, k - 1] + reach
+    close = np.flatnonzero(pairs.squared <= limits[pairs.i])
+    return _Pairs(*(getattr(pairs, name)[close] for name in _Pairs._fields))
+
+
+def _at_least_kth(squared: Rows, k: int) -> Floats:
+    """For each row a bound that at least k of its entries do not exceed, and hardly more, (n,).
+
+    The k-th smallest of the minima of groups of entries: k groups each hold one that small.
+    """
+    m = squared.shape[1]
+    groups = min(_GROUPS * k, m)
+    lowest = np.minimum.reduceat(squared, np.arange(groups) * m // groups, axis=1)
+    return np.partition(lowest, k - 1, axis=1)[:, k - 1].astype(np.float64)
+
+
+def _kth(pairs: _Pairs, weights: Integers, needed: Integers) -> tuple[Integers, Floats]:
+    """For each row i that needs a neighbour: the smallest distance within which j's of `needed[i]` weight lie."""
+    order = np.lexsort((pairs.squared, pairs.i))
+    i = pairs.i[order]
+    counted = np.cumsum(weights[pairs.j[order]])
+    before = np.append(0, counted)[np.searchsorted(i, i)]
+    reached = np.flatnonzero((counted - before >= needed[i]) & (needed[i] > 0))
+    row, first = np.unique(i[reached], return_index=True)
+    return row, pairs.squared[order][reached[first]]
 
 
 def support_scores_on_device(p: torch.Tensor, q: torch.Tensor, k: int, tolerance: float = 0.0) -> SupportScores:

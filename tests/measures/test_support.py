@@ -242,7 +242,7 @@ def test_the_bound_on_rounding_holds(make: Callable[[int], tuple[Floats, Floats]
     a, b = (support._points(side, mean, 1.0) for side in (p, q))
     for one, other in ((a, b), (a, a)):
         exact = np.square((one.rows[:, None] - other.rows[None]).astype(np.longdouble)).sum(axis=2)
-        error = np.abs(support._squared_distances(one, slice(None), other) - exact)
+        error = np.abs(support._squared_distances(one, other) - exact)
         assert (error <= support._slack(one.length, other.length, p.shape[1])[:, None]).all()
         assert (error <= support._slack(other.length, one.length, p.shape[1])[None]).all()
 
@@ -270,6 +270,16 @@ def test_arguments_are_not_changed() -> None:
 def test_too_few_rows(n_p: int, n_q: int, named: str) -> None:
     with pytest.raises(ValueError, match=f"^{named} must have more than k=4 rows for nearest neighbours, got 4"):
         support_scores(np.zeros((n_p, 2)), np.zeros((n_q, 2)), k=4)
+
+
+@pytest.mark.parametrize("m", [5, 63, 64, 127, 500, 1001])
+def test_bound_of_the_kth_entry(m: int) -> None:
+    """At least k entries of a row reach it, and few more."""
+    rows = np.random.default_rng(m).random((200, m)).astype(np.float32)
+    rows[0] = 1
+    for k in (1, 4):
+        reached = (rows <= support._at_least_kth(rows, k)[:, None]).sum(axis=1)
+        assert reached[1:].min() >= k and reached[1:].mean() < k + 1
 
 
 def copied_texts(seed: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -330,6 +340,23 @@ def test_the_tolerance_moves_the_edge() -> None:
     assert support_scores(p, q, k=1, tolerance=0.01).precision == 0.75
     assert support_scores(p, q, k=1, strict=True).precision == 0.25
     assert support_scores(p, q, k=1, strict=True, tolerance=0.02).precision == 0
+
+
+def test_each_distance_within_a_set_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed = []
+
+    distances = support._squared_distances
+
+    def count(one: support._Points, other: support._Points) -> NDArray[np.float32]:
+        computed.append(len(one.rows) * len(other.rows))
+        return distances(one, other)
+
+    monkeypatch.setattr(support, "_squared_distances", count)
+    monkeypatch.setattr(support, "_BLOCK_ELEMENTS", 50 * 50)
+    p, q = random_pair(14, 500, 400)
+    support_scores(p, q)
+    # half of each square and its diagonal tiles of 50, and all of the rectangle between the sets
+    assert sum(computed) == (500 * 550 + 400 * 450) / 2 + 500 * 400
 
 
 def test_tiles_smaller_than_k(monkeypatch: pytest.MonkeyPatch) -> None:
