@@ -96,7 +96,7 @@ def read_result(path: Path, limits: Limits) -> Opened:
         said = f"{' of '.join(map(str, reversed(first['loc'])))}: {first['msg']}"
     except (ValueError, TypeError, OverflowError) as error:
         said = " ".join(str(error).split())[:300]
-    raise ValueError(f"the result: not a file that “Make files” wrote ({said})")
+    raise ValueError(f"the result: not a file that “Download report and figures” wrote ({said})")
 
 
 def _texts_in(values: object) -> float:

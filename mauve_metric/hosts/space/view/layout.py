@@ -42,7 +42,7 @@ PRIVACY = (
 _MEASURES = (
     "What else the literature measures on sets of texts, beside the scores, and what the human texts have. The texts "
     "are not read again and no other model is run: it takes seconds, for thousands of long texts a minute or more. "
-    "“Make files” below then writes the table as CSV and JSON too, and into the report."
+    "“Download report and figures” below then writes the table as CSV and JSON too, and into the report."
 )
 
 

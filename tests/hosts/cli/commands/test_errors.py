@@ -21,6 +21,8 @@ def test_the_shell_explains_a_code(command: str, code: str, capsys: pytest.Captu
     assert main([command, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found == {name: known[name] for name in (ADVICE if command == "warnings" else KINDS)}
+    assert main([command]) == 0
+    assert set(found) <= set(capsys.readouterr().out.splitlines())
     with pytest.raises(SystemExit, match="2"):
         main([command, "many_texts"])
     assert "there is no code" in capsys.readouterr().err

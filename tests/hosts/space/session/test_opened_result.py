@@ -60,7 +60,7 @@ def test_a_result_file_is_opened_again_without_texts(
     ("change", "message"),
     [
         ({"mauve": 0.99}, "its mauve is not that of its own histograms"),
-        ({"p_hist": [0.5, 0.5, 0.0, "x"]}, "not a file that “Make files” wrote"),
+        ({"p_hist": [0.5, 0.5, 0.0, "x"]}, "not a file that “Download report and figures” wrote"),
         ({"n_p": None}, "n_p: Input should be a valid integer"),
         ({"signature": 3}, "not a file that"),
         ({"mauve_debiased": -5}, r"scores and their intervals must be in \[0, 1\]"),
