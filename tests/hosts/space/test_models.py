@@ -397,11 +397,14 @@ def test_lines_of_the_map_hold_half_and_nine_tenths_of_a_set() -> None:
 # --- the endpoint -------------------------------------------------------------------------------------------------
 
 
-def test_endpoint_compare_gives_what_compare_gives(client: Any) -> None:
+@pytest.mark.parametrize("more", [{}, {"empty_texts": "drop"}])
+def test_endpoint_compare_gives_what_compare_gives(client: Any, more: dict[str, str]) -> None:
+    """Of aligned sets, also where texts that are left out are not the same rows of each."""
+    sets = {name: [" ", *texts[1:]] for name, texts in MODELS.items()} | {"same": MODELS["same"]} if more else MODELS
     answer = client.predict(
-        references=HUMAN[:24], models=MODELS, aligned=True, num_buckets=4, seed=7, api_name="/compare"
+        references=HUMAN[:24], models=sets, aligned=True, num_buckets=4, seed=7, **more, api_name="/compare"
     )
-    wanted = compare(p_text=HUMAN[:24], models=MODELS, aligned=True, **OPTIONS)
+    wanted = compare(p_text=HUMAN[:24], models=sets, aligned=True, **OPTIONS, **more)
     assert answer == json.loads(json.dumps(wanted.to_dict()))
 
 
