@@ -292,7 +292,7 @@ def _forecasts(
     config: MauveConfig,
     groups: Sequence[Integers | None],
 ) -> tuple[float | None, int | None]:
-    """The difference of the two best models that these sets would show, and the texts a set that would show theirs.
+    """Return the smallest difference of the two best models that these sets would show, and texts a set to show theirs.
 
     With 80 % probability; None where a score has no interval. At 1 the score has no slope, so its delta-method error is
     0 there: for a model near 1, the difference is at least the smallest one that separates a score from 1.

@@ -190,7 +190,7 @@ def _score_question(
 def _half_widths(
     units: Array, judges: Array | None, scores: Floats, errors: Errors, pseudo_wins: float, level: float
 ) -> Callable[[Callable[[Floats], Floats]], Floats]:
-    """A function from variances, a function of a covariance (m, m) to (k,), to the half widths of intervals."""
+    """Make a function that turns variances, given as a function of a covariance (m, m) → (k,), into half widths."""
     fisher = bradley_terry.score_covariance(units, scores, errors="fisher", pseudo_wins=pseudo_wins)
     covariances, number = [fisher], None
     if errors == "robust":  # annotators are the units where there are several, but make no interval narrower

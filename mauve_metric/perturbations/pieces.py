@@ -119,7 +119,7 @@ def draws(count: int, strength: float, rng: np.random.Generator, size: int) -> I
 
 
 def change_in(split: Callable[[str], Pieces], change: Callable[[Pieces, float, np.random.Generator], None]) -> Perturb:
-    """From a change of the pieces of one text, in place, to a function of texts.
+    """Turn a function that changes the pieces of one text, in place, into a function of texts.
 
     split: from a text to its pieces. A text that would become empty stays as it is.
     """

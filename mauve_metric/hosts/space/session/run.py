@@ -282,7 +282,7 @@ class Speeds:
         self._scoring = time.monotonic() - began, texts
 
     def seconds(self, new: Mapping[Hashable, Sequence[Sequence[str]]], texts: int) -> float | None:
-        """The time of a run, about; None if a featurizer has not been measured.
+        """Estimate the time of a run; None if a featurizer has not been measured.
 
         Args:
             new: for each featurizer the sets that it has to read. texts: of all sets.

@@ -128,7 +128,7 @@ class Judging:
     preferences: list[dict[str, object]] = field(default_factory=list)
 
     def begin(self) -> None:
-        """Start the clock, the first two sentences shown: the first is always a person's."""
+        """Start the clock and show two sentences, of which the first is always a person's."""
         self.seen, self.looks, self.since = 2, [], time.monotonic()
 
     def guess(self, machine: bool, reason: str | None = None) -> tuple[Round, float] | None:
@@ -168,7 +168,7 @@ class Judging:
 
 
 def deal(rater: str, human: TextSet, models: Mapping[str, TextSet]) -> Judging:
-    """Deal what a person judges: rounds and pairs of these texts in random order, at most 200 of each.
+    """Choose what a person judges: rounds and pairs of these texts in random order, at most 200 of each.
 
     Raises:
         ValueError: no text can be cut into sentences of two writers.

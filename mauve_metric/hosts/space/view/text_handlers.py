@@ -184,7 +184,7 @@ class TextHandlers:
         self.sessions.release(session.models.pop(name).upload)
 
     def _models_shown(self, session: Session, said: Sequence[str] = ()) -> Values:
-        """Empty file box, message, choice about aligned rows, and every place for a set; said: as HTML."""
+        """Return an empty file box, the message `said` as HTML, the choice of alignment, and every place for a set."""
         sets = list(session.models.items())
         values: Values = {"model_file": None, "model_problem": "".join(said), "aligned": gr.update(visible=bool(sets))}
         for number in range(self.limits.model_sets):
