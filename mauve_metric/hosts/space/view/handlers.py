@@ -191,7 +191,7 @@ class Handlers(TextHandlers):
             if session.human is not None and step > 1:
                 self._set_human(session, sampled(session.human, step))
                 for name, side in session.models.items():
-                    session.models.put(name, sampled(side, step))
+                    session.models[name] = sampled(side, step)
                 session.pasted = None
         return self._both_shown(session)
 
