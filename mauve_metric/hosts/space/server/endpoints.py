@@ -278,7 +278,8 @@ def _record(kind: Any) -> Schema:
     meanings = attributes(kind) | (
         {name: score.meaning for name, score in SCORES.items()} if kind is MauveResult else {}
     )
-    hints, found = get_type_hints(kind), {}
+    hints = get_type_hints(kind)
+    found: dict[str, Schema] = {}
     names = [item.name for item in fields(kind) if item.metadata.get("in_dict", True)] if is_dataclass(kind) else hints
     for name in names:
         shape = _of_type(hints[name])

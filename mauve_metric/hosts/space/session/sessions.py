@@ -156,7 +156,7 @@ class Sessions:
         if not name:
             raise ValueError("this request has no session: open the page anew")
         with self._lock:
-            session = self._sessions[name] = self._sessions.pop(name, None) or Session(name)  # as the last
+            session = self._sessions[name] = self._sessions.pop(name, Session(name))  # as the last
             if session.expiry is not None:
                 session.expiry.cancel()
             session.expiry = threading.Timer(self._lifetime, self.drop, [name])
