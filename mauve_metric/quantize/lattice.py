@@ -246,17 +246,13 @@ def num_points(squared_radius: int) -> int:
     return 8 * sum(d for d in range(1, squared_radius + 1) if squared_radius % d == 0 and d % 4)
 
 
+@lru_cache(maxsize=8)
 def points(squared_radius: int) -> Integers:
     """The points u of four integers with ‖u‖² = squared_radius, (m, 4), from the lexicographically largest downwards.
 
     >>> points(1)[:5].tolist()
     [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, -1]]
     """
-    return _points(squared_radius).copy()
-
-
-@lru_cache(maxsize=8)
-def _points(squared_radius: int) -> Integers:
     check_least("squared_radius", squared_radius)
     reach = math.isqrt(squared_radius)
     first = np.indices((2 * reach + 1,) * (DIMENSIONS - 1)).reshape(DIMENSIONS - 1, -1).T - reach
@@ -292,7 +288,7 @@ def nearest_points(vectors: Array, squared_radius: int = 50) -> Labels:
         raise ValueError(f"vectors must have shape (n, {DIMENSIONS}), got {vectors.shape}")
     if not np.isfinite(vectors).all():
         raise NotFinite.of("vectors", "must be finite, got NaN or infinity")
-    found = _points(squared_radius)
+    found = points(squared_radius)
     labels = np.empty(len(vectors), dtype=np.int64)
     for some in blocks_of(len(vectors), len(found)):
         labels[some] = (vectors[some] @ found.T).argmax(axis=1)

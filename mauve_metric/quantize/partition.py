@@ -65,13 +65,11 @@ class Partition:
     labels: for each clustering one array (n_i,) of buckets a set. The first one was started from the sets as they are
     stacked, as in the literature. Of rows in memory the others were started from an order by content: they do not
     depend on the order of the rows, nor on which set a row is of. Of rows that are read in blocks all follow the data.
-    stacking: how the sets were stacked.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
     """
 
     rows: Sequence[ProjectedRows]
     labels: Sequence[Sequence[Labels]]
-    stacking: Stacking
     problems: Sequence[str] = ()
 
     @property
@@ -160,7 +158,7 @@ def partition_sets(
         found += _by_content(sorted_rows, places, sets_of_rows, config, range(1, count), run.verbose)
     labels = [_split(item.labels, stacking) for item in found]
     problems = [item.problem for item in found if item.problem]
-    return Partition([projected[some] for some in stacking.slices()], labels, stacking, problems)
+    return Partition([projected[some] for some in stacking.slices()], labels, problems)
 
 
 def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Array, Integers]:
@@ -287,4 +285,4 @@ def _in_blocks(
         )
     most_rows = KNN_MOST_ROWS if config.knn else 0
     rows = [fitted.apply_all(ArrayRows(some_rows(features, most_rows, config.seed))) for features in sets]
-    return Partition(rows, [_split(run_labels, stacking) for run_labels in labels], stacking)
+    return Partition(rows, [_split(run_labels, stacking) for run_labels in labels])
