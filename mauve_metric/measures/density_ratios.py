@@ -18,6 +18,7 @@ from mauve_metric.measures.cross_fitting import FOLDS, assign_folds, same_rows
 from mauve_metric.measures.frontier import as_frontier, curve_area, curve_through, mauve_floor
 from mauve_metric.runtime.checks import check_known, check_sets
 from mauve_metric.runtime.optional_imports import import_faiss
+from mauve_metric.runtime.threads import one_blas_thread
 
 _WEIGHTS = np.linspace(0, 1, 202)[1:-1]  # mixture weights λ of the area
 _MOST_LOG = 700.0  # of p/q: its exponential is a number
@@ -143,10 +144,11 @@ def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     weights = np.where(is_p, 1 / len(p), 1 / len(q))
 
     found = []
-    for strength in _STRENGTHS:
-        classifier = LogisticRegression(C=strength / len(rows), class_weight="balanced", max_iter=1000)
-        model = make_pipeline(StandardScaler(), squared, StandardScaler(), classifier)
-        found.append(cross_val_predict(model, rows, is_p, cv=split, method="decision_function"))
+    with one_blas_thread():  # ten times as fast: the products are small
+        for strength in _STRENGTHS:
+            classifier = LogisticRegression(C=strength / len(rows), class_weight="balanced", max_iter=1000)
+            model = make_pipeline(StandardScaler(), squared, StandardScaler(), classifier)
+            found.append(cross_val_predict(model, rows, is_p, cv=split, method="decision_function"))
 
     def loss(odds: Array) -> float:
         return float(log_loss(is_p, 1 / (1 + np.exp(-np.clip(odds, -30, 30))), sample_weight=weights))

@@ -125,7 +125,8 @@ class BoundedCentres:
         self._heads = {width: np.hstack([cut(rows, width), ones]) for width in widths if width < rows.shape[1]}
         self._threads = import_faiss().omp_get_max_threads()
         self._libraries = ThreadpoolController()
-        self._pool = ThreadPoolExecutor(self._threads, initializer=self._use_one_thread)
+        # a method as initializer would keep the pool, and with it these rows, alive until the next garbage collection
+        self._pool = ThreadPoolExecutor(self._threads, initializer=_use_one_thread, initargs=(low,))
         self._parts: list[_Part] = []
 
     def start(self, centres: Rows) -> Labels:
@@ -152,11 +153,12 @@ class BoundedCentres:
         with torch_threads, self._libraries.limit(limits=1, user_api="blas"):
             return np.concatenate(list(self._pool.map(label, self._parts)))[None]
 
-    def _use_one_thread(self) -> None:
-        """Keep libraries in a thread of the pool from starting threads of their own."""
-        import_faiss().omp_set_num_threads(1)
-        if self._low is not None:
-            import_torch().set_num_threads(1)
+
+def _use_one_thread(with_torch: bool) -> None:
+    """Keep libraries in a thread of a pool from starting threads of their own."""
+    import_faiss().omp_set_num_threads(1)
+    if with_torch:
+        import_torch().set_num_threads(1)
 
 
 def assign(rows: Rows, centres: Rows) -> Labels:

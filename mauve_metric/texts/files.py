@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -306,6 +306,15 @@ class TextFile:
 
             return list(pyarrow.parquet.read_schema(self._path).names)
         return []
+
+    def first_rows(self, most: int) -> list[Mapping[str, object]]:
+        """The first rows of a table, or records, as their fields; none of lines and lists of texts."""
+        if self._records is None:
+            if self._path.suffix.lower() not in (".csv", ".tsv"):
+                return []
+            columns, rows = read_table(self._path)
+            return [values for _, values in rows[:most]] or [dict.fromkeys(columns, "")]
+        return [record.value for record in self._records[:most] if isinstance(record.value, Mapping)]
 
     def _has(self, field: str) -> bool:
         """Return whether the first record, or the table, has a field."""

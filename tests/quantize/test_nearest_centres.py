@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from functools import partial
 from typing import Any
 
@@ -152,6 +154,19 @@ def test_the_lowest_number_among_equal_centres(way: Any) -> None:
     # twins that moved together still tie; the first of three does not move
     centres = np.concatenate([centres[:1], centres[:1], centres[:1], centres[3:]])
     assert set(follow(search, centres, np.array([2]))[:1]) == {0}
+
+
+def test_a_search_is_freed_when_it_is_not_used_any_more() -> None:
+    rows = np.random.default_rng(0).normal(size=(600, 8)).astype(np.float32)
+    gc.disable()  # which alone could free what refers to itself
+    try:
+        search = BoundedCentres(rows)
+        search.start(rows[None, :20])
+        freed = weakref.ref(search)
+        del search
+        assert freed() is None
+    finally:
+        gc.enable()
 
 
 def test_equal_rows_have_equal_centres() -> None:

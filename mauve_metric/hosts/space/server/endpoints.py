@@ -100,9 +100,8 @@ class Endpoints:
         return sets | aligned | self._options()
 
     def _options(self) -> dict[str, Parameter]:
-        number = MauveConfig.num_buckets
         buckets = f"Number of k-means buckets, at most {self.limits.buckets}; left out: a tenth of the smallest set."
-        options = {_BUCKETS: Parameter(int | None, buckets, None if number == "auto" else number)}
+        options = {_BUCKETS: Parameter(int | None, buckets, None)}
         for name, kind in _OPTIONS.items():
             text = str(config_fields()[name].metadata["help"])
             options[name] = Parameter(kind, f"{text[0].upper()}{text[1:]}.", config_fields()[name].default)
@@ -118,10 +117,15 @@ class Endpoints:
         given = {own: parameter.default for own, parameter in self.parameters(name).items()} | dict(arguments)
         aligned = check_bool("aligned", given.get("aligned", False))
         measures = check_measures(given["measures"]) if name == DESCRIBE else ()
-        models = {"predictions": given["predictions"]} if name == SCORE else given["models"]
-        names = {"predictions": "predictions"} if name == SCORE else self._titles(models, 2 if name == COMPARE else 1)
-        sets = {"references": given["references"]}
-        sets |= {names[own]: texts for own, texts in models.items()} if isinstance(models, dict) else {}
+        models = given["models"] if name != SCORE else {"predictions": given["predictions"]}
+        if not isinstance(models, dict):
+            raise TypeError(f"models must be a dict from names to lists of texts, got {type(models).__name__}")
+        least, most = 2 if name == COMPARE else 1, self.limits.model_sets
+        if not least <= len(models) <= most:
+            other = " (/score is for one)" if least > 1 else ""
+            raise ValueError(f"models must hold {least} to {most} models here{other}, got {len(models)}")
+        names = {own: own if name == SCORE else f"models[{check_name('models', own)!r}]" for own in models}
+        sets = {"references": given["references"]} | {names[own]: texts for own, texts in models.items()}
         checked = {title: check_texts(title, texts, self.limits) for title, texts in sets.items()}
         check_together(checked.values(), self.limits)
         options = {own: given[own] for own in self._options()}
@@ -132,15 +136,6 @@ class Endpoints:
         for title, texts in checked.items():
             text_source(title, texts, empty_texts=config.empty_texts)
         return Job(checked, names, config, aligned, measures)
-
-    def _titles(self, models: object, least: int) -> dict[str, str]:
-        """Return the names of the models in errors; `ValueError` for fewer than `least`."""
-        if not isinstance(models, dict):
-            raise TypeError(f"models must be a dict from names to lists of texts, got {type(models).__name__}")
-        if not least <= len(models) <= self.limits.model_sets:
-            most, other = self.limits.model_sets, " (/score is for one)" if least > 1 else ""
-            raise ValueError(f"models must hold {least} to {most} models here{other}, got {len(models)}")
-        return {name: f"models[{name!r}]" for name in (check_name("models", name) for name in models)}
 
     # --- what they do ---------------------------------------------------------------------------------------------
 
@@ -193,59 +188,6 @@ class Endpoints:
         return measure_texts(texts, sides, names, job.measures, job.config, run, groups=groups)
 
 
-Schema = dict[str, Any]  # JSON Schema
-_PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", types.NoneType: "null"}
-_CURVES = ("divergence_curve", "prd_curve")  # arrays of points
-_ANSWERS = {
-    SCORE: "Every field of the library's `MauveResult`.",
-    COMPARE: "Every field of its `Comparison`.",
-    DESCRIBE: "Every field of its `Description`, without the comparison in it.",
-}
-
-
-def result_schema() -> Schema:
-    """The schema of `MauveResult.to_dict`."""
-    return _record(MauveResult)
-
-
-def comparison_schema() -> Schema:
-    """The schema of `Comparison.to_dict`."""
-    schema = _record(Comparison)
-    own = schema["properties"]["own"]["description"]
-    return _with(schema, mauve_own=_values(_of_type(float)) | {"description": own})
-
-
-def description_schema() -> Schema:
-    """The schema of `Description.to_dict`."""
-    meaning = {"description": "what to know before believing the scores"}
-    return _with(_record(Description), warnings=_of_type(tuple[ScoreWarning, ...]) | meaning)
-
-
-def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
-    """Add to gradio's (6.31) description of the endpoints the meanings of the parameters and the schema of the answers.
-
-    Args:
-        info: what `Blocks.get_api_info` gives, changed in place.
-        endpoints: of the page.
-    """
-    answers = {SCORE: result_schema, COMPARE: comparison_schema, DESCRIBE: description_schema}
-    for path, endpoint in info["named_endpoints"].items():
-        name = path.strip("/")
-        if name not in endpoints.names:
-            continue
-        parameters = endpoints.parameters(name)
-        for item in endpoint["parameters"]:
-            meaning = parameters[item["parameter_name"]].meaning
-            item |= {"label": item["parameter_name"], "component": "parameter"}
-            item["type"] = {**item["type"], "description": meaning}
-            item["python_type"] = {**item["python_type"], "description": meaning}
-        (returned,) = endpoint["returns"]
-        returned |= {"label": "result", "component": "JSON", "type": answers[name]() | _description(_ANSWERS[name])}
-        kinds = "dict[str, float | int | str | bool | list | dict | None]"
-        returned["python_type"] = {"type": kinds, "description": _ANSWERS[name]}
-    return info
-
-
 def attributes(kind: type) -> dict[str, str]:
     """Read the meaning of each attribute from the docstring of a class, "a, b: meaning" for those that share one.
 
@@ -262,8 +204,58 @@ def attributes(kind: type) -> dict[str, str]:
     }
 
 
+Schema = dict[str, Any]  # JSON Schema
+_PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", types.NoneType: "null"}
+_CURVES = ("divergence_curve", "prd_curve")  # arrays of points
+_ANSWERS: dict[str, tuple[type, dict[str, tuple[object, str]], str]] = {  # class, what else `to_dict` gives, meaning
+    SCORE: (MauveResult, {}, "Every field of the library's `MauveResult`."),
+    COMPARE: (
+        Comparison,
+        {"mauve_own": (Mapping[str, float], attributes(Comparison)["own"])},
+        "Every field of its `Comparison`.",
+    ),
+    DESCRIBE: (
+        Description,
+        {"warnings": (tuple[ScoreWarning, ...], "what to know before believing the scores")},
+        "Every field of its `Description`, without the comparison in it.",
+    ),
+}
+
+
+def answer_schema(name: str) -> Schema:
+    """The schema of the answers of an endpoint."""
+    kind, more, _ = _ANSWERS[name]
+    schema = _record(kind)
+    schema["properties"] |= {own: _of_type(hint) | {"description": said} for own, (hint, said) in more.items()}
+    return schema | {"required": list(schema["properties"])}
+
+
+def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
+    """Add to gradio's (6.31) description of the endpoints the meanings of the parameters and the schema of the answers.
+
+    Args:
+        info: what `Blocks.get_api_info` gives, changed in place.
+        endpoints: of the page.
+    """
+    for path, endpoint in info["named_endpoints"].items():
+        name = path.strip("/")
+        if name not in endpoints.names:
+            continue
+        parameters = endpoints.parameters(name)
+        for item in endpoint["parameters"]:
+            meaning = parameters[item["parameter_name"]].meaning
+            item |= {"label": item["parameter_name"], "component": "parameter"}
+            item["type"] = {**item["type"], "description": meaning}
+            item["python_type"] = {**item["python_type"], "description": meaning}
+        (returned,) = endpoint["returns"]
+        meaning = {"description": _ANSWERS[name][-1]}
+        returned |= {"label": "result", "component": "JSON", "type": answer_schema(name) | meaning}
+        returned["python_type"] = {"type": "dict[str, float | int | str | bool | list | dict | None]", **meaning}
+    return info
+
+
 def _of_type(hint: object) -> Schema:
-    """The schema of the values of a type as `numbers.plain` writes them."""
+    """The schema of the values of a type as `result_methods.plain` writes them."""
     if hint in _PLAIN:
         return {"type": _PLAIN[hint]}
     origin, inner = get_origin(hint), get_args(hint)
@@ -272,45 +264,25 @@ def _of_type(hint: object) -> Schema:
     if origin is Literal:
         return {"enum": list(inner)}
     if origin is np.ndarray:
-        return _list(_of_type(float))
+        return {"type": "array", "items": {"type": "number"}}
     if origin is tuple:
-        several = Ellipsis not in inner
-        return _list(_of_type(inner[0])) | ({"minItems": len(inner), "maxItems": len(inner)} if several else {})
-    if origin in (dict, Mapping) and inner[1] is not Any:
-        return _values(_of_type(inner[1]))
-    if isinstance(hint, type) and (is_dataclass(hint) or hasattr(hint, "_fields")):
-        return _record(hint)
-    return {"type": "object"}
+        several = {} if Ellipsis in inner else {"minItems": len(inner), "maxItems": len(inner)}
+        return {"type": "array", "items": _of_type(inner[0]), **several}
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": _of_type(inner[1])}
+    return {} if hint is Any else _record(hint)
 
 
-def _record(kind: type) -> Schema:
+def _record(kind: Any) -> Schema:
     """The schema of a named tuple or dataclass."""
-    meanings = attributes(kind)
-    if kind is MauveResult:
-        meanings |= {name: score.meaning for name, score in SCORES.items()}
-    hints, names = get_type_hints(kind), getattr(kind, "_fields", ())
-    if is_dataclass(kind):
-        names = [item.name for item in fields(kind) if item.metadata.get("in_dict", True)]
-    found = {}
+    meanings = attributes(kind) | (
+        {name: score.meaning for name, score in SCORES.items()} if kind is MauveResult else {}
+    )
+    hints = get_type_hints(kind)
+    found: dict[str, Schema] = {}
+    names = [item.name for item in fields(kind) if item.metadata.get("in_dict", True)] if is_dataclass(kind) else hints
     for name in names:
-        shape = _list(_list(_of_type(float))) if name in _CURVES else _of_type(hints[name])
-        found[name] = shape | _description(meanings.get(name))
-    return _with({}, **found)
-
-
-def _with(schema: Schema, **properties: Schema) -> Schema:
-    """The schema of an object with further properties, all of which are there."""
-    every = {**schema.get("properties", {}), **properties}
-    return {"type": "object", "properties": every, "required": list(every)}
-
-
-def _values(schema: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": schema}
-
-
-def _list(schema: Schema) -> Schema:
-    return {"type": "array", "items": schema}
-
-
-def _description(meaning: str | None) -> Schema:
-    return {"description": meaning} if meaning else {}
+        shape = _of_type(hints[name])
+        shape = {"type": "array", "items": shape} if name in _CURVES else shape
+        found[name] = shape | ({"description": meanings[name]} if name in meanings else {})
+    return {"type": "object", "properties": found, "required": list(found)}

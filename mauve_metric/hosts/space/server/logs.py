@@ -6,31 +6,17 @@ gradio (6.31), uvicorn and asyncio report errors by tracebacks, whose last line 
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 import traceback
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Iterator
 
 _OF_SERVER = ("gradio", "uvicorn", "asyncio", "httpx", "httpcore", "starlette", "fastapi", "mcp", "python_multipart")
-_DEEPEST = 10  # causes of causes
 
 
-def places(error: BaseException, depth: int = 0) -> str:
-    """Format a traceback without the messages of the error and its causes.
-
-    >>> places(ValueError("a private text"))
-    'ValueError (its words are left out here: they may quote texts)\\n'
-    """
-    lines = ["Traceback (most recent call last):\n", *traceback.format_tb(error.__traceback__)]
-    text = "".join(lines) if error.__traceback__ is not None else ""
-    text += f"{type(error).__name__} (its words are left out here: they may quote texts)\n"
-    context = None if error.__suppress_context__ else error.__context__
-    causes = [cause for cause in (error.__cause__ or context,) if cause is not None]
-    causes += error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    if depth < _DEEPEST:
-        text += "".join(f"which came of {places(cause, depth + 1)}" for cause in causes)
-    return text
+def _without_message(error: traceback.TracebackException, **_: object) -> Iterator[str]:
+    """In place of `TracebackException.format_exception_only`, which all tracebacks call, those of causes too."""
+    kind = getattr(error, "exc_type_str", None) or getattr(error.exc_type, "__name__", "an error")
+    yield f"{kind} (its words are left out here: they may quote texts)\n"
 
 
 def keep_texts_out() -> Callable[[], None]:
@@ -39,22 +25,14 @@ def keep_texts_out() -> Callable[[], None]:
     Tracebacks that are printed, records of `logging` with an error, and what the server's packages log, of which the
     first line is kept. Meant for a process that is a server and nothing else.
     """
-    was = traceback.print_exception, logging.getLogRecordFactory(), threading.excepthook
-
-    def print_places(
-        exc: object, /, value: object = None, *_: object, file: TextIO | None = None, **__: object
-    ) -> None:
-        error = value if isinstance(value, BaseException) else exc
-        said = places(error) if isinstance(error, BaseException) else "an error without a kind\n"
-        (sys.stderr if file is None else file).write(said)
+    of_error = traceback.TracebackException.format_exception_only
+    of_log, of_thread = logging.getLogRecordFactory(), threading.excepthook
 
     def record(*values: object, **named: object) -> logging.LogRecord:
-        """Replace the error of a record by its type and place."""
-        record = was[1](*values, **named)
+        """Make a record without the words of its error."""
+        record = of_log(*values, **named)
         found = record.exc_info
         error: BaseException | None = found[1] if isinstance(found, tuple) else None
-        if error is not None:
-            record.exc_info, record.exc_text = None, places(error).rstrip("\n")
         if error is not None or record.name.split(".")[0] in _OF_SERVER:
             message = record.getMessage()
             for words in (str(error), repr(error), *map(str, error.args)) if error is not None else ():
@@ -62,15 +40,12 @@ def keep_texts_out() -> Callable[[], None]:
             record.msg, record.args = message.split("\n")[0], ()
         return record
 
-    def of_thread(args: threading.ExceptHookArgs) -> None:
-        if args.exc_value is not None:
-            print_places(args.exc_value)
-
     def put_back() -> None:
-        traceback.print_exception, threading.excepthook = was[0], was[2]
-        logging.setLogRecordFactory(was[1])
+        traceback.TracebackException.format_exception_only = of_error  # type: ignore[method-assign]
+        threading.excepthook = of_thread
+        logging.setLogRecordFactory(of_log)
 
-    traceback.print_exception = print_places  # type: ignore[assignment]  # which `print_exc` and `logging` call too
-    threading.excepthook = of_thread
+    traceback.TracebackException.format_exception_only = _without_message  # type: ignore[method-assign,assignment]
+    threading.excepthook = lambda args: traceback.print_exception(args.exc_type, args.exc_value, args.exc_traceback)
     logging.setLogRecordFactory(record)
     return put_back

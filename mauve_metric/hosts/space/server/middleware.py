@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import traceback
 
 from gradio.route_utils import API_PREFIX
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mauve_metric.hosts.space.limits import Limits
@@ -14,14 +14,6 @@ from mauve_metric.hosts.space.limits import Limits
 logger = logging.getLogger(__name__)
 
 _MOST_THROWN_AWAY = 4  # times the largest body
-
-
-async def answer(send: Send, status: int, sentence: str) -> None:
-    """Answer a request as gradio answers those that it refuses."""
-    detail = json.dumps({"detail": sentence}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(detail)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": detail})
 
 
 class ErrorAnswers:
@@ -54,14 +46,15 @@ class ErrorAnswers:
             logger.warning("a request ended with %s at %s", type(error).__name__, place)
             if started:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
-            elif isinstance(error, TypeError) and "/call/" in scope["path"]:
-                await answer(send, 422, str(error))  # gradio's sentence about names that are missing or unknown
+                return
+            status, sentence = 500, "the request could not be answered"
+            if isinstance(error, TypeError) and "/call/" in scope["path"]:
+                status, sentence = 422, str(error)  # gradio's sentence about names that are missing or unknown
             elif isinstance(error, KeyError) and "/call/" in scope["path"]:
-                await answer(send, 404, "there is no endpoint of this name")
+                status, sentence = 404, "there is no endpoint of this name"
             elif isinstance(error, (ValueError, RecursionError)):
-                await answer(send, 400, "the request holds a value that cannot be read: expected JSON without NaN")
-            else:
-                await answer(send, 500, "the request could not be answered")
+                status, sentence = 400, "the request holds a value that cannot be read: expected JSON without NaN"
+            await JSONResponse({"detail": sentence}, status)(scope, receive, send)
 
 
 class BodyLimit:
@@ -92,7 +85,14 @@ class BodyLimit:
         most = self.most_of(scope["path"])
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > most:
-            await self._refuse(most, receive, send)
+            thrown = 0  # without reading the body, most clients would only see a broken connection
+            while thrown < _MOST_THROWN_AWAY * most:
+                message = await receive()
+                thrown += len(message.get("body", b""))
+                if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                    break
+            detail = f"a request may have at most {most // 2**20} MB here"
+            await JSONResponse({"detail": detail}, 413)(scope, receive, send)
             return
         seen = 0
 
@@ -104,13 +104,3 @@ class BodyLimit:
             return {"type": "http.disconnect"} if seen > most else message
 
         await self.app(scope, receive_and_count, send)
-
-    async def _refuse(self, most: int, receive: Receive, send: Send) -> None:
-        """Answer 413 after discarding the body; otherwise most clients would only see a broken connection."""
-        thrown = 0
-        while thrown < _MOST_THROWN_AWAY * most:
-            message = await receive()
-            thrown += len(message.get("body", b""))
-            if message["type"] == "http.disconnect" or not message.get("more_body", False):
-                break
-        await answer(send, 413, f"a request may have at most {most // 2**20} MB here")

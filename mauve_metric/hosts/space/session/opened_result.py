@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from mauve_metric.api.explain import explain_model
 from mauve_metric.api.score import curve_band, debiased_estimates, score_histograms
@@ -53,19 +50,12 @@ class Opened:
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
         """The parts of a model's gap; no bucket is described, since that needs the texts."""
-        return self._explanations[name]
-
-    @cached_property
-    def _explanations(self) -> dict[str, Explanation]:
-        found = {}
-        for name, result in self.results.items():
-            labels = result.p_labels, result.q_labels
-            # zero rows: only described buckets would show their places
-            rows = [np.zeros((len(side), 1), dtype=np.float32) for side in labels]
-            partition = Partition(rows, [labels, labels], Stacking((len(labels[0]), len(labels[1])), p_first=True))
-            texts = Readable.of([None, None])
-            found[name] = explain_model(partition, 1, result, self.resolved, texts, buckets=0, texts=0)
-        return found
+        result = self.results[name]
+        labels = result.p_labels, result.q_labels
+        # zero rows: only described buckets would show their places
+        rows = [np.zeros((len(side), 1), dtype=np.float32) for side in labels]
+        partition = Partition(rows, [labels, labels], Stacking((len(labels[0]), len(labels[1])), p_first=True))
+        return explain_model(partition, 1, result, self.resolved, Readable.of([None, None]), buckets=0, texts=0)
 
 
 def read_result(path: Path, limits: Limits) -> Opened:
@@ -77,7 +67,7 @@ def read_result(path: Path, limits: Limits) -> Opened:
     if path.stat().st_size > limits.bytes:
         raise ValueError(f"the result: a file may have at most {limits.megabytes} MB here")
     try:
-        values = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_number, parse_float=_number)
+        values = json.loads(path.read_text(encoding="utf-8-sig"))
         if not isinstance(values, dict):
             raise ValueError(f"an object is expected, got {type(values).__name__}")
         if not (texts := _texts_in(values)) <= _MOST_TEXTS:
@@ -107,14 +97,6 @@ def _texts_in(values: object) -> float:
     return sum(sizes) + sum(map(_texts_in, values.values()))
 
 
-def _number(text: str) -> float:
-    """A number of JSON; `ValueError` for NaN and infinity, which 1e999 is too."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text:.40} is no number")
-    return number
-
-
 def _results_in(values: Mapping[str, Any], part: str, most: int) -> list[tuple[str, Mapping[str, Any]]]:
     """The results in a part of a file, with their names."""
     given = values.get(part, {})
@@ -125,9 +107,8 @@ def _results_in(values: Mapping[str, Any], part: str, most: int) -> list[tuple[s
     return [(check_name(part, name), one) for name, one in given.items()]
 
 
-@functools.cache
-def _model(kind: type) -> type[BaseModel]:
-    """The fields of a dataclass of numbers that its JSON holds, with their types."""
+def _check_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a dataclass that are in its JSON; `ValidationError` for another type, NaN and infinity."""
     hints = get_type_hints(kind) | {"warnings": _WARNINGS, "mauve_runs": list[float]}
     leave = (*_OF_HISTOGRAMS, "models", "explanations", "by_featurizer", "signature_entries")
     given: dict[str, Any] = {
@@ -135,12 +116,8 @@ def _model(kind: type) -> type[BaseModel]:
         for item in fields(kind)
         if item.init and item.metadata.get("in_dict", True) and item.name not in leave
     }
-    return create_model(kind.__name__, **given)
-
-
-def _check_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a dataclass that are in its JSON; `ValidationError` for another type."""
-    return dict(_model(kind).model_validate(values))
+    model = create_model(kind.__name__, __config__=ConfigDict(allow_inf_nan=False), **given)
+    return dict(model.model_validate(values))
 
 
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:

@@ -16,7 +16,7 @@ from mauve_metric.api.compute import with_normalised, with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.opening import check_sides
 from mauve_metric.api.score import resolve_config, score_features, score_partition
-from mauve_metric.arrays import Array, Features
+from mauve_metric.arrays import Features
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_files import EACH_TEXT
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
@@ -28,7 +28,6 @@ from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
 from mauve_metric.quantize.partition import Partition, partition_sets
-from mauve_metric.quantize.projection import unit_rows
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
@@ -115,11 +114,6 @@ class Embedded:
         """The texts and their phrases."""
         return Readable.of([self.kept(number) for number in range(len(self.texts))])
 
-    @cached_property
-    def variance(self) -> float:
-        """The variance of the features, see `unit_variance`."""
-        return unit_variance([all_rows(side.features) for side in self.sets])
-
 
 def unread(texts: Sequence[list[str]], config: MauveConfig, kept: Embedded | None) -> list[list[str]]:
     """The sets whose features under this config are not among those that are kept."""
@@ -133,15 +127,6 @@ def unread(texts: Sequence[list[str]], config: MauveConfig, kept: Embedded | Non
 def kept_texts(texts: Sequence[str], strip: str) -> list[str]:
     """Apply `strip` to texts and drop the empty ones."""
     return [text for text in Stripping(strip).each(texts) if text.strip()]
-
-
-def unit_variance(features: Sequence[Array]) -> float:
-    """The variance of the rows of all sets, scaled to length 1: the mean squared distance to their mean."""
-    total, number, squares = np.zeros(features[0].shape[1]), 0, 0.0
-    for part in features:
-        unit = unit_rows(part)
-        total, number, squares = total + unit.sum(axis=0), number + len(unit), squares + float(np.square(unit).sum())
-    return squares / number - float(np.square(total / number).sum())
 
 
 def embed(

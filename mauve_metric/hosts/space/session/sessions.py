@@ -9,10 +9,8 @@ import contextlib
 import shutil
 import tempfile
 import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Container
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradio.utils import get_upload_folder
@@ -27,58 +25,16 @@ from mauve_metric.results.plain_text import one_line
 LONGEST_NAME = 60
 
 
-class ModelSets(dict[str, TextSet]):
-    """Names → sets, in the order in which they came.
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, with a number appended if a set has it already.
 
-    Args:
-        most: sets at a time.
+    >>> free_name("greedy", ["greedy"]), free_name("beam", ["greedy"])
+    ('greedy-2', 'beam')
     """
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._most = most
-
-    def check_room(self, name: str) -> None:
-        """Raise `ValueError` if one more set would be too many."""
-        if len(self) >= self._most:
-            raise ValueError(
-                f"{title_of(name)} was not taken: at most {self._most} model sets are compared here, remove one first"
-            )
-
-    def free_name(self, name: str) -> str:
-        """The name, with a number appended if a set has it already.
-
-        >>> sets = ModelSets(8)
-        >>> sets.put("greedy", TextSet("it", "greedy.txt", ["a"]))
-        >>> sets.free_name("greedy"), sets.free_name("beam")
-        ('greedy-2', 'beam')
-        """
-        free, number = name, 2
-        while free in self:
-            free, number = f"{name}-{number}", number + 1
-        return free
-
-    def put(self, name: str, side: TextSet) -> None:
-        """Add a set, or replace the one of that name."""
-        if name not in self:
-            self.check_room(name)
-        self[name] = side
-
-    def renamed(self, old: str, new: str) -> ModelSets:
-        """The sets with one renamed, at its position.
-
-        Raises:
-            ValueError: no name, or one that another set has.
-        """
-        new = clean_name(new)
-        if not new:
-            raise ValueError(f"{title_of(old)}: a name must not be empty")
-        if new != old and new in self:
-            raise ValueError(f"{title_of(old)} cannot be called “{new}”: another set has this name, expected a new one")
-        found = ModelSets(self._most)
-        for name, side in self.items():
-            found[new if name == old else name] = replace(side, title=title_of(new)) if name == old else side
-        return found
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    return free
 
 
 def clean_name(name: str) -> str:
@@ -117,7 +73,6 @@ def delete_upload(path: Path) -> None:
 
 
 HOUR = 3600  # seconds: without use, until a visitor's texts are dropped; on the disk, until an upload is deleted
-_SWEEP = 60.0  # seconds between two sweeps
 
 
 @dataclass
@@ -144,18 +99,18 @@ class Session:
     """One visitor's texts, features and last result.
 
     name: of the browser's session. human, models: the sets that are on the page. pasted: the name of the set that the
-    models' paste box holds. shown: the last result. run: the one in progress. folder: of the files to take away. lock:
-    held while something is computed. editing: held while the sets change.
+    models' paste box holds. shown: the last result. run: the one in progress. folder: of the files to take away.
+    expiry: drops the session. lock: held while something is computed. editing: held while the sets change.
     """
 
     name: str
-    models: ModelSets
+    models: dict[str, TextSet] = field(default_factory=dict)
     human: TextSet | None = None
     pasted: str | None = None
     shown: Shown | None = None
     run: Run | None = None
     folder: Path | None = None
-    used: float = 0.0
+    expiry: threading.Timer | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     editing: threading.RLock = field(default_factory=threading.RLock)
 
@@ -185,18 +140,13 @@ class Sessions:
 
     Args:
         most: kept at a time.
-        model_sets: of one visitor at a time.
         lifetime: seconds without use.
-        clock: for tests.
     """
 
-    def __init__(
-        self, most: int, model_sets: int = 8, lifetime: float = HOUR, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._most, self._model_sets, self._lifetime, self._clock = most, model_sets, lifetime, clock
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+    def __init__(self, most: int, lifetime: float = HOUR) -> None:
+        self._most, self._lifetime = most, lifetime
+        self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
-        self._sweeper: threading.Thread | None = None
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -206,32 +156,34 @@ class Sessions:
         if not name:
             raise ValueError("this request has no session: open the page anew")
         with self._lock:
-            session = self._sessions.setdefault(name, Session(name, ModelSets(self._model_sets)))
-            self._sessions.move_to_end(name)
-            session.used = self._clock()
-            leaving = [self._sessions.popitem(last=False)[1] for _ in range(len(self._sessions) - self._most)]
-            if self._sweeper is None:
-                self._sweeper = threading.Thread(target=self._sweep_until_empty, daemon=True)
-                self._sweeper.start()
+            session = self._sessions[name] = self._sessions.pop(name, Session(name))  # as the last
+            if session.expiry is not None:
+                session.expiry.cancel()
+            session.expiry = threading.Timer(self._lifetime, self.drop, [name])
+            session.expiry.daemon = True
+            session.expiry.start()
+            leaving = [*self._sessions][: -self._most]
         for old in leaving:
-            self._forget(old)
+            self.drop(old)
         return session
 
     def drop(self, name: str | None) -> None:
         """Delete a session and its files; stop a run in progress."""
         with self._lock:
             session = self._sessions.pop(name or "", None)
-        if session is not None:
-            self._forget(session)
-
-    def sweep(self) -> None:
-        """Delete the sessions whose time is over."""
-        with self._lock:
-            end = self._clock() - self._lifetime
-            over = [name for name, session in self._sessions.items() if session.used < end]
-            leaving = [self._sessions.pop(name) for name in over]
-        for session in leaving:
-            self._forget(session)
+        if session is None:
+            return
+        if session.expiry is not None:
+            session.expiry.cancel()
+        if session.run is not None:
+            session.run.cancel()
+        sides = session.sets()
+        session.human = session.shown = session.pasted = None
+        session.models = {}
+        if session.folder is not None:
+            shutil.rmtree(session.folder, ignore_errors=True)
+        for side in sides:
+            self.release(side.upload)
 
     def release(self, path: Path | None) -> None:
         """Delete an uploaded file that no session needs any more (equal files of two visitors are one file)."""
@@ -239,23 +191,3 @@ class Sessions:
             needed = {side.path for session in self._sessions.values() for side in session.sets()}
         if path is not None and path not in needed:
             delete_upload(path)
-
-    def _forget(self, session: Session) -> None:
-        if session.run is not None:
-            session.run.cancel()
-        sides = session.sets()
-        session.human = session.shown = session.pasted = None
-        session.models = ModelSets(self._model_sets)
-        if session.folder is not None:
-            shutil.rmtree(session.folder, ignore_errors=True)
-        for side in sides:
-            self.release(side.upload)
-
-    def _sweep_until_empty(self) -> None:
-        while True:
-            time.sleep(_SWEEP)
-            self.sweep()
-            with self._lock:
-                if not self._sessions:
-                    self._sweeper = None
-                    return

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import get_args
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.files import PROMPT_FIELDS, Role, TextFile
-from mauve_metric.texts.formats import format_of
-from mauve_metric.texts.records import Record
-from mauve_metric.texts.tables import parquet_texts, read_table, reading_parquet
-
-if TYPE_CHECKING:
-    import pyarrow
-    import pyarrow.parquet
+from mauve_metric.texts.tables import parquet_texts, reading_parquet
 
 FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet"]
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
@@ -114,24 +108,26 @@ def read_upload(
         raise ValueError(f"{title}: a file may have at most {limits.megabytes} MB here")
     try:
         with _one_at_a_time:
-            found = text_columns(path)
+            file = None if path.suffix.lower() == ".parquet" else TextFile(path)
+            found = _parquet_columns(path, limits) if file is None else text_columns(file)
             columns = tuple(found)
             if column not in columns:
                 free = {name: length for name, length in found.items() if name not in taken}
                 if taken and not free:
                     raise ValueError("this file is the other side's already, and has no further column of texts")
-                column = _choose_column(free, side, _columns_of_tools(path).get(side))
+                of_tool = None if file is None else file.column(side)
+                column = _choose_column(free, side, None if of_tool is None else of_tool.field)
             prompts: Sequence[Hashable] | None = None
-            if path.suffix.lower() == ".parquet":
-                texts = _read_parquet(path, column, limits)
+            if file is None:
+                texts = _read_parquet(path, column, found, limits)
                 field = next((name for name in PROMPT_FIELDS if name in columns and name != column), None)
-                prompts = None if field is None else _read_parquet(path, field, limits)
+                prompts = None if field is None else _read_parquet(path, field, found, limits)
             else:
                 read = TextFile(path, column).side("prediction")
                 texts, prompts, field = read.texts, read.prompts, read.prompt_field
             lines = len(texts)
             if path.suffix.lower() == ".txt":
-                texts = _without_blank_lines(texts)
+                texts = [line for line in texts if line.strip()]
             checked = check_texts(title, texts, limits)
             blank = lines - len(texts)
             return TextSet(title, path.name, checked, columns, column, path, kind, blank, prompts, field)
@@ -167,105 +163,52 @@ def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:
     if len(pasted) > limits.bytes:
         raise ValueError(f"{title}: at most {limits.bytes} characters can be pasted here, got {len(pasted)}")
     lines = pasted.replace("\r\n", "\n").rstrip("\n").split("\n")
-    texts = check_texts(title, _without_blank_lines(lines), limits)
+    texts = check_texts(title, [line for line in lines if line.strip()], limits)
     return TextSet(title, "pasted.txt", texts, kind="paste", blank=len(lines) - len(texts))
 
 
-def _without_blank_lines(lines: Sequence[str]) -> list[str]:
-    """The lines that are not blank."""
-    return [line for line in lines if line.strip()]
-
-
-def text_columns(path: Path) -> dict[str, float]:
-    """The columns of a file that hold texts, with the mean length of the first ones; empty for lines of text.
-
-    An invalid file has no columns; reading it raises the error.
-    """
-    if path.suffix.lower() == ".parquet":
-        return _parquet_columns(path)
-    rows = _first_rows(path)
-    if found := dict.fromkeys(_columns_of_tools(path).values(), 0.0):
-        return found
-    records = [row for row in rows if isinstance(row, dict)]
-    if not records or len(records) < len(rows):
-        return {}
-    for name in itertools.islice(records[0], _MOST_COLUMNS):
-        values = [value for row in records if isinstance(value := row.get(name), str)]
-        if isinstance(name, str) and values:
-            found[name] = sum(map(len, values)) / len(values)
+def text_columns(file: TextFile) -> dict[str, float]:
+    """The columns of a file that hold texts, with the mean length of the first ones; empty for lines of text."""
+    if of_tool := [column.field for side in get_args(Role) if (column := file.column(side)) is not None]:
+        return dict.fromkeys(of_tool, 0.0)
+    rows = file.first_rows(_ROWS_LOOKED_AT)
+    found = {}
+    for name in itertools.islice(rows[0] if rows else (), _MOST_COLUMNS):
+        lengths = [len(value) for row in rows if isinstance(value := row.get(name), str)]
+        if isinstance(name, str) and lengths:
+            found[name] = sum(lengths) / len(lengths)
     return found
 
 
-def _columns_of_tools(path: Path) -> dict[Role, str]:
-    """The column of each side in a file that another tool wrote; empty for other files."""
-    rows = _first_rows(path) if path.suffix.lower() in (".jsonl", ".json") else []
-    try:
-        known = format_of(Record(rows[0], path.name)) if rows else None
-    except (ValueError, RecursionError):  # reading it raises the error
-        return {}
-    if known is None:
-        return {}
-    return {"prediction": known.prediction.field, "reference": (known.reference or known.prediction).field}
-
-
-def _first_rows(path: Path) -> Sequence[object]:
-    """The first rows of a file of records; none for lines of text, or where reading it raises an error."""
-    suffix = path.suffix.lower()
-    try:
-        if suffix in (".csv", ".tsv"):
-            columns, rows = read_table(path)
-            return [values for _, values in rows[:_ROWS_LOOKED_AT]] or [dict.fromkeys(columns, "")]
-        if suffix not in (".jsonl", ".json"):
-            return []
-        content = path.read_text(encoding="utf-8-sig")
-        if suffix == ".json":
-            values = json.loads(content)
-            return values[:_ROWS_LOOKED_AT] if isinstance(values, list) else []
-        lines = (line for line in content.split("\n") if line.strip())
-        return [json.loads(line) for line in itertools.islice(lines, _ROWS_LOOKED_AT)]
-    except (ValueError, RecursionError):
-        return []
-
-
-def _parquet_columns(path: Path) -> dict[str, float]:
-    """The text columns, with the bytes that one text takes in the file."""
+def _parquet_columns(path: Path, limits: Limits) -> dict[str, float]:
+    """The text columns of a parquet file, with the bytes of each as the file states them."""
     import pyarrow
 
-    file = _open_parquet(path)
-    found = {}
-    for index, field in enumerate(file.schema_arrow):
-        kind = field.type.value_type if pyarrow.types.is_dictionary(field.type) else field.type
-        if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
-            found[field.name] = _unpacked_bytes(file, field.name) / max(file.metadata.num_rows, 1) - index * 1e-9
-    return dict(itertools.islice(found.items(), _MOST_COLUMNS))
-
-
-def _open_parquet(path: Path) -> pyarrow.parquet.ParquetFile:
-    parquet = import_parquet()
     with reading_parquet(path):
-        return parquet.ParquetFile(path)
+        file = import_parquet().ParquetFile(path)
+    if file.metadata.num_rows > limits.texts:
+        raise ValueError(f"{path}: at most {limits.texts} texts are taken here, got {file.metadata.num_rows}")
+    sizes: Counter[str] = Counter()
+    for group in file.metadata.to_dict()["row_groups"]:
+        for chunk in group["columns"]:
+            sizes[chunk["path_in_schema"]] += chunk["total_uncompressed_size"]
+    types = {field.name: field.type for field in file.schema_arrow}
+    kinds = {name: kind.value_type if pyarrow.types.is_dictionary(kind) else kind for name, kind in types.items()}
+    named = [name for name, kind in kinds.items() if kind in (pyarrow.string(), pyarrow.large_string())]
+    return {name: sizes[name] for name in named[:_MOST_COLUMNS]}
 
 
-def _unpacked_bytes(file: pyarrow.parquet.ParquetFile, column: str) -> int:
-    """The size of a column as the file states it."""
-    chunks = (chunk for group in file.metadata.to_dict()["row_groups"] for chunk in group["columns"])
-    return sum(chunk["total_uncompressed_size"] for chunk in chunks if chunk["path_in_schema"] == column)
-
-
-def _read_parquet(path: Path, column: str | None, limits: Limits) -> list[str]:
+def _read_parquet(path: Path, column: str | None, sizes: Mapping[str, float], limits: Limits) -> list[str]:
     """The texts of a column, one by one: repeated ones are small in the file and by its own account."""
     if column is None:
         raise ValueError(f"{path} has no column of texts")
-    file = _open_parquet(path)
-    rows, size = file.metadata.num_rows, _unpacked_bytes(file, column)
-    if rows > limits.texts:
-        raise ValueError(f"{path}: at most {limits.texts} texts are taken here, got {rows}")
-    if size > limits.bytes:
-        raise ValueError(f"{path}: the texts may take at most {limits.megabytes} MB unpacked here, got {size} bytes")
+    too_much = f"{path}: the texts may take at most {limits.megabytes} MB unpacked here"
+    if sizes[column] > limits.bytes:
+        raise ValueError(f"{too_much}, got {sizes[column]} bytes")
     texts, characters = [], 0
     for text in parquet_texts(path, column, batch_size=1):
         texts.append(text)
         characters += len(text)
         if characters > limits.bytes:
-            raise ValueError(f"{path}: the texts may take at most {limits.megabytes} MB unpacked here")
+            raise ValueError(too_much)
     return texts

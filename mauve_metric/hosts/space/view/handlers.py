@@ -32,7 +32,6 @@ from mauve_metric.hosts.space.view.showing import (
     measures_values,
     of_model_values,
     result_values,
-    shown_bucket,
 )
 from mauve_metric.hosts.space.view.text_handlers import TextHandlers, Values
 
@@ -191,7 +190,7 @@ class Handlers(TextHandlers):
             if session.human is not None and step > 1:
                 self._set_human(session, sampled(session.human, step))
                 for name, side in session.models.items():
-                    session.models.put(name, sampled(side, step))
+                    session.models[name] = sampled(side, step)
                 session.pasted = None
         return self._both_shown(session)
 
@@ -351,7 +350,7 @@ class Handlers(TextHandlers):
         """Show the texts of a bucket, both sides; skip if the choice is empty or unchanged."""
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
-            if bucket is None or bucket == shown_bucket(shown):
+            if bucket is None or bucket == shown.bucket:
                 return gr.skip()
             shown.bucket = bucket
             return bucket_html(shown, bucket)

@@ -23,7 +23,7 @@ import gradio as gr
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import LABEL, example_sets
 from mauve_metric.hosts.space.session.run import show_errors
-from mauve_metric.hosts.space.session.sessions import HOUR, ModelSets, clean_name, delete_upload, name_of_file, title_of
+from mauve_metric.hosts.space.session.sessions import HOUR, clean_name, delete_upload, free_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
 from mauve_metric.hosts.space.view.markup import escape, render
 from mauve_metric.measures.judgements.boundary_detection import boundary_points
@@ -245,11 +245,11 @@ def judged_sets(human: str | None, models: list[str] | None, limits: Limits) -> 
         if len(models) > limits.model_sets:
             raise ValueError(f"at most {limits.model_sets} files of models' texts are taken here, got {len(models)}")
         people = read_upload("Human texts", human, None, limits, side="reference")
-        found = ModelSets(limits.model_sets)
+        found: dict[str, TextSet] = {}
         for path in models:
             name = name_of_file(path)
-            name = found.free_name(f"{HUMAN} 1" if name == HUMAN else name)
-            found.put(name, read_upload(title_of(name), path, None, limits))
+            name = free_name(f"{HUMAN} 1" if name == HUMAN else name, found)
+            found[name] = read_upload(title_of(name), path, None, limits)
         check_together([people.texts, *(side.texts for side in found.values())], limits)
         return people, found
     finally:

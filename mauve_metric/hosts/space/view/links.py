@@ -87,16 +87,12 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
 
 def _parse_value(name: str, text: str) -> object:
     """A value as Python reads it, "true" and "AUTO" too; anything else is a string."""
-    text = text.strip()[:_LONGEST]
-    for choice in (
-        True,
-        False,
-        None,
-        config_fields()[name].default,
-        *(config_fields()[name].metadata["choices"] or ()),
-    ):
-        if str(choice).lower() == text.lower():
-            return choice
+    text, knob = text.strip()[:_LONGEST], config_fields()[name]
+    choices = {
+        str(choice).lower(): choice for choice in (*(knob.metadata["choices"] or ()), knob.default, None, False, True)
+    }
+    if text.lower() in choices:
+        return choices[text.lower()]
     for kind in (int, float):
         with contextlib.suppress(ValueError):
             return kind(text)
@@ -189,20 +185,14 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
         if name not in featurizers or name in findings:
             raise ValueError(_FOREIGN)
         numbers = [None if number == "" else int(number) / _SCALE for number in written]
-        marks = (_mark(answer.CONTENT, numbers[:3]), _mark(answer.STYLE, numbers[3:]))
+        marks = []
+        for kind, (score, low, high) in ((answer.CONTENT, numbers[:3]), (answer.STYLE, numbers[3:])):
+            if score is not None:
+                marks.append(answer.Mark(kind, score, None if low is None or high is None else (low, high)))
+        if not all(mark.is_possible for mark in marks):
+            raise ValueError("the link's shared result has numbers that no result has")
         findings[name] = _CODES[code]
         label = answer.bar_label("this model", name if len(entries) > 1 else "")
-        bars.append(answer.Bar(label, tuple(mark for mark in marks if mark is not None)))
+        bars.append(answer.Bar(label, tuple(marks)))
     n_p, n_q = (min(int(size), _MOST_TEXTS) for size in sizes.groups())
     return SharedResult(n_p, n_q, findings, bars)
-
-
-def _mark(kind: str, numbers: Sequence[float | None]) -> answer.Mark | None:
-    """A mark; None without a score. `ValueError` unless the numbers are in [0, 1] and in their order."""
-    value, low, high = numbers
-    if value is None:
-        return None
-    mark = answer.Mark(kind, value, None if low is None or high is None else (low, high))
-    if not mark.is_possible:
-        raise ValueError("the link's shared result has numbers that no result has")
-    return mark

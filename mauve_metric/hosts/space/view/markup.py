@@ -6,7 +6,6 @@ import itertools
 import re
 import statistics
 from collections.abc import Sequence
-from html import unescape
 
 import jinja2
 import numpy as np
@@ -225,11 +224,14 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
         bucket: with all texts by their distance from the centre.
         sizes: texts of the human set and of the model's.
     """
-    phrases = bucket.telling
-    sides = [
-        _bucket_side("human", bucket.p_texts, bucket.p_count, sizes[0], phrases["human"]),
-        _bucket_side("model", bucket.q_texts, bucket.q_count, sizes[1], phrases["model"]),
-    ]
+    phrases, sides = bucket.telling, []
+    given = (bucket.p_texts, bucket.p_count), (bucket.q_texts, bucket.q_count)
+    for side, (near, count), size in zip(("human", "model"), given, sizes, strict=True):
+        texts = [text.text or "" for text in near if text.in_bucket][:_BUCKET_TEXTS]
+        if not count:  # the nearest outside
+            texts = [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
+        marked = [evidence.marked(text, phrases[side], _TEXT_CHARACTERS) for text in texts]
+        sides.append({"side": side, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": marked})
     legend = evidence.LEGEND if any(phrases.values()) else ""
     return render("bucket", title=bucket.title, facts=bucket.facts, legend=legend, sides=sides)
 
@@ -261,16 +263,6 @@ def pair_panel(
     )
 
 
-def _bucket_side(
-    side: str, near: Sequence[NearText], count: int, size: int, phrases: Sequence[str]
-) -> dict[str, object]:
-    """The values of a side for the template: the texts in the bucket, or the nearest outside if there is none."""
-    inside = [text.text or "" for text in near if text.in_bucket][:_BUCKET_TEXTS]
-    outside = [] if count else [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
-    texts = [evidence.marked(text, phrases, _TEXT_CHARACTERS) for text in (*inside, *outside)]
-    return {"side": side, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": texts}
-
-
 def arrived(headline: str) -> str:
     """Notice that the result is computed, with its headline as one line for screen readers.
 
@@ -278,6 +270,6 @@ def arrived(headline: str) -> str:
     "<p class='mm-note' data-result='yes'>The result is there: Far. MAUVE 0.5.</p>"
     """
     lines = re.findall(r"<p class='mm-(?:answer|score)(?: mm-doubt)?'>(.*?)</p>", headline, re.DOTALL)
-    texts = [" ".join(unescape(re.sub(r"<[^>]*>", "", line)).split()) for line in lines]
+    texts = [Markup(line).striptags() for line in lines]
     said = " ".join(text if text.endswith((".", ":")) else f"{text}." for text in texts if text)
     return f"<p class='mm-note' data-result='yes'>The result is there: {escape(said)}</p>"

@@ -11,11 +11,13 @@ import numpy as np
 from gradio.components.plot import PlotData
 
 from mauve_metric.arrays import Array
+from mauve_metric.features.rows import all_rows
 from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup
+from mauve_metric.quantize.projection import unit_rows
 from mauve_metric.results.charts import of_comparison, of_result
 from mauve_metric.results.charts.figure import page_spec
 from mauve_metric.results.charts.of_texts import map_chart
@@ -126,13 +128,6 @@ def fits(shown: Shown) -> bool:
     return shown.measured is not None and shown.measured.scored is shown.scored
 
 
-def shown_bucket(shown: Shown) -> int:
-    """The number of the bucket whose texts are shown."""
-    if shown.bucket is not None:
-        return shown.bucket
-    return markup.bucket_choices(shown.scored.explain(shown.picked), shown.scored.resolved.confidence_level)[0][1]
-
-
 def bucket_html(shown: Shown, bucket: int) -> str:
     """The texts in a bucket of the picked model."""
     if isinstance(shown.scored, Opened):
@@ -174,23 +169,21 @@ def text_map(scored: Scored, most: int, link: str | None = None) -> alt.LayerCha
         [rows[number] for number in order],
         [partition.labels[0][number] for number in order],
         [embedded.kept(number) for number in order],
-        variance_shares(rows, embedded.variance),
+        variance_shares(rows, [all_rows(side.features) for side in embedded.sets]),
         most=most,
         link=link,
     )
 
 
-def variance_shares(rows: Sequence[Array], variance: float) -> tuple[float, float]:
+def variance_shares(rows: Sequence[Array], features: Sequence[Array]) -> tuple[float, float]:
     """The shares of the variance of the features, scaled to length 1, in the first two projected columns.
 
     >>> from mauve_metric.quantize.projection import unit_rows
-    >>> from mauve_metric.hosts.space.session.scoring import unit_variance
     >>> features = np.array([[3.0, 4.0], [4.0, 3.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> unit = unit_rows(features)
-    >>> variance = unit_variance([features[:2], features[2:]])
-    >>> [round(share, 6) for share in variance_shares([unit[:2], unit[2:]], variance)]
+    >>> [round(share, 6) for share in variance_shares([unit_rows(features)], [features[:2], features[2:]])]
     [0.5, 0.5]
     """
-    along = [*np.concatenate([part[:, :2] for part in rows]).var(axis=0, dtype=np.float64).tolist(), 0.0][:2]
-    first, second = (min(max(value / variance, 0.0), 1.0) if variance > 0 else 0.0 for value in along)
+    variance = np.concatenate([unit_rows(part) for part in features]).var(axis=0, dtype=np.float64).sum()
+    along = [*np.concatenate([part[:, :2] for part in rows]).var(axis=0, dtype=np.float64), 0.0]
+    first, second = (float(np.clip(value / variance, 0, 1)) if variance > 0 else 0.0 for value in along[:2])
     return first, second

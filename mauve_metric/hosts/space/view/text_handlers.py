@@ -13,7 +13,7 @@ import gradio as gr
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import HUMAN, example_sets
 from mauve_metric.hosts.space.session.run import show_errors
-from mauve_metric.hosts.space.session.sessions import Session, Sessions, clean_name, name_of_file, title_of
+from mauve_metric.hosts.space.session.sessions import Session, Sessions, clean_name, free_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup
 
@@ -30,7 +30,7 @@ class TextHandlers:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.sessions = Sessions(limits.sessions, limits.model_sets)
+        self.sessions = Sessions(limits.sessions)
 
     # --- human texts ----------------------------------------------------------------------------------------------
 
@@ -100,10 +100,10 @@ class TextHandlers:
     def _add_file(self, session: Session, path: str, said: list[str]) -> None:
         """Put the set of a file into the session, under the name of its column where another set has the file too."""
         taken, wanted = session.columns_of(path), name_of_file(path)
-        session.models.check_room(wanted)
+        self._check_room(session, wanted)
         side = read_upload(title_of(wanted), path, None, self.limits, taken=taken)
         wanted = clean_name(side.column or "") or wanted if taken else wanted
-        name = session.models.free_name(wanted)
+        name = free_name(wanted, session.models)
         self._put(session, name, replace(side, title=title_of(name)))
         if name != wanted:
             said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
@@ -134,9 +134,15 @@ class TextHandlers:
             if old is None or old == name:  # the box is unchanged: the message stays
                 return {}
             with _noting(said):
-                session.models = session.models.renamed(old, name)
-                if session.pasted == old:
-                    session.pasted = _name_at(session, number)
+                new = clean_name(name)
+                if not new:
+                    raise ValueError(f"{title_of(old)}: a name must not be empty")
+                if new != old and new in session.models:
+                    reason = "another set has this name, expected a new one"
+                    raise ValueError(f"{title_of(old)} cannot be called “{new}”: {reason}")
+                renamed = {old: (new, replace(session.models[old], title=title_of(new)))}
+                session.models = dict(renamed.get(own, (own, side)) for own, side in session.models.items())
+                session.pasted = new if session.pasted == old else session.pasted
             return {"model_problem": "".join(said), f"model_{number + 1}_name": _name_at(session, number)}
 
     def choose_column(self, number: int, column: str, session: Session) -> Values:
@@ -162,7 +168,7 @@ class TextHandlers:
         with session.editing:
             if session.pasted not in session.models:
                 session.pasted = None
-            name = session.pasted or session.models.free_name(PASTED)
+            name = session.pasted or free_name(PASTED, session.models)
             self._put(session, name, read_paste(title_of(name), pasted, self.limits))
             session.pasted = name
 
@@ -171,12 +177,19 @@ class TextHandlers:
         old = session.models.get(name)
         if old is not None and old.texts == side.texts and old.column == side.column:
             return
+        self._check_room(session, name)
         others = [other.texts for other in session.sets() if other is not old]
         try:
             check_together([*others, side.texts], self.limits)
         except ValueError as error:
             raise ValueError(f"{title_of(name)} was not taken: {error}") from error
-        session.models.put(name, side)
+        session.models[name] = side
+
+    def _check_room(self, session: Session, name: str) -> None:
+        """Raise `ValueError` if one more set would be too many."""
+        if name not in session.models and len(session.models) >= self.limits.model_sets:
+            most = f"at most {self.limits.model_sets} model sets are compared here, remove one first"
+            raise ValueError(f"{title_of(name)} was not taken: {most}")
 
     def _drop(self, session: Session, name: str) -> None:
         if session.pasted == name:
@@ -205,7 +218,7 @@ class TextHandlers:
                 self._drop(session, name)
             self._set_human(session, human)
             for name, side in models.items():
-                session.models.put(name, side)
+                self._put(session, name, side)
         return self._both_shown(session) | {"human_file": None}
 
     def _both_shown(self, session: Session) -> Values:

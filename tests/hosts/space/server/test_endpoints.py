@@ -25,7 +25,7 @@ from mauve_metric import MauveResult, compute_mauve, describe
 from mauve_metric.api.score import NOT_READ_AGAIN
 from mauve_metric.hosts.space import limits
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
-from mauve_metric.hosts.space.server.endpoints import Endpoints
+from mauve_metric.hosts.space.server.endpoints import Endpoints, answer_schema
 from mauve_metric.hosts.space.session.examples import example_files
 from mauve_metric.hosts.space.session.run import Turns
 from mauve_metric.hosts.space.session.scoring import Encoders
@@ -175,19 +175,17 @@ def test_the_descriptions_of_the_endpoints(client: Any, served: Any) -> None:
 
 def test_the_schema_of_the_answers_is_correct_and_complete(client: Any) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    from mauve_metric.hosts.space.server.endpoints import comparison_schema, description_schema, result_schema
-
     result = client.predict(references=HUMAN, predictions=MODEL, api_name="/score")
     models = {"a": MODEL, "b": MODEL[:9]}
     comparison = client.predict(references=HUMAN, models=models, api_name="/compare")
     description = client.predict(references=HUMAN, models={"a": MODEL}, measures=["lexical"], api_name="/describe")
-    answers = ((result, result_schema()), (comparison, comparison_schema()), (description, description_schema()))
-    for answer, schema in answers:
+    for name, answer in {"score": result, "compare": comparison, "describe": description}.items():
+        schema = answer_schema(name)
         jsonschema.validate(answer, schema)
         assert set(schema["properties"]) == set(answer)
         assert [name for name, item in schema["properties"].items() if not item.get("description")] == []
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(result | {"mauve": "high"}, result_schema())
+        jsonschema.validate(result | {"mauve": "high"}, answer_schema("score"))
 
 
 def test_tools_get_the_meanings_of_the_parameters() -> None:

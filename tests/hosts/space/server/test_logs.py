@@ -146,7 +146,7 @@ def test_the_previous_hooks_are_restored(capsys: pytest.CaptureFixture[str], cap
         except ValueError as error:
             raise KeyError(SECRET) from error
 
-    was = traceback.print_exception, logging.getLogRecordFactory()
+    was = traceback.TracebackException.format_exception_only, logging.getLogRecordFactory()
     put_back = keep_texts_out()
     try:
         fail()
@@ -155,7 +155,7 @@ def test_the_previous_hooks_are_restored(capsys: pytest.CaptureFixture[str], cap
         logging.getLogger("of a visitor").exception("it failed: %s", SECRET)
     finally:
         put_back()
-    assert (traceback.print_exception, logging.getLogRecordFactory()) == was
+    assert (traceback.TracebackException.format_exception_only, logging.getLogRecordFactory()) == was
     said = capsys.readouterr().err
-    assert "KeyError" in said and "which came of" in said and "ValueError" in said and "in fail" in said
+    assert "KeyError" in said and "the direct cause of" in said and "ValueError" in said and "in fail" in said
     assert SECRET not in said + caplog.text and "it failed: …" in caplog.text
