@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Rows
 from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE, ArrayRows, all_rows, as_rows
@@ -256,16 +255,5 @@ def content_order(rows: Array) -> Integers:
     same = first[1:] == first[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
     if len(tied):
-        order[tied] = order[tied][np.argsort(_keys(rows[order[tied]]), kind="stable")]
+        order[tied] = order[tied][np.lexsort(rows[order[tied]].T[::-1])]
     return order
-
-
-def _keys(rows: Array) -> NDArray[np.void]:
-    """Bytes that are ordered as rows (n, d) of floats are, column by column, (n,)."""
-    small = rows.dtype.itemsize <= 4
-    values: Array = np.ascontiguousarray(rows, dtype=np.float32 if small else np.float64)
-    bits: NDArray[Any] = (values + values.dtype.type(0)).view(np.uint32 if small else np.uint64)
-    sign = bits.dtype.type(1 << (8 * bits.itemsize - 1))
-    bits ^= np.where(bits & sign, np.iinfo(bits.dtype).max, sign)  # now they are ordered as the numbers are
-    big_endian = bits.astype(bits.dtype.newbyteorder(">"))
-    return big_endian.view(np.dtype((np.void, bits.itemsize * bits.shape[1])))[:, 0]
