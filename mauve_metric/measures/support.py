@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Integers, Rows
+from mauve_metric.arrays import Array, Bools, Floats, Integers, Rows
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.checks import check_least, check_sets
 from mauve_metric.runtime.optional_imports import import_faiss
@@ -83,22 +83,12 @@ def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, toleran
         _moved_edge(_squared_radii(points, k, unit), -tolerance if strict else tolerance)
         for points in (p_points, q_points)
     )
-    in_p_balls = np.zeros(len(q_points.rows))  # human balls around each model text
-    p_ball_filled, p_in_support = (np.zeros(len(p_points.rows), dtype=bool) for _ in range(2))
-    size = max(1, _BLOCK_ELEMENTS // len(p_points.rows))
-    for start in range(0, len(q_points.rows), size):
-        block = _part(q_points, slice(start, start + size))
-        squared = _squared_distances(block, p_points)
-        i, j = _inside(squared, block, p_points, p_radii, unit, strict, by_row=False)
-        in_p_balls[start : start + size] = np.bincount(i, p_points.weights[j], minlength=len(squared))
-        p_ball_filled[j] = True
-        _, j = _inside(squared, block, p_points, q_radii[start : start + size], unit, strict, by_row=True)
-        p_in_support[j] = True
+    in_p_balls, in_p_ball, p_in_support = _counts(q_points, p_points, p_radii, unit, strict, q_radii)
     return SupportScores(
         precision=float((in_p_balls > 0) @ q_points.weights / len(q)),
         recall=float(p_in_support @ p_points.weights / len(p)),
         density=float(in_p_balls @ q_points.weights / len(q) / k),
-        coverage=float(p_ball_filled @ p_points.weights / len(p)),
+        coverage=float((in_p_ball > 0) @ p_points.weights / len(p)),
     )
 
 
@@ -120,6 +110,7 @@ def ball_counts(
     >>> around.tolist(), inside.tolist()
     ([2, 0], [1, 1, 0])
     """
+    check_least("k", k)
     if len(p) <= k:
         raise ValueError(f"p must have more than k={k} rows for nearest neighbours, got {len(p)}")
     mean, unit = _frame(p, rows)
@@ -130,14 +121,29 @@ def ball_counts(
         low, high = float(ordered[(len(p) - 1) // 2]), float(ordered[len(p) // 2])
         radii = np.minimum(radii, low if low == high else ((math.sqrt(low) + math.sqrt(high)) / 2) ** 2)
     radii = _moved_edge(radii, tolerance)
+    around, inside, _ = _counts(points, balls, radii, unit)
+    return around[points.places], inside[balls.places]
+
+
+def _counts(
+    points: _Points, balls: _Points, radii: Floats, unit: float, strict: bool = False, own: Floats | None = None
+) -> tuple[Integers, Integers, Bools]:
+    """Number of balls around each point, and of points in each ball; which balls' centres are in balls of the points.
+
+    radii: squared, of the balls. own: those of balls around the points, if they have some.
+    """
     around, inside = (np.zeros(len(side.rows), dtype=np.int64) for side in (points, balls))
+    covered = np.zeros(len(balls.rows), dtype=bool)
     size = max(1, _BLOCK_ELEMENTS // len(balls.rows))
     for start in range(0, len(points.rows), size):
         block = _part(points, slice(start, start + size))
-        i, j = _inside(_squared_distances(block, balls), block, balls, radii, unit, strict=False, by_row=False)
+        squared = _squared_distances(block, balls)
+        i, j = _inside(squared, block, balls, radii, unit, strict, by_row=False)
         np.add.at(around, i + start, balls.weights[j])
         np.add.at(inside, j, block.weights[i])
-    return around[points.places], inside[balls.places]
+        if own is not None:
+            covered[_inside(squared, block, balls, own[start : start + size], unit, strict, by_row=True)[1]] = True
+    return around, inside, covered
 
 
 def _frame(p: Array, q: Array) -> tuple[Floats, float]:
@@ -148,7 +154,11 @@ def _frame(p: Array, q: Array) -> tuple[Floats, float]:
 
 
 def _points(rows: Array, mean: Floats, unit: float) -> _Points:
-    rows, weights, places = _distinct(rows)
+    rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, places, weights = np.unique(as_bytes, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)  # of the rows without their copies, as they come
+    rows, weights, places = rows[first[order]], weights[order], np.argsort(order)[places]
     m, d = rows.shape
     length = np.empty(m)
     left, right = np.empty((m, d + 2), dtype=np.float32), np.empty((m, d + 2), dtype=np.float32)
@@ -161,15 +171,6 @@ def _points(rows: Array, mean: Floats, unit: float) -> _Points:
         right[step, d] = left[step, d + 1] = squared
         np.multiply(right[step, :d], np.float32(-2), out=left[step, :d])
     return _Points(rows, weights, left, right, length, places)
-
-
-def _distinct(rows: Array) -> tuple[Array, Integers, Integers]:
-    """The rows without their copies, in the order in which they come, how often each occurs, and each row's place."""
-    rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
-    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
-    _, first, places, weights = np.unique(as_bytes, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first)
-    return (rows[first[order]] if len(order) < len(rows) else rows), weights[order], np.argsort(order)[places]
 
 
 def _steps(rows: int, d: int) -> Iterator[slice]:
@@ -326,7 +327,7 @@ def clipped_density(p: Array, q: Array, *, k: int = 5) -> float:
     >>> clipped_density(rows, np.concatenate([rows[:45], rows[45:] + 100])) > 0.7
     True
     """
-    _check_clipped(p, q, k)
+    check_sets({"p": p, "q": q})
     of_model, _ = ball_counts(p, q, k, at_most_median=True)
     of_human, _ = ball_counts(p, p, k, at_most_median=True)
     return min(_clipped_mean(of_model, k) / _clipped_mean(of_human - 1, k), 1.0)
@@ -354,17 +355,10 @@ def clipped_coverage(p: Array, q: Array, *, k: int = 5) -> float:
     >>> clipped_coverage(rows, rows), clipped_coverage(rows, rows + 100)
     (1.0, 0.0)
     """
-    _check_clipped(p, q, k)
+    check_sets({"p": p, "q": q})
     _, inside = ball_counts(p, q, k)
     expected = _expected_coverage(len(p), len(q), k)
     return int(np.searchsorted(expected, _clipped_mean(inside, k))) / len(q)
-
-
-def _check_clipped(p: Array, q: Array, k: int) -> None:
-    check_least("k", k)
-    if len(p) <= k:
-        raise ValueError(f"p must have more than k={k} rows for nearest neighbours, got {len(p)}")
-    check_sets({"p": p, "q": q})
 
 
 def _clipped_mean(counts: Integers, k: int) -> float:

@@ -98,17 +98,11 @@ def lattice(
 
 def nearest_rows(rows: ProjectedRows, count: int) -> Integers:
     """The numbers of the nearest rows to each row, itself among them, nearest first: (n, d) → (n, count)."""
-    if is_tensor(rows):
-        return _nearest_on_device(rows, count)
-    faiss = import_faiss()
-    index = faiss.IndexFlatL2(rows.shape[1])
-    index.add(rows)
-    numbers: Integers = index.search(rows, count)[1]
-    return numbers
-
-
-def _nearest_on_device(rows: torch.Tensor, count: int) -> Integers:
-    """The same where a tensor is."""
+    if not is_tensor(rows):
+        index = import_faiss().IndexFlatL2(rows.shape[1])
+        index.add(rows)
+        numbers: Integers = index.search(rows, count)[1]
+        return numbers
     import torch
 
     squares = rows.square().sum(dim=1)
