@@ -45,8 +45,7 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
     Raises:
         ImportError: Altair or vl-convert-python is not installed.
     """
-    comparison = scored.comparison
-    result = comparison or next(iter(scored.results.values()))
+    comparison, result = scored.comparison, scored.result
     chart = result.plot()
     paths = [folder / f"mauve{ending}" for ending in FIGURES]
     for path in paths:

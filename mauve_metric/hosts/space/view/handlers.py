@@ -70,25 +70,21 @@ class Handlers(TextHandlers):
         """The values of the controls that the address sets, the problems in it, and the example."""
         with show_errors(markup.in_controls):
             found, problems = links.read_query(query, self.featurizers, self.limits)
-            said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
+            values: Values = {}
             if links.RESULT in query:
                 try:
                     shared = links.read_shared(query[links.RESULT], self.featurizers)
+                    values = {"about": markup.notice("shared"), "score": markup.shared_headline(shared)}
                 except ValueError as error:
-                    return {"link_problems": said + markup.problem(markup.escape(error))}
-                return {
-                    "link_problems": said,
-                    "about": markup.notice("shared"),
-                    "score": markup.shared_headline(shared),
-                }
-            controls = links.control_values(found, self.featurizers) if found else {}
-            shown = self.example.shown()
-            if shown is None:
-                return controls | {"link_problems": said}
-            if self._arrived is None:  # the same for every visitor
-                self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
-            stale = {"stale": markup.notice("stale", example=True)} if found else {}
-            return controls | {"link_problems": said} | copy.deepcopy(self._arrived) | stale  # gradio changes them
+                    problems.append(str(error))
+            else:
+                values = links.control_values(found, self.featurizers) if found else {}
+                if self._arrived is None and (shown := self.example.shown()) is not None:  # the same for every visitor
+                    self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
+                if self._arrived is not None:
+                    stale = {"stale": markup.notice("stale", example=True)} if found else {}
+                    values |= copy.deepcopy(self._arrived) | stale  # gradio changes them
+            return values | {"link_problems": "".join(markup.problem(markup.escape(said)) for said in problems)}
 
     def share(self, session: Session) -> str:
         """The query of an address that holds the first screen of the shown result of one model."""
@@ -129,7 +125,7 @@ class Handlers(TextHandlers):
     def checks(self, values: Sequence[object], shows: str | None, session: Session) -> Values:
         """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast."""
         said = self.stale(values, shows, session)
-        measures = self.measures_stale(said, session)
+        measures = measures_notice(session.shown, bool(said))
         return {"stale": said, "measures_stale": measures, **self.forecast(values[1:], session)}
 
     def stale(self, values: Sequence[object], shows: str | None, session: Session) -> str:
@@ -145,10 +141,6 @@ class Handlers(TextHandlers):
         return (
             "" if same and shown.options == all_options(values[1:]) else markup.notice("stale", example=shown.example)
         )
-
-    def measures_stale(self, inputs: str, session: Session) -> str:
-        """The notice about the measures; inputs: the one that `stale` gave about the result."""
-        return measures_notice(session.shown, bool(inputs))
 
     def forecast(self, values: Sequence[object], session: Session) -> Values:
         """The time of a run and, where it is too long, the buttons of a sample and of the fast featurizer.
