@@ -15,7 +15,6 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together
-from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, compare_sets, planned
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import read_result
@@ -23,8 +22,8 @@ from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns, forecast
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, unread
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
-from mauve_metric.hosts.space.view import links, markup
-from mauve_metric.hosts.space.view.controls import PLAY, all_options, check_play, options_of, play_values
+from mauve_metric.hosts.space.view import markup, settings, takeaway
+from mauve_metric.hosts.space.view.settings import PLAY, all_options, check_play, options_of, play_values
 from mauve_metric.hosts.space.view.showing import (
     bucket_html,
     fits,
@@ -69,16 +68,16 @@ class Handlers(TextHandlers):
     def arrive(self, query: Mapping[str, str]) -> Values:
         """The values of the controls that the address sets, the problems in it, and the example."""
         with show_errors(markup.in_controls):
-            found, problems = links.read_query(query, self.featurizers, self.limits)
+            found, problems = settings.read_query(query, self.featurizers, self.limits)
             values: Values = {}
-            if links.RESULT in query:
+            if settings.SHARED in query:
                 try:
-                    shared = links.read_shared(query[links.RESULT], self.featurizers)
+                    shared = settings.read_shared(query[settings.SHARED], self.featurizers)
                     values = {"about": markup.notice("shared"), "score": markup.shared_headline(shared)}
                 except ValueError as error:
                     problems.append(str(error))
             else:
-                values = links.control_values(found, self.featurizers) if found else {}
+                values = settings.control_values(found, self.featurizers) if found else {}
                 if self._arrived is None and (shown := self.example.shown()) is not None:  # the same for every visitor
                     self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
                 if self._arrived is not None:
@@ -93,7 +92,7 @@ class Handlers(TextHandlers):
             if len(scored.results) > 1:
                 raise ValueError("a link holds the result of one model: compare one, or send the files")
             (result,) = scored.results.values()
-            return urlencode({links.RESULT: links.shared_value(result, self.featurizers)}, safe=",;")
+            return urlencode({settings.SHARED: settings.shared_value(result, self.featurizers)}, safe=",;")
 
     def take_up(self, shows: str | None, session: Session) -> None:
         """Make the example the result of this visitor's session, if the page shows it."""
@@ -105,7 +104,7 @@ class Handlers(TextHandlers):
         with show_errors(markup.in_controls):
             options = all_options(values)
             check_play(options, self.limits)
-            return links.query_of(options, self.featurizers[0])
+            return settings.query_of(options, self.featurizers[0])
 
     def open_result(self, path: str | None, session: Session) -> Values:
         """Show an uploaded JSON result, without texts."""

@@ -13,8 +13,8 @@ from samples import HUMAN, MODEL, NASTY, ngrams, write_jsonl
 from visitors import give, measure, press, visitor
 
 from mauve_metric import Description, describe
-from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.measuring import GROUPS, OFFERED
+from mauve_metric.hosts.space.view import takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import measures_notice
 
