@@ -16,7 +16,6 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from difflib import SequenceMatcher
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -50,22 +49,9 @@ DELETE FROM features WHERE key IN
     (SELECT key FROM features ORDER BY used, rowid LIMIT MAX(1, (SELECT COUNT(*) FROM features) / 8))
 """
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)  # the second: SQLite quotes a damaged definition in its message
-_ALIKE = 0.9  # share of a definition's characters that make it ours, if damaged: a file of before had no such number
-_PASSING = {  # the circumstances of a file that may be sound: all other errors mean that its content is not
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_INTERRUPT,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PROTOCOL,
-}
+_DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # others: locked, full, forbidden
 _FORM = "1"  # of the notes; another one finds nothing of the old
 _NOTE = np.dtype([("key", f"V{_KEY_BYTES}"), ("length", "<u4"), ("cut", "u1")])  # of a text; stored as its bytes
-_LOOK_SECONDS = 1.0  # how long to wait for another process before a damaged file is looked at
 Answer = TypeVar("Answer")
 
 
@@ -186,7 +172,7 @@ class FeatureCache:
             try:
                 return action(self._connect())
             except DAMAGE as error:
-                if _is_passing(error):
+                if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _DAMAGED:
                     raise
                 self._set_aside(error)
                 return action(self._connect())
@@ -314,31 +300,10 @@ def _write(connection: sqlite3.Connection, statement: str, records: Sequence[tup
 
 
 def _is_ours(path: Path) -> bool:
-    """Return whether a file with another content was a feature cache or no database; False for another program's.
-
-    Raises:
-        DatabaseError: it cannot be looked at now.
-    """
-    with contextlib.closing(sqlite3.connect(path, timeout=_LOOK_SECONDS)) as connection:
-        connection.text_factory = bytes
-        try:
-            connection.execute("PRAGMA writable_schema=ON")  # an unreadable schema can be queried then
-            number = connection.execute("PRAGMA application_id").fetchone()[0]
-            if number == APPLICATION_ID:
-                return True
-            found = [row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL")]
-        except DAMAGE as error:
-            if _is_passing(error):
-                raise
-            return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB
-    wanted = TABLE.strip().encode()
-    alike = (isinstance(sql, bytes) and SequenceMatcher(None, wanted, sql, False).ratio() > _ALIKE for sql in found)
-    return any(alike) or (number == 0 and not found)
-
-
-def _is_passing(error: Exception) -> bool:
-    """Return whether an error is due to circumstances (locked, full, forbidden), not to the file's content."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _PASSING
+    """Return whether a damaged file is a feature cache or no database at all, by its header."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    return not header.startswith(b"SQLite format 3") or header[68:72] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def token_key(digest: str, ids: Sequence[int]) -> bytes:

@@ -41,11 +41,8 @@ def usable(folder: Path) -> None:
             np.testing.assert_array_equal(found, row)
 
 
-@pytest.mark.parametrize("before", [False, True])
-def test_one_bad_byte_in_the_definition_is_set_aside(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, before: bool
-) -> None:
-    content = made(tmp_path, before)
+def test_one_bad_byte_in_the_definition_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    content = made(tmp_path)
     start = content.index(b"CREATE TABLE features")
     for place in range(start, start + len(TABLE.strip()), 3):
         folder = tmp_path / str(place)
