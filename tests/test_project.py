@@ -68,7 +68,9 @@ def test_every_dependency_has_one_version_in_the_range_of_pyproject() -> None:
     """Those of package and Space in requirements.txt, those of the check beside them in requirements-dev.txt."""
     needed = {canonicalize_name(found.name) for found in requirements(*SPACE, "trainer")}
     assert set(pins()) == needed and len(needed) > 15
-    dev = {canonicalize_name(found.name) for found in requirements("completion", "docs", "test", "torchmetrics")}
+    dev = {
+        canonicalize_name(found.name) for found in requirements("completion", "docs", "server", "test", "torchmetrics")
+    }
     assert set(pins("requirements-dev.txt")) == dev - needed and len(dev - needed) > 15
     for found in requirements(*project()["optional-dependencies"]):
         version = (pins() | pins("requirements-dev.txt")).get(canonicalize_name(found.name))

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import email.utils
 import json
 import logging
 import os
-import random
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from mauve_metric.runtime.checks import check_count, is_bool, shown, wrong
-from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.runtime.optional_imports import import_httpx
+from mauve_metric.runtime.errors import WrongOption, one_line
+from mauve_metric.runtime.optional_imports import import_openai
 
 logger = logging.getLogger(__name__)
 
 Conversation = Sequence[Mapping[str, object]]
 
-FIRST_WAIT = 0.5  # seconds before the second try, doubled for each further one
-LONGEST_PAUSE = 60.0  # seconds between two tries, unless the server asks for more
-LONGEST_ASKED = 600.0  # longest wait in seconds that a server may request
-_AGAIN = (408, 409, 425, 429, *range(500, 600))  # statuses that a retry may change
 _FOR_ALL = (401, 402, 403, 404, 405, 429)  # statuses that every other prompt would get as well
 _OURS = ("model", "messages", "prompt", "stream", "n")  # fields of a request that are not sampling
 _NAMED = 3  # failed prompts that a message names
@@ -42,8 +34,8 @@ class openai_server:  # called as a function
         chat: whether plain prompts are sent to the chat as a user's message, or continued; None: they are continued,
             conversations (lists of {"role": …, "content": …}) go to the chat.
         max_tokens: the most tokens of a text; None: what the server does by itself (16 for many that continue).
-        concurrency: requests at a time. retries: after the first try, with growing pauses, where the server is busy
-            or does not answer. timeout: seconds for one answer.
+        concurrency: requests at a time. retries: after the first try, with growing pauses or those that the server asks
+            for, where it is busy or does not answer. timeout: seconds for one answer.
         **sampling: further fields of the request, such as temperature and top_p, and those of the server's own such as
             top_k. What is not given, the server decides. With a seed, prompt i gets seed + i.
 
@@ -54,7 +46,7 @@ class openai_server:  # called as a function
         A function from prompts to texts in their order, None for a prompt that failed.
 
     Raises:
-        TypeError, ValueError: an argument is not what it should be. ImportError: httpx is not there.
+        TypeError, ValueError: an argument is not what it should be. ImportError: openai is not there.
 
     >>> openai_server("http://localhost:8000", model="gpt2", temperature=1.0)
     openai_server('http://localhost:8000/v1', model='gpt2', max_tokens=128, temperature=1.0)
@@ -73,7 +65,7 @@ class openai_server:  # called as a function
         timeout: float = 300.0,
         **sampling: object,
     ) -> None:
-        import_httpx()
+        import_openai()
         if not isinstance(model, str) or not model.strip():
             raise wrong("model", "the name that the server has for it", model)
         if chat is not None and not is_bool(chat):
@@ -105,40 +97,65 @@ class openai_server:  # called as a function
         Raises:
             ValueError, TypeError: a prompt is none. OSError: no text came for any prompt.
         """
-        requests = [self._request(number, prompt) for number, prompt in enumerate(prompts)]
+        openai, requests = import_openai(), [self._request(number, prompt) for number, prompt in enumerate(prompts)]
         self.failures = {}
         if not requests:
             return []
-        httpx = import_httpx()
-        headers = {"Authorization": f"Bearer {self._key.value}"} if self._key.value else {}
-        limits = httpx.Limits(max_connections=self._concurrency)
+        came = lost = False  # whether any text came, and whether none can come
+
+        def ask(client: Any, number: int) -> str | None:
+            nonlocal came, lost
+            if lost:
+                self.failures[number] = "not sent, since no other one came"
+                return None
+            request = requests[number]
+            try:
+                if "messages" in request:
+                    text = client.chat.completions.create(**request).choices[0].message.content
+                else:
+                    text = client.completions.create(**request).choices[0].text
+                if not isinstance(text, (str, type(None))):
+                    raise TypeError("the text is none")
+                came = True
+                return text or ""
+            except openai.OpenAIError as error:
+                refused = getattr(error, "status_code", None) in _FOR_ALL or type(error) is openai.APIConnectionError
+                lost = lost or (refused and not came)
+                reason = f"{type(error).__name__}: {error}"
+            except (AttributeError, IndexError, TypeError, ValueError) as error:  # JSON of something else, or none
+                reason = f"the answer is not of the protocol, or without text ({type(error).__name__})"
+            self.failures[number] = one_line(reason.replace(self._key.value, "***") if self._key.value else reason)
+            return None
+
+        settings: dict[str, Any] = {"base_url": self.url, "max_retries": self._retries, "timeout": self._timeout}
+        settings["api_key"] = self._key.value or "EMPTY"  # the client asks for one, a server without keys ignores it
         pool = ThreadPoolExecutor(min(self._concurrency, len(requests)), thread_name_prefix="openai_server")
-        with httpx.Client(headers=headers, timeout=self._timeout, limits=limits) as client:
-            call = _Call(client, threading.Event())
-            waiting = [pool.submit(self._text, call, path, body) for path, body in requests]
+        with openai.OpenAI(**settings) as client:
+            waiting = [pool.submit(ask, client, number) for number in range(len(requests))]
             try:
                 found = [future.result() for future in waiting]
             finally:  # do not wait for the rest if the user interrupts
-                call.stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
-        self.failures = {number: item.reason for number, item in enumerate(found) if isinstance(item, _Failure)}
+        self.failures = dict(sorted(self.failures.items()))
+        if not self.failures:
+            return found
         sent_first = sorted(self.failures.items(), key=lambda item: (item[1].startswith("not sent"), item[0]))
         named = "; ".join(f"prompt {number}: {reason}" for number, reason in sent_first[:_NAMED])
         more = "; …" if len(self.failures) > _NAMED else ""
         if len(self.failures) == len(found):
             raise OSError(f"no text came from {self.url} for any of {len(found)} prompts ({named}{more})")
-        if self.failures:
-            count = len(self.failures)
-            logger.warning("%d of %d prompts failed at %s (%s%s)", count, len(found), self.url, named, more)
-        return [None if isinstance(item, _Failure) else item for item in found]
+        count = len(self.failures)
+        logger.warning("%d of %d prompts failed at %s (%s%s)", count, len(found), self.url, named, more)
+        return found
 
-    def _request(self, number: int, prompt: object) -> tuple[str, dict[str, object]]:
-        """The path and the body of the request for one prompt."""
-        body: dict[str, object] = {"model": self.model, **self.settings}
-        if isinstance(body.get("seed"), int):
-            body["seed"] = int(str(body["seed"])) + number
+    def _request(self, number: int, prompt: object) -> dict[str, Any]:
+        """The arguments of the request for one prompt."""
+        settings = dict(self.settings)
+        if isinstance(settings.get("seed"), int):
+            settings["seed"] = int(str(settings["seed"])) + number
+        request: dict[str, Any] = {"model": self.model, "extra_body": settings}
         if isinstance(prompt, str) and not self._chat:
-            return "/completions", {**body, "prompt": prompt}
+            return {**request, "prompt": prompt}
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         if self._chat is False:
             raise ValueError(f"prompt {number} is a conversation, which chat=False cannot take")
@@ -152,78 +169,7 @@ class openai_server:  # called as a function
                     f"prompt {number} must hold messages such as {{'role': 'user', 'content': 'Hello'}}, got "
                     f"{shown(message)}"
                 )
-        return "/chat/completions", {**body, "messages": [dict(message) for message in messages]}
-
-    def _text(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
-        """Request one text, with retries."""
-        answer: str | _Failure = _Failure("not sent, since no other one came")
-        for tried in range(self._retries + 1):
-            if call.lost:
-                break
-            answer = self._try(call, path, body)
-            if isinstance(answer, str):
-                call.came = True
-                break
-            # twice the seconds before, by chance up to half less; never less than the server asked
-            own = min(LONGEST_PAUSE, FIRST_WAIT * 2.0**tried) * (0.5 + random.random() / 2)
-            pause = answer.wait + 0.1 * own if answer.wait else own
-            if not answer.again or tried == self._retries or call.stop.wait(pause):
-                call.lost = call.lost or (answer.for_all and not call.came)
-                break
-        return answer
-
-    def _try(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
-        """Request one text once."""
-        httpx = import_httpx()
-        try:
-            response = call.client.post(f"{self.url}{path}", json=body)
-        except httpx.TimeoutException as error:
-            return _Failure(f"no answer within {self._timeout:g} seconds ({type(error).__name__})", again=True)
-        except httpx.HTTPError as error:
-            reason = self._clean(f"{type(error).__name__}: {error}")
-            return _Failure(reason, again=True, for_all=isinstance(error, httpx.ConnectError))
-        status = response.status_code
-        if status != 200:
-            wait = _asked_wait(response.headers) if status in _AGAIN else 0.0
-            asked = f" (the server asks to wait {wait:.0f} seconds)" if wait > LONGEST_ASKED else ""
-            reason = f"HTTP {status}: {self._clean(_error_text(response))}{asked}"
-            return _Failure(reason, status in _AGAIN and not asked, wait, status in _FOR_ALL)
-        try:
-            answer = response.json()
-        except ValueError:
-            return _Failure(f"the answer is not JSON: {self._clean(response.text) or 'nothing'}", again=True)
-        match answer:
-            case {"choices": [{"message": {"content": str(text)}}, *_]} | {"choices": [{"text": str(text)}, *_]}:
-                return text
-            case {"choices": [{"message": {"content": None}}, *_]} | {"choices": [{"text": None}, *_]}:
-                return ""  # the model says nothing
-        return _Failure(f"the answer holds no text: {self._clean(json.dumps(answer))}")
-
-    def _clean(self, message: str) -> str:
-        """Return a server's message on one line, shortened, and without the key, which some repeat."""
-        message = message.replace(self._key.value, "***") if self._key.value else message
-        message = " ".join(message.split())
-        return message if len(message) <= 200 else f"{message[:199]}…"
-
-
-@dataclass
-class _Call:
-    """State shared by the requests of one call: the client, whether any text came, and whether none can come."""
-
-    client: Any  # of a package that may not be there
-    stop: threading.Event
-    came: bool = False
-    lost: bool = False
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """Reason of a failed try; whether and after how many seconds to retry; whether all prompts would fail."""
-
-    reason: str
-    again: bool = False
-    wait: float = 0.0
-    for_all: bool = False
+        return {**request, "messages": [dict(message) for message in messages]}
 
 
 @dataclass(frozen=True)
@@ -261,28 +207,3 @@ def _base(url: object) -> str:
         raise wrong("url", expected, url)
     path = parts.path.rstrip("/").removesuffix("/completions").removesuffix("/chat").rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{path or '/v1'}"
-
-
-def _error_text(response: Any) -> str:
-    """Return the text of a server's error."""
-    try:
-        answer = response.json()
-    except ValueError:
-        return str(response.text) or str(response.reason_phrase)
-    match answer:
-        case {"error": {"message": str(text)}} | {"error": str(text)} | {"message": str(text)} | {"detail": str(text)}:
-            return text
-    return str(response.text)
-
-
-def _asked_wait(headers: Mapping[str, str]) -> float:
-    """The seconds that a server asks to wait, as a number or as a date; 0 if it does not."""
-    asked = headers.get("retry-after", "").strip()
-    if asked.isascii() and asked.replace(".", "", 1).isdigit():
-        return float(asked)
-    try:
-        until = email.utils.parsedate_to_datetime(asked)
-    except ValueError:
-        return 0.0
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())

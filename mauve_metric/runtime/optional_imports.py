@@ -39,13 +39,6 @@ def import_torch() -> ModuleType:
     return _import("torch", f"{_TEXTS} torch", "'mauve_metric[texts]'")
 
 
-def import_httpx() -> ModuleType:
-    """The module httpx2 or httpx, of which huggingface_hub brings one."""
-    with contextlib.suppress(ImportError):
-        return importlib.import_module("httpx2")
-    return _import("httpx", "openai_server needs httpx", "httpx")
-
-
 import_transformers = partial(_import, "transformers", f"{_TEXTS} transformers", "'mauve_metric[texts]'")
 import_faiss = partial(_import, "faiss", "k-means needs faiss", "'faiss-cpu>=1.14.2'")
 import_altair = partial(_import, "altair", "figures need Altair", "'mauve_metric[space]'")
@@ -57,3 +50,4 @@ import_edit_distance = partial(_import, "rapidfuzz.distance", "near duplicates n
 import_datasketch = partial(_import, "datasketch", "MinHash needs datasketch", "'mauve_metric[duplicates]'")
 import_pydivsufsort = partial(_import, "pydivsufsort", "repeated passages need pydivsufsort", "pydivsufsort")
 import_choix = partial(_import, "choix", "Bradley–Terry scores need choix", "'mauve_metric[preferences]'")
+import_openai = partial(_import, "openai", "openai_server needs openai", "'mauve_metric[server]'")

@@ -270,6 +270,11 @@ class Scored:
         return next(same, self)
 
     @property
+    def result(self) -> Any:
+        """The comparison, or the result of the only model."""
+        return self.comparison or next(iter(self.results.values()))
+
+    @property
     def best_first(self) -> list[str]:
         """The models' names, in the order of the ranking."""
         return list(self.results if self.comparison is None else self.comparison.ranking)
@@ -385,16 +390,14 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     first = next(iter(each.values()))
     if len(each) == 1:
         return first
-    sets = [one.sides for one in each.values()]
+    sets, by_featurizer = [one.sides for one in each.values()], {name: one.result for name, one in each.items()}
     if first.comparison is not None:
-        comparisons = {name: one.comparison for name, one in each.items() if one.comparison is not None}
         comparison = compare_together(first.comparison, sets, first.resolved)
-        comparison = replace(comparison, by_featurizer=comparisons)
+        comparison = replace(comparison, by_featurizer=by_featurizer)
         return replace(first, results=comparison.models, comparison=comparison, each=each)
     ((model, result),) = first.results.items()
-    result = with_together(result, [(human, other) for human, other in sets], first.resolved)
-    by_featurizer = {name: one.results[model] for name, one in each.items()}
-    return replace(first, results={model: replace(result, by_featurizer=by_featurizer)}, each=each)
+    together = with_together(result, sets, first.resolved)
+    return replace(first, results={model: replace(together, by_featurizer=by_featurizer)}, each=each)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:
