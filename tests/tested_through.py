@@ -19,7 +19,6 @@ TESTED_THROUGH = {
     "api/test_preferences.py": (
         "measures/judgements/judgement_options",
         "results/judgement",
-        "results/measured",
     ),
     "api/test_robustness.py": ("api/robustness_settings", "results/robustness"),
     "api/test_stress_test.py": ("results/stress_test",),
@@ -46,14 +45,8 @@ TESTED_THROUGH = {
     "hosts/plugins/test_inspect.py": ("hosts/plugins/pair_scores",),
     "hosts/plugins/test_lm_eval.py": ("hosts/plugins/lm_eval_task",),
     "hosts/space/server/test_endpoints.py": ("hosts/space/limits",),
-    "hosts/space/test_page.py": (
-        "hosts/space/view/layout",
-        "hosts/space/view/wiring",
-    ),
-    "hosts/space/view/test_handlers.py": (
-        "hosts/space/session/scoring",
-        "hosts/space/view/controls",
-    ),
+    "hosts/space/test_page.py": ("hosts/space/view/layout",),
+    "hosts/space/view/test_handlers.py": ("hosts/space/session/scoring",),
     "hosts/trainer/test_callback.py": ("generation/evaluation",),
     "lexical/test_ngrams.py": ("lexical/tokens",),
     "perturbations/test_table.py": ("perturbations/pieces",),

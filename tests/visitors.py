@@ -68,7 +68,7 @@ def press(
     desk: Handlers, play: tuple[Any, ...] = (5, 4, 7, 0.95), who: str = "a", tell: Any = None, **more: Any
 ) -> dict[str, Any]:
     """Output of the button, by the names of the outputs."""
-    from mauve_metric.hosts.space.view.controls import panel_names
+    from mauve_metric.hosts.space.view.settings import panel_names
 
     panel = [more.get(name) for name in panel_names()]  # None: the default
     values = [more.get("human", ""), more.get("model", ""), more.get("aligned", False)]

@@ -26,8 +26,8 @@ from mauve_metric.duplicates.memorisation import memorisation, prompted_memorisa
 from mauve_metric.duplicates.repeated_substrings import cut_repeated
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.hosts.space.session.takeaway import card_svg
-from mauve_metric.hosts.space.view.links import read_shared
+from mauve_metric.hosts.space.view.settings import read_shared
+from mauve_metric.hosts.space.view.takeaway import card_svg
 from mauve_metric.options import RunOptions
 from mauve_metric.results.signature import format_signature, format_value, signature_texts
 

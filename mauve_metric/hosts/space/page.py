@@ -1,29 +1,31 @@
-"""The page and its endpoint, put together and served."""
+"""The page and its endpoint: parts, events and settings put together, and served."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import resources
+from itertools import islice
 from typing import Any, cast
 
 import gradio as gr
 from gradio.data_classes import APIInfo, BlocksConfigDict
-from gradio.events import api
+from gradio.events import Dependency, api
 from starlette.middleware import Middleware
 
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.server.endpoints import Endpoints, Schema, add_descriptions
-from mauve_metric.hosts.space.server.logs import keep_texts_out
-from mauve_metric.hosts.space.server.middleware import BodyLimit, ErrorAnswers
+from mauve_metric.hosts.space.server.guards import BodyLimit, ErrorAnswers, keep_texts_out
+from mauve_metric.hosts.space.session.examples import SECOND, example_files
 from mauve_metric.hosts.space.session.run import ONE_RUN
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR
 from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
-from mauve_metric.hosts.space.view.showing import BUCKET_LINK
-from mauve_metric.hosts.space.view.wiring import Wiring
+from mauve_metric.hosts.space.view.settings import PLAY, SETTINGS, play_ranges
+from mauve_metric.hosts.space.view.showing import BUCKET_LINK, MEASURES, OF_MODEL, RESULT
 from mauve_metric.results.charts.figure import DARK
 from mauve_metric.runtime.threads import prepare_threads
 
@@ -41,6 +43,202 @@ _STYLES, _SCRIPTS = (
 )
 CSS = f"{_STYLES}\n{_DARK}"
 JS = "() => {" + _SCRIPTS.replace("BUCKET_LINK", BUCKET_LINK) + "}"
+PLAY_RUNS: dict[str, Any] = {  # from kept features, in seconds
+    "api_visibility": "private",
+    "concurrency_id": "play",
+    "concurrency_limit": 2,
+}
+QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
+SILENT: dict[str, Any] = {**QUICK, "queue": False}
+ONCE: dict[str, Any] = {**QUICK, "trigger_mode": "once"}
+RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ONE_RUN}
+
+_WRITTEN = """(shows, _, ...values) => [shows, JSON.stringify(values), ...RANGES.map(
+    ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
+_SHOW = "() => window.mauveShowResult()"
+_LINK = "query => window.mauveLink(query)"
+_HUMAN = ("human_preview", "human_column")
+
+
+class Wiring:
+    """The handlers and the parts of one page.
+
+    Args:
+        app: with all its parts. handlers: of the page.
+    """
+
+    def __init__(self, app: gr.Blocks, handlers: Handlers) -> None:
+        self.handlers = handlers
+        self.parts: dict[str, Any] = {block.elem_id: block for block in app.blocks.values() if block.elem_id}
+        self.changes: list[Dependency] = []  # events that may make a result stale
+
+    def _on(
+        self,
+        event: Callable[..., Dependency],
+        function: Callable[..., Any],
+        inputs: Sequence[str | Sequence[str]] = (),
+        outputs: Iterable[str] = (),
+        *,
+        how: Mapping[str, Any] = QUICK,
+        of_result: bool = False,
+        progress_on: str | None = None,
+    ) -> Dependency:
+        """Connect an event to a handler, which takes the inputs and the session, and may name the outputs it changes.
+
+        Args:
+            event: or the listener of several. function: the handler. inputs, outputs: names of parts, of which the
+                handler takes several as one list.
+            how: keywords of the event. of_result: the handler is about the result that the page shows, which may be
+                the example. progress_on: a part that shows the progress, which the handler takes last.
+        """
+
+        def answer(values: tuple[Any, ...], request: gr.Request, *progress: gr.Progress) -> Any:
+            session, left = self.handlers.sessions.get(request.session_hash), iter(values)
+            if of_result:
+                self.handlers.take_up(next(left), session)
+            given = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
+            return self._by_part(function(*given, session, *progress))
+
+        def quick(request: gr.Request, *values: Any) -> Any:
+            return answer(values, request)
+
+        def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> Any:  # noqa: B008
+            return answer(values, request, progress)
+
+        names = [own for name in inputs for own in ([name] if isinstance(name, str) else name)]
+        taken = [self.parts[name] for name in [*["shows"] * of_result, *names]]
+        shown = [self.parts[name] for name in outputs]
+        if progress_on is None:
+            return event(quick, taken, shown, **how)
+        return event(run, taken, shown, show_progress_on=self.parts[progress_on], **how)
+
+    def _by_part(self, found: Any) -> Any:
+        """The values of outputs that a handler names, by their components; those that it leaves out stay."""
+        if not isinstance(found, dict):
+            return found
+        return {self.parts[name]: value for name, value in found.items()} or gr.skip()
+
+    def texts(self) -> None:
+        """Connect files, columns, pasted texts and names."""
+        handlers, parts, on = self.handlers, self.parts, self._on
+        file = partial(gr.on, [parts["human_file"].upload, parts["human_file"].clear])
+        models = self.models()
+        self.changes += [
+            on(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"]),
+            on(parts["human_column"].input, handlers.take_column, ["human_column"], ["human_preview"]),
+            on(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"]),
+            on(parts["model_file"].upload, handlers.add_files, ["model_file"], models),
+            on(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models),
+            on(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models),
+            parts["aligned"].input(None, None, None, **QUICK),
+        ]
+        for number in range(handlers.limits.model_sets):
+            name, column, remove = (f"model_{number + 1}_{part}" for part in ("name", "column", "remove"))
+            named = partial(gr.on, [parts[name].blur, parts[name].submit])
+            self.changes += [
+                on(named, partial(handlers.rename_model, number), [name], ["model_problem", name]),
+                on(parts[column].input, partial(handlers.choose_column, number), [column], models),
+                on(parts[remove].click, partial(handlers.remove_model, number), [], models),
+            ]
+
+    def models(self) -> list[str]:
+        """The parts that a change of the models' sets changes, in the order of the handlers."""
+        places = [f"model_{number}" for number in range(1, self.handlers.limits.model_sets + 1)]
+        shown = [f"{place}{part}" for place in places for part in ("", "_name", "_column", "_preview")]
+        return ["model_file", "model_paste", "model_problem", "aligned", *shown]
+
+    def runs(self) -> None:
+        """Connect compare, the examples, stop and play."""
+        handlers, parts = self.handlers, self.parts
+        self._run(parts["compare"].click)
+        everything = [*_HUMAN, "human_file", "human_paste", *self.models()]
+        for number, label in enumerate(example_files()):
+            button = parts[f"example_{number}"]
+            self._run(self._on(button.click, partial(handlers.take_example, label), [], everything, how=ONCE).success)
+        sample = self._on(parts["compare_sample"].click, handlers.take_sample, [SETTINGS], everything, how=ONCE)
+        self._run(sample.success)
+        choice = [parts["featurize_model_name"], parts["featurizers"]]
+        self._run(parts["compare_quick"].click(lambda: [SECOND, []], None, choice, **ONCE).success)
+        self._stop("stop", "status")
+        # Gradio refuses a value out of range before a handler sees it: what was written goes beside what is allowed
+        clip = _WRITTEN.replace("RANGES", str([list(ends) for ends in play_ranges(handlers.limits).values()]))
+        for name in PLAY:
+            moved = self._on(
+                parts[name].input,
+                lambda written, _, session: handlers.play(written, session),
+                ["written", PLAY],
+                [*RESULT, *PLAY],
+                how={**PLAY_RUNS, "trigger_mode": "always_last", "show_progress_on": parts["score"], "js": clip},
+                of_result=True,
+            )
+            self.changes.append(moved)
+
+    def measures(self) -> None:
+        """Connect the buttons that compute the measures and stop that."""
+        self._on(
+            self.parts["compute_measures"].click,
+            self.handlers.measure,
+            ["groups"],
+            MEASURES,
+            how=RUN,
+            of_result=True,
+            progress_on="measures_status",
+        )
+        self._stop("stop_measures", "measures_status")
+
+    def _stop(self, button: str, status: str) -> None:
+        """Connect a button that stops the run."""
+        how = {**QUICK, "concurrency_id": "stop", "concurrency_limit": None}
+        self.parts[button].click(self.handlers.stop, None, self.parts[status], **how)
+
+    def _run(self, event: Callable[..., Dependency]) -> None:
+        """Connect a comparison; the page scrolls to its result, unless it was stopped."""
+        taken = [("human_paste", "model_paste", "aligned", *SETTINGS), ("human_preview", "model_1_name")]
+        ended = self._on(event, self.handlers.compare, taken, RESULT, how=RUN, progress_on="status")
+        ended.success(None, None, None, js=_SHOW, **QUICK)
+        self.changes.append(ended)
+
+    def reading(self) -> None:
+        """Connect the choices of model and bucket, the files to download, and the link to the result."""
+        handlers, parts, of_result = self.handlers, self.parts, partial(self._on, of_result=True)
+        of_result(parts["picked"].input, handlers.pick_model, ["picked"], OF_MODEL)
+        of_result(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"])
+        of_result(parts["clicked"].change, handlers.click_bucket, ["clicked"], ["picked", *OF_MODEL])
+        of_result(parts["make_files"].click, handlers.make_files, [], ["files"], how=PLAY_RUNS)
+        self._link("share", "shared_link", handlers.share, of_result=True)
+
+    def _link(
+        self, button: str, box: str, query: Callable[..., str], inputs: Sequence[Sequence[str]] = (), **how: Any
+    ) -> None:
+        """Connect a button that makes a link; the page writes the address before the query."""
+
+        def made(*given: Any) -> dict[str, object]:
+            return {box: gr.update(value=query(*given), visible=True)}
+
+        shown = self._on(self.parts[button].click, made, inputs, [box], **how)
+        shown.success(None, self.parts[box], self.parts[box], js=_LINK, **QUICK)
+
+    def staleness(self) -> None:
+        """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
+        checks, inputs = self.handlers.checks, [("aligned", *SETTINGS), "shows"]
+        outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
+        for change in self.changes:
+            self._on(change.then, checks, inputs, outputs, how=SILENT)
+        changed = partial(gr.on, [self.parts[name].input for name in SETTINGS if name not in PLAY])
+        self._on(changed, checks, inputs, outputs, how={**SILENT, "trigger_mode": "always_last"})
+
+    def arrival(self, app: gr.Blocks) -> None:
+        """Connect the settings in the address, the example, the link to the settings, and results from files."""
+        handlers, parts = self.handlers, self.parts
+
+        def arrive(request: gr.Request) -> Any:
+            return self._by_part(handlers.arrive(dict(request.query_params)))
+
+        app.load(arrive, None, [parts[name] for name in (*SETTINGS, "link_problems", *RESULT)], **QUICK)
+        self._link("make_link", "settings_link", lambda values, _: handlers.link(values), [SETTINGS])
+        shown = self._on(parts["open_result"].upload, handlers.open_result, ["open_result"], RESULT)
+        shown.success(None, None, None, js=_SHOW, **QUICK)
+        shown.success(lambda: None, None, parts["open_result"], **SILENT)
 
 
 class Page(gr.Blocks):

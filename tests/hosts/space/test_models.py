@@ -19,9 +19,9 @@ from mauve_metric import Comparison, compare, compute_mauve
 from mauve_metric.api import compute
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.session.sessions import Shown
+from mauve_metric.hosts.space.view import takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import plot_value
 from mauve_metric.results.charts.figure import COLORS

@@ -248,9 +248,9 @@ def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
             item["type"] = {**item["type"], "description": meaning}
             item["python_type"] = {**item["python_type"], "description": meaning}
         (returned,) = endpoint["returns"]
-        meaning = {"description": _ANSWERS[name][-1]}
-        returned |= {"label": "result", "component": "JSON", "type": answer_schema(name) | meaning}
-        returned["python_type"] = {"type": "dict[str, float | int | str | bool | list | dict | None]", **meaning}
+        described = {"description": _ANSWERS[name][-1]}
+        returned |= {"label": "result", "component": "JSON", "type": answer_schema(name) | described}
+        returned["python_type"] = {"type": "dict[str, float | int | str | bool | list | dict | None]", **described}
     return info
 
 

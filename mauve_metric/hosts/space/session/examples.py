@@ -144,17 +144,13 @@ def planned(
     for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
         config = encoders.config({**options, "featurize_model_name": featurizer})
         own = shown.scored.of(config) if shown is not None and isinstance(shown.scored, Scored) else None
-        yield featurizer, config, own, _reusable(None if own is None else own.embedded, sets, config)
-
-
-def _reusable(last: Embedded | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
-    """Features that can be reused: the last ones, and those of the examples that are among the sets."""
-    if last is not None and last.fits([side.texts for side in sets], config):
-        return last
-    stored = stored_features(sets, config)
-    if stored is None or last is None or last.key != stored.key:
-        return stored or last
-    return Embedded(last.key, last.sets + stored.sets, last.texts + stored.texts)
+        kept = None if own is None else own.embedded
+        if kept is None or not kept.fits([side.texts for side in sets], config):
+            stored = stored_features(sets, config)
+            if stored is not None and kept is not None and kept.key == stored.key:
+                stored = Embedded(kept.key, kept.sets + stored.sets, kept.texts + stored.texts)
+            kept = stored or kept
+        yield featurizer, config, own, kept
 
 
 class Example:

@@ -59,10 +59,10 @@ class Run:
     `stopped`: to be ended at the next batch. `was_stopped`: a visitor has ended it. `share_read`: of the texts to read.
 
     Args:
-        tell: receives the progress. seconds, tokens: limits of the whole run; None: no limit.
+        tell: receives the progress. seconds, tokens: limits of the whole run.
     """
 
-    def __init__(self, tell: Tell | None = None, *, seconds: float | None = None, tokens: int | None = None) -> None:
+    def __init__(self, tell: Tell | None = None, *, seconds: float = math.inf, tokens: float = math.inf) -> None:
         self._tell = tell
         self._seconds, self._tokens, self._spent = seconds, tokens, 0
         self._end = math.inf
@@ -87,19 +87,19 @@ class Run:
             raise Cancelled
         if time.monotonic() > self._end:
             raise ValueError(
-                f"this run was stopped after {duration(self._seconds or 0)}, the most that one may take here: give "
+                f"this run was stopped after {duration(self._seconds)}, the most that one may take here: give "
                 "fewer or shorter texts"
             )
 
     def begin(self) -> None:
         """Start the clock: time spent waiting does not count."""
-        self._end = math.inf if self._seconds is None else time.monotonic() + self._seconds
+        self._end = time.monotonic() + self._seconds
 
     def spend(self, tokens: int) -> None:
         """Count tokens to read; raise `ValueError` if they exceed the limit of one run."""
         self.check()
         self._spent += tokens
-        if self._tokens is not None and self._spent > self._tokens:
+        if self._spent > self._tokens:
             raise ValueError(
                 f"the texts have more than {self._tokens} tokens together, the most that one run may read here: give "
                 "fewer or shorter texts"
@@ -142,7 +142,7 @@ class Run:
             if passed > _JUDGED and passed + left > _MARGIN * allowed:
                 raise ValueError(
                     f"reading these texts would take about {duration(passed + left)}, and a run may take "
-                    f"{duration(self._seconds or 0)} here: give about {self._all * allowed / (passed + left):.0f} of "
+                    f"{duration(self._seconds)} here: give about {self._all * allowed / (passed + left):.0f} of "
                     f"the {self._all} texts, or choose a faster featurizer, such as ngrams"
                 )
         self._tell_reading(words, done)
@@ -202,7 +202,22 @@ class Turns:
         Raises:
             ValueError: enough runs wait. Cancelled: the run was stopped.
         """
-        ticket = self._join(visitor)
+        ticket = _Ticket(visitor)
+        with self._changed:
+            order = [one.visitor for one in self._tickets]
+            own = order.count(visitor)
+            if own >= self._limits.waiting_each:
+                when = self._words(order.index(visitor) + 1)
+                raise ValueError(f"{own} of your runs wait or are at work: the first ends {when}")
+            if len(order) > self._limits.waiting:
+                raise ValueError(f"{len(order) - 1} runs wait already, the most that may: one ends {self._words(1)}")
+            self._tickets.append(ticket)
+            had: Counter[str] = Counter()
+            keys = {}  # the active run comes first, a further run of a visitor after the first ones of all others
+            for one in self._tickets:
+                keys[one] = one.began is None, had[one.visitor]
+                had[one.visitor] += 1
+            self._tickets.sort(key=keys.__getitem__)
         try:
             with self._changed:
                 while before := self._tickets.index(ticket):
@@ -216,26 +231,6 @@ class Turns:
             with self._changed:
                 self._tickets.remove(ticket)
                 self._changed.notify_all()
-
-    def _join(self, visitor: str) -> _Ticket:
-        """Join the queue, after the active run and all runs that precede a further one of this visitor."""
-        with self._changed:
-            order = [ticket.visitor for ticket in self._tickets]
-            own = order.count(visitor)
-            if own >= self._limits.waiting_each:
-                when = self._words(order.index(visitor) + 1)
-                raise ValueError(f"{own} of your runs wait or are at work: the first ends {when}")
-            if len(order) > self._limits.waiting:
-                raise ValueError(f"{len(order) - 1} runs wait already, the most that may: one ends {self._words(1)}")
-            ticket = _Ticket(visitor)
-            self._tickets.append(ticket)
-            had: Counter[str] = Counter()
-            keys = {}
-            for one in self._tickets:
-                keys[one] = one.began is None, had[one.visitor]
-                had[one.visitor] += 1
-            self._tickets.sort(key=keys.__getitem__)
-            return ticket
 
     def _words(self, ended: int) -> str:
         """The time until so many more runs have ended, in words: by the mean of past ones, else at most."""

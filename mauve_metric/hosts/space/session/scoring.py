@@ -16,9 +16,7 @@ from mauve_metric.api.compute import with_normalised, with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.opening import check_sides
 from mauve_metric.api.score import resolve_config, score_features, score_partition
-from mauve_metric.arrays import Features
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.feature_files import EACH_TEXT
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns
@@ -197,7 +195,10 @@ def _read_sets(
         if rough is not None and start == 0:
             first = [parts[0].of_rows(np.arange(min(ROUGH_TEXTS, len(parts[0])))) for parts in read]
             run.rough(rough_score(first, rough, config))
-    return [_join_parts(*parts) if len(parts) > 1 else parts[0] for parts in read]
+    return [
+        FeatureSet.joined(np.concatenate([all_rows(part.features) for part in parts]), parts) if parts[1:] else parts[0]
+        for parts in read
+    ]
 
 
 def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: MauveConfig) -> str:
@@ -212,19 +213,6 @@ def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: Mauve
         score = f"{result.mauve_debiased:.2f} ({low:.2f} to {high:.2f})"
         said.append(score if len(names) == 1 else f"{name} {score}")
     return f"rough, from the first {len(sides[0])} texts of each set: debiased MAUVE {', '.join(said)}"
-
-
-def _join_parts(first: FeatureSet, rest: FeatureSet) -> FeatureSet:
-    """Join two parts of a set."""
-    joined: dict[str, Any] = {}
-    for name in EACH_TEXT:
-        parts = [getattr(first, name), getattr(rest, name)]
-        joined[name] = None if any(part is None for part in parts) else np.concatenate(parts)
-    rows: Features = np.concatenate([all_rows(first.features), all_rows(rest.features)])
-    counts: dict[str, Any] = {name: getattr(first, name) + getattr(rest, name) for name in ("truncated", "dropped")}
-    counts["stripped"] = {name: first.stripped.get(name, 0) + times for name, times in rest.stripped.items()}
-    counts["marks"] = None if first.marks is None or rest.marks is None else first.marks + rest.marks
-    return replace(first, features=rows, **joined, **counts)
 
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:
@@ -268,6 +256,11 @@ class Scored:
         """The result for the featurizer of a config, if there are several; else this one."""
         same = (one for one in self.each.values() if one.embedded.key == feature_key(config))
         return next(same, self)
+
+    @property
+    def result(self) -> Any:
+        """The comparison, or the result of the only model."""
+        return self.comparison or next(iter(self.results.values()))
 
     @property
     def best_first(self) -> list[str]:
@@ -385,16 +378,14 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     first = next(iter(each.values()))
     if len(each) == 1:
         return first
-    sets = [one.sides for one in each.values()]
+    sets, by_featurizer = [one.sides for one in each.values()], {name: one.result for name, one in each.items()}
     if first.comparison is not None:
-        comparisons = {name: one.comparison for name, one in each.items() if one.comparison is not None}
         comparison = compare_together(first.comparison, sets, first.resolved)
-        comparison = replace(comparison, by_featurizer=comparisons)
+        comparison = replace(comparison, by_featurizer=by_featurizer)
         return replace(first, results=comparison.models, comparison=comparison, each=each)
     ((model, result),) = first.results.items()
-    result = with_together(result, [(human, other) for human, other in sets], first.resolved)
-    by_featurizer = {name: one.results[model] for name, one in each.items()}
-    return replace(first, results={model: replace(result, by_featurizer=by_featurizer)}, each=each)
+    together = with_together(result, sets, first.resolved)
+    return replace(first, results={model: replace(together, by_featurizer=by_featurizer)}, each=each)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:

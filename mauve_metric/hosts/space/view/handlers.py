@@ -15,7 +15,6 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together
-from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, compare_sets, planned
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import read_result
@@ -23,8 +22,8 @@ from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns, forecast
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, unread
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
-from mauve_metric.hosts.space.view import links, markup
-from mauve_metric.hosts.space.view.controls import PLAY, all_options, check_play, options_of, play_values
+from mauve_metric.hosts.space.view import markup, settings, takeaway
+from mauve_metric.hosts.space.view.settings import PLAY, all_options, check_play, options_of, play_values
 from mauve_metric.hosts.space.view.showing import (
     bucket_html,
     fits,
@@ -69,26 +68,22 @@ class Handlers(TextHandlers):
     def arrive(self, query: Mapping[str, str]) -> Values:
         """The values of the controls that the address sets, the problems in it, and the example."""
         with show_errors(markup.in_controls):
-            found, problems = links.read_query(query, self.featurizers, self.limits)
-            said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
-            if links.RESULT in query:
+            found, problems = settings.read_query(query, self.featurizers, self.limits)
+            values: Values = {}
+            if settings.SHARED in query:
                 try:
-                    shared = links.read_shared(query[links.RESULT], self.featurizers)
+                    shared = settings.read_shared(query[settings.SHARED], self.featurizers)
+                    values = {"about": markup.notice("shared"), "score": markup.shared_headline(shared)}
                 except ValueError as error:
-                    return {"link_problems": said + markup.problem(markup.escape(error))}
-                return {
-                    "link_problems": said,
-                    "about": markup.notice("shared"),
-                    "score": markup.shared_headline(shared),
-                }
-            controls = links.control_values(found, self.featurizers) if found else {}
-            shown = self.example.shown()
-            if shown is None:
-                return controls | {"link_problems": said}
-            if self._arrived is None:  # the same for every visitor
-                self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
-            stale = {"stale": markup.notice("stale", example=True)} if found else {}
-            return controls | {"link_problems": said} | copy.deepcopy(self._arrived) | stale  # gradio changes them
+                    problems.append(str(error))
+            else:
+                values = settings.control_values(found, self.featurizers) if found else {}
+                if self._arrived is None and (shown := self.example.shown()) is not None:  # the same for every visitor
+                    self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
+                if self._arrived is not None:
+                    stale = {"stale": markup.notice("stale", example=True)} if found else {}
+                    values |= copy.deepcopy(self._arrived) | stale  # gradio changes them
+            return values | {"link_problems": "".join(markup.problem(markup.escape(said)) for said in problems)}
 
     def share(self, session: Session) -> str:
         """The query of an address that holds the first screen of the shown result of one model."""
@@ -97,7 +92,7 @@ class Handlers(TextHandlers):
             if len(scored.results) > 1:
                 raise ValueError("a link holds the result of one model: compare one, or send the files")
             (result,) = scored.results.values()
-            return urlencode({links.RESULT: links.shared_value(result, self.featurizers)}, safe=",;")
+            return urlencode({settings.SHARED: settings.shared_value(result, self.featurizers)}, safe=",;")
 
     def take_up(self, shows: str | None, session: Session) -> None:
         """Make the example the result of this visitor's session, if the page shows it."""
@@ -109,7 +104,7 @@ class Handlers(TextHandlers):
         with show_errors(markup.in_controls):
             options = all_options(values)
             check_play(options, self.limits)
-            return links.query_of(options, self.featurizers[0])
+            return settings.query_of(options, self.featurizers[0])
 
     def open_result(self, path: str | None, session: Session) -> Values:
         """Show an uploaded JSON result, without texts."""
@@ -129,7 +124,7 @@ class Handlers(TextHandlers):
     def checks(self, values: Sequence[object], shows: str | None, session: Session) -> Values:
         """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast."""
         said = self.stale(values, shows, session)
-        measures = self.measures_stale(said, session)
+        measures = measures_notice(session.shown, bool(said))
         return {"stale": said, "measures_stale": measures, **self.forecast(values[1:], session)}
 
     def stale(self, values: Sequence[object], shows: str | None, session: Session) -> str:
@@ -145,10 +140,6 @@ class Handlers(TextHandlers):
         return (
             "" if same and shown.options == all_options(values[1:]) else markup.notice("stale", example=shown.example)
         )
-
-    def measures_stale(self, inputs: str, session: Session) -> str:
-        """The notice about the measures; inputs: the one that `stale` gave about the result."""
-        return measures_notice(session.shown, bool(inputs))
 
     def forecast(self, values: Sequence[object], session: Session) -> Values:
         """The time of a run and, where it is too long, the buttons of a sample and of the fast featurizer.

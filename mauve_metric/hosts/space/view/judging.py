@@ -123,7 +123,7 @@ class Judging:
     pairs: list[Pair]
     seen: int = 2
     looks: list[float] = field(default_factory=list)
-    since: float = 0.0
+    since: float = field(default_factory=time.monotonic)
     boundaries: list[dict[str, object]] = field(default_factory=list)
     preferences: list[dict[str, object]] = field(default_factory=list)
 
@@ -179,9 +179,7 @@ def deal(rater: str, human: TextSet, models: Mapping[str, TextSet]) -> Judging:
         raise ValueError("no row has a sentence by a person with one by the model after it")
     draw.shuffle(rounds)
     draw.shuffle(pairs)
-    judging = Judging(rater, rounds[:MOST_JUDGED], pairs[:MOST_JUDGED])
-    judging.begin()
-    return judging
+    return Judging(rater, rounds[:MOST_JUDGED], pairs[:MOST_JUDGED])
 
 
 def table(rows: Sequence[Mapping[str, object]]) -> str:
@@ -215,14 +213,23 @@ _SAVE = """(name, text) => {
 }"""
 
 
-class _Part(NamedTuple):
-    """One kind of judgement: what is shown, what was said of the last, the table, and the buttons."""
+class _Part:
+    """One kind of judgement: what is shown, what was said of the last, its buttons, and the table.
 
-    shown: gr.HTML
-    said: gr.HTML
-    rows: gr.Textbox
-    save: gr.Button
-    buttons: list[gr.Button]
+    Args:
+        name: begins the names of its parts. buttons: their words by their names.
+    """
+
+    def __init__(self, name: str, buttons: dict[str, str]) -> None:
+        self.shown = gr.HTML("<p>Press Start.</p>", elem_id=f"{name}_shown")
+        with gr.Row():
+            self.buttons = [
+                gr.Button(words, interactive=False, min_width=120, elem_id=key) for key, words in buttons.items()
+            ]
+        self.said = gr.HTML(elem_id=f"{name}_said")
+        self.rows = gr.Textbox(visible=False)
+        self.save = gr.Button("Download the table", interactive=False, elem_id=f"{name}_save")
+        self.outputs = [self.shown, self.said, self.rows, self.save, *self.buttons]
 
     def values(self, shown: str, said: str, active: bool, rows: list[dict[str, object]]) -> Values:
         """The values of the parts that a judgement changes."""
@@ -263,11 +270,6 @@ def round_shown(this: Round, seen: int, ended: bool = False) -> str:
     return render("round", this=this, seen=len(this.sentences) if ended else seen, ended=ended)
 
 
-def pair_shown(pair: Pair) -> str:
-    """Both texts of a pair, without their writers."""
-    return render("two_texts", texts=pair.shown)
-
-
 def judging_page(limits: Limits) -> None:
     """The parts of the page and their events; a person's texts and judgements are in the state of the session."""
     gr.Markdown(_INTRODUCTION)
@@ -293,17 +295,17 @@ def judging_page(limits: Limits) -> None:
         with gr.Tab("Find the boundary"):
             gr.Markdown(_RULES)
             reason = gr.Dropdown(["", *REASONS], value="", label="Why a machine? (may stay empty)", elem_id="reason")
-            game = _part("boundary", {"human": "Still a person: go on", "machine": "A machine wrote this sentence"})
+            game = _Part("boundary", {"human": "Still a person: go on", "machine": "A machine wrote this sentence"})
         with gr.Tab("Compare two"):
             gr.Markdown("Which of the two texts is more likely a person's?")
-            pairs = _part("pair", {f"answer_{code}": words for words, code in ANSWERS.items()})
+            pairs = _Part("pair", {f"answer_{code}": words for words, code in ANSWERS.items()})
 
     def of_game(judging: Judging, said: str = "") -> Values:
         now = round_shown(judging.rounds[0], judging.seen) if judging.rounds else "<p>All rounds are played.</p>"
         return {state: judging, **game.values(now, said, bool(judging.rounds), judging.boundaries)}
 
     def of_pairs(judging: Judging) -> Values:
-        now = pair_shown(judging.pairs[0]) if judging.pairs else "<p>All pairs are judged.</p>"
+        now = render("two_texts", texts=judging.pairs[0].shown) if judging.pairs else "<p>All pairs are judged.</p>"
         return {state: judging, **pairs.values(now, "", bool(judging.pairs), judging.preferences)}
 
     def begin(who: str, own: str | None, others: list[str] | None) -> Values:
@@ -328,12 +330,14 @@ def judging_page(limits: Limits) -> None:
         return of_pairs(judging)
 
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    of_round, of_pair = ([state, *part[:4], *part.buttons] for part in (game, pairs))
-    start.click(begin, [rater, human, models], [human, models, *of_round, *of_pair[1:]], **quiet)
+    once: dict[str, Any] = {**quiet, "trigger_mode": "once"}
+    start.click(begin, [rater, human, models], [human, models, state, *game.outputs, *pairs.outputs], **quiet)
     for button, machine in zip(game.buttons, (False, True), strict=True):
-        button.click(partial(guess, machine), [state, reason], [reason, *of_round], trigger_mode="once", **quiet)
+        button.click(
+            partial(guess, machine), [state, reason], [reason, state, *game.outputs], trigger_mode="once", **quiet
+        )
     for button, words in zip(pairs.buttons, ANSWERS, strict=True):
-        button.click(partial(rate, words), state, of_pair, trigger_mode="once", **quiet)
+        button.click(partial(rate, words), state, [state, *pairs.outputs], **once)
     for part, name in ((game, "boundaries.csv"), (pairs, "preferences.csv")):
         part.save.click(None, part.rows, None, js=f"text => ({_SAVE})({name!r}, text)", **quiet)
 
@@ -343,13 +347,3 @@ def _begun(judging: Judging | None) -> Judging:
     if judging is None:
         raise gr.Error("the hour is over, and your texts are gone: press Start again", print_exception=False)
     return judging
-
-
-def _part(name: str, buttons: dict[str, str]) -> _Part:
-    """One kind of judgement: its HTML, buttons and table."""
-    shown = gr.HTML("<p>Press Start.</p>", elem_id=f"{name}_shown")
-    with gr.Row():
-        made = [gr.Button(words, interactive=False, min_width=120, elem_id=key) for key, words in buttons.items()]
-    said = gr.HTML(elem_id=f"{name}_said")
-    rows = gr.Textbox(visible=False)
-    return _Part(shown, said, rows, gr.Button("Download the table", interactive=False, elem_id=f"{name}_save"), made)

@@ -1,4 +1,4 @@
-"""The parts of the page; `wiring.py` finds the components by their `elem_id`."""
+"""The parts of the page; `page.py` finds the components by their `elem_id`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mauve_metric.hosts.space.session.run import forecast
 from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import markup
-from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
+from mauve_metric.hosts.space.view.settings import panel_controls, play_controls
 from mauve_metric.options import config_fields
 from mauve_metric.results.wording.spelling import ALIGNED
 

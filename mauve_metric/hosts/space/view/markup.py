@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
-from mauve_metric.hosts.space.view.links import SharedResult
+from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.document import Prose, Table
@@ -65,9 +65,9 @@ _TEMPLATES = jinja2.Environment(
 _TEMPLATES.filters |= {"digits": digits, "cell": cell, "controls": PAGE.respell}
 
 
-def render(name: str, **values: object) -> str:
+def render(name: str, kind: str = "html", /, **values: object) -> str:
     """The template of this name with these values, all of them escaped."""
-    return _TEMPLATES.get_template(f"{name}.html").render(values)
+    return _TEMPLATES.get_template(f"{name}.{kind}").render(values)
 
 
 def notice(name: str, /, **values: object) -> str:

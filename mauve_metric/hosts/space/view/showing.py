@@ -12,11 +12,10 @@ from gradio.components.plot import PlotData
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.rows import all_rows
-from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
-from mauve_metric.hosts.space.view import markup
+from mauve_metric.hosts.space.view import markup, takeaway
 from mauve_metric.quantize.projection import unit_rows
 from mauve_metric.results.charts import of_comparison, of_result
 from mauve_metric.results.charts.figure import page_spec

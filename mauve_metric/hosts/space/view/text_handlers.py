@@ -89,24 +89,20 @@ class TextHandlers:
         with session.editing:
             for path in paths or []:
                 with _noting(said):
-                    self._add_file(session, path, said)
+                    taken, wanted = session.columns_of(path), name_of_file(path)
+                    self._check_room(session, wanted)
+                    side = read_upload(title_of(wanted), path, None, self.limits, taken=taken)
+                    wanted = clean_name(side.column or "") or wanted if taken else wanted  # of one file its columns
+                    name = free_name(wanted, session.models)
+                    self._put(session, name, replace(side, title=title_of(name)))
+                    if name != wanted:
+                        said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
                 self.sessions.release(Path(path))  # unless a session needs it
         shown = self._models_shown(session, said)
         human = session.human
         if human is not None and human.path is not None and {side.path for side in session.sets()} == {human.path}:
             shown["aligned"] = gr.update(visible=True, value=True)  # rows of one file
         return shown
-
-    def _add_file(self, session: Session, path: str, said: list[str]) -> None:
-        """Put the set of a file into the session, under the name of its column where another set has the file too."""
-        taken, wanted = session.columns_of(path), name_of_file(path)
-        self._check_room(session, wanted)
-        side = read_upload(title_of(wanted), path, None, self.limits, taken=taken)
-        wanted = clean_name(side.column or "") or wanted if taken else wanted
-        name = free_name(wanted, session.models)
-        self._put(session, name, replace(side, title=title_of(name)))
-        if name != wanted:
-            said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
 
     def add_paste(self, pasted: str, session: Session) -> Values:
         """Handle the models' paste box: its lines are one set until another is begun."""

@@ -31,8 +31,8 @@ from mauve_metric.hosts.space.session.run import Turns
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view import layout, markup
-from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.settings import panel_names
 from mauve_metric.options import config_fields
 
 gr = pytest.importorskip("gradio")
@@ -298,7 +298,7 @@ def test_hostile_texts_are_shown_as_they_are() -> None:
 
 
 def test_every_option_has_a_control_with_its_meaning_and_default() -> None:
-    from mauve_metric.hosts.space.view.controls import FIXED, PLAY
+    from mauve_metric.hosts.space.view.settings import FIXED, PLAY
 
     assert {*panel_names(), *PLAY, *FIXED, "featurize_model_name"} == set(config_fields())
     config = app.build_app(LIMITS, ["minilm"]).get_config_file()

@@ -12,9 +12,9 @@ from visitors import visitor
 from mauve_metric import FeatureSet
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored
-from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.layout import choices_part
+from mauve_metric.hosts.space.view.settings import panel_names
 from mauve_metric.results.wording.answer import answer
 
 

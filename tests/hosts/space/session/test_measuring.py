@@ -13,9 +13,10 @@ from samples import HUMAN, MODEL, NASTY, ngrams, write_jsonl
 from visitors import give, measure, press, visitor
 
 from mauve_metric import Description, describe
-from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.measuring import GROUPS, OFFERED
+from mauve_metric.hosts.space.view import takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.showing import measures_notice
 
 gr = pytest.importorskip("gradio")
 
@@ -58,7 +59,7 @@ def test_measures_go_into_files_until_the_settings_change(
     give(desk, tmp_path)
     desk.add_files([write_jsonl(tmp_path / "b.jsonl", HUMAN[:20])], visitor(desk))
     desk.rename_model(0, NASTY, visitor(desk))
-    shown = press(desk)
+    press(desk)
     after = measure(desk, ("lexical",))
     assert after["files"]["visible"] is False  # which were made without them
     assert "<img" not in after["measures"] and "<img src=x" in html.unescape(after["measures"])
@@ -74,14 +75,14 @@ def test_measures_go_into_files_until_the_settings_change(
     session = visitor(desk)
     taken: list[object] = []
     monkeypatch.setattr(takeaway, "write_files", lambda scored, folder, measures: taken.append(measures))
-    assert desk.measures_stale("", session) == "" and "Inputs changed" in desk.measures_stale(shown["score"], session)
+    assert measures_notice(session.shown) == "" and "Inputs changed" in measures_notice(session.shown, True)
     played = desk.replay([3, 4, 7, 0.95], session)
     assert "Settings changed" in played["measures_stale"] and played["measures"] == after["measures"]
     desk.make_files(session)
     assert taken == [None]
-    assert measure(desk, ("lexical",))["measures_stale"] == "" == desk.measures_stale("", session)
+    assert measure(desk, ("lexical",))["measures_stale"] == "" == measures_notice(session.shown)
     again = press(desk)
-    assert again["measures"] == again["measures_stale"] == "" == desk.measures_stale("inputs", session)
+    assert again["measures"] == again["measures_stale"] == "" == measures_notice(session.shown, True)
 
 
 def test_measures_are_stopped_and_end_when_their_time_is_over(desk: Handlers, tmp_path: Path) -> None:

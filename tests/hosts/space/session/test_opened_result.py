@@ -13,9 +13,9 @@ from samples import HUMAN, LIMITS, ngrams, write_jsonl
 from visitors import give, press, visitor
 
 from mauve_metric import MauveResult, compare
-from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.scoring import Encoders
+from mauve_metric.hosts.space.view import takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.results.comparison import Comparison
 

@@ -22,8 +22,8 @@ from mauve_metric import MauveResult
 from mauve_metric.hosts.space.session import run as module
 from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns
 from mauve_metric.hosts.space.session.scoring import Encoders, embed, spend_tokens
-from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.settings import panel_names
 
 gr = pytest.importorskip("gradio")
 

@@ -14,8 +14,8 @@ from mauve_metric.hosts.space.session.examples import example_files
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.session.sessions import Sessions
-from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.settings import panel_names
 
 gr = pytest.importorskip("gradio")
 

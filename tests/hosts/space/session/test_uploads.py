@@ -12,9 +12,8 @@ from samples import HUMAN, LIMITS, MODEL
 from tools import harness_file, harness_rows
 from visitors import press, request, visitor
 
-from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
-from mauve_metric.hosts.space.view import markup
+from mauve_metric.hosts.space.view import markup, takeaway
 from mauve_metric.results.comparison import Comparison
 
 if TYPE_CHECKING:

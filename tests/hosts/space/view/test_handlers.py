@@ -21,8 +21,8 @@ from mauve_metric.hosts.space.session import scoring
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, score
 from mauve_metric.hosts.space.session.uploads import TextSet
-from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.settings import panel_names
 from mauve_metric.results.plain_text import digits
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.verdict import verdict

@@ -110,11 +110,12 @@ def test_rounds_end_after_enough_texts_and_unusable_texts_are_an_error() -> None
 def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
     pytest.importorskip("gradio")
     from mauve_metric.hosts.space.limits import Limits
-    from mauve_metric.hosts.space.view.judging import Pair, Round, judged_sets, pair_shown, round_shown
+    from mauve_metric.hosts.space.view.judging import Round, judged_sets, round_shown
+    from mauve_metric.hosts.space.view.markup import render
 
     bad = "<img src=x onerror=1>"
     this = Round("m 1", "m", ("Fine.", bad, bad), 3)
-    assert bad not in round_shown(this, 2) + round_shown(this, 3, True) + pair_shown(Pair("1", ("a", "b"), (bad, bad)))
+    assert bad not in round_shown(this, 2) + round_shown(this, 3, True) + render("two_texts", texts=(bad, bad))
     assert round_shown(this, 1).count("<li>") == 1 and "Model:" not in round_shown(this, 3)
     assert round_shown(this, 3, True).count("Model:") == 1
 

@@ -11,9 +11,8 @@ import pytest
 from samples import HUMAN, LIMITS, MODEL, NASTY
 from visitors import give, press, visitor
 
-from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
-from mauve_metric.hosts.space.view import markup
+from mauve_metric.hosts.space.view import markup, takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
 
 gr = pytest.importorskip("gradio")

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from mauve_metric import compute_mauve
-from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
-from mauve_metric.hosts.space.view.links import control_values, read_shared, shared_value
+from mauve_metric.hosts.space.view.settings import control_values, panel_names, read_shared, shared_value
 from mauve_metric.results.wording import answer
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

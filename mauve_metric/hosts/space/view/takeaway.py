@@ -9,16 +9,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import jinja2
-
 from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
+from mauve_metric.hosts.space.view.markup import render
 from mauve_metric.options import config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
-from mauve_metric.results.plain_text import one_line
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import save_chart
 from mauve_metric.results.wording import answer, words
@@ -28,13 +26,6 @@ from mauve_metric.runtime.optional_imports import import_vl_convert
 FIGURES = (".svg", ".pdf", ".png")
 _COLORS = {answer.CONTENT: "#0072B2", answer.STYLE: "#B25D24"}
 _MOST_BARS = 3
-_TEMPLATES = jinja2.Environment(
-    loader=jinja2.PackageLoader("mauve_metric.hosts.space", "session"),
-    autoescape=True,
-    finalize=lambda value: one_line(value) if type(value) is str else value,
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-)
 
 
 def write_files(scored: Scored, folder: Path, description: Description | None = None) -> list[str]:
@@ -45,8 +36,7 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
     Raises:
         ImportError: Altair or vl-convert-python is not installed.
     """
-    comparison = scored.comparison
-    result = comparison or next(iter(scored.results.values()))
+    comparison, result = scored.comparison, scored.result
     chart = result.plot()
     paths = [folder / f"mauve{ending}" for ending in FIGURES]
     for path in paths:
@@ -80,7 +70,9 @@ def card_svg(result: MauveResult | Comparison) -> str:
         sizes = f"{result.n_q} model texts against {result.n_p} human texts"
     first = sorted((warning for _, warning in found), key=lambda warning: not warning.severe)[:1]
     caveats = [f" Caveat: {warning.message}." for warning in first]
-    return _TEMPLATES.get_template("card.svg").render(
+    return render(
+        "card",
+        "svg",
         said=textwrap.wrap(said, 46, max_lines=3, placeholder=" …"),
         number=lead.number,
         doubt=isinstance(result, MauveResult) and not answer.reliable(result),

@@ -9,7 +9,7 @@ import numpy as np
 from samples import HOSTILE
 
 from mauve_metric import compare, compute_mauve
-from mauve_metric.hosts.space.session.takeaway import card_svg
+from mauve_metric.hosts.space.view.takeaway import card_svg
 from mauve_metric.results.wording import answer
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
