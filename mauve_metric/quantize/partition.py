@@ -54,7 +54,7 @@ class Stacking(NamedTuple):
         """Stacked rows, or their labels, as one part for each set, P's first."""
         ends: list[int] = np.cumsum(self.ordered(self.sizes)).tolist()
         parts: list[Rows] = [rows[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-        return parts if self.p_first else [parts[-1], *parts[:-1]]
+        return parts if self.p_first else parts[-1:] + parts[:-1]
 
 
 @dataclass(frozen=True)
