@@ -120,11 +120,10 @@ class Description(SignedResult):
             for name, found in self.models.items()
             if (item := found.get(measure)) is not None
         ]
-        below = (
-            "differences from the human texts, or values of both sets",
-            f"{100 * self.confidence_level:g} % intervals",
+        level = f"{100 * self.confidence_level:g} % intervals"
+        return intervals_chart(
+            values, "Every measure", "differences from the human texts, or values of both sets", level
         )
-        return intervals_chart(values, "Every measure", *below)
 
     def save_report(self, path: str | Path) -> Path:
         """Write one HTML page with the table of measures, and where MAUVE is among them the page of the comparison.
