@@ -32,7 +32,7 @@ from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustne
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
-from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.runtime.progress import watched
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.differences import joint_errors
 from mauve_metric.uncertainty.intervals import Estimate
@@ -173,14 +173,11 @@ class _Work:
         default = self._setting(base, DEFAULT, DEFAULT, {}, None, times[()])
         self._announce(base, levels_of, left_out, [own for _, _, own in tried], time.perf_counter() - start)
         settings = [default]
-        with progress_bar("settings", self.job.run.verbose, unit=" settings", total=len(tried)) as bar:
-            for done, (name, factor, changes) in enumerate(tried):
-                if bar is not None:
-                    bar(done, len(tried))
-                try:
-                    settings.append(self._setting(base, name, factor, changes, default, times[_key(changes)]))
-                except EXPECTED as error:
-                    self._note(name, error)
+        for name, factor, changes in watched("settings", tried, self.job.run.verbose, " settings"):
+            try:
+                settings.append(self._setting(base, name, factor, changes, default, times[_key(changes)]))
+            except EXPECTED as error:
+                self._note(name, error)
         sides = self._featurize(base.config)
         entries = human_entries(
             sides[0], sides[1], base.config, {"design": design_of(*(side.groups for side in sides))}
