@@ -179,9 +179,8 @@ class _Work:
             except EXPECTED as error:
                 self._note(name, error)
         sides = self._featurize(base.config)
-        entries = human_entries(
-            sides[0], sides[1], base.config, {"design": design_of(*(side.groups for side in sides))}
-        )
+        design_of_texts = design_of(*(side.groups for side in sides))
+        entries = human_entries(sides[0], sides[1], base.config, {"design": design_of_texts})
         return Robustness(tuple(settings), self.failed, left_out, 0.0, base.config.confidence_level, entries)
 
     def _base(self, featurizers: Sequence[Featurizer]) -> plans.Base:
@@ -201,17 +200,11 @@ class _Work:
                 raise ValueError(
                     f"{name} must hold at least {plans.LEAST_TEXTS} texts to vary settings, got {len(side)}"
                 )
-        lengths = sides[0].lengths
-        resolved = replace(resolve_config(config, *map(len, sides), groups=[side.groups for side in sides]), knn=False)
-        return plans.Base(
-            resolved,
-            tuple(map(len, sides)),
-            sides[0].identity or {},
-            None if lengths is None else float(np.median(lengths)),
-            has_texts,
-            tuple(featurizers[number + 1 :]),
-            self.job.config.num_buckets == "auto",
-        )
+        identity, lengths, sizes = sides[0].identity or {}, sides[0].lengths, tuple(map(len, sides))
+        median_length = None if lengths is None else float(np.median(lengths))
+        resolved = replace(resolve_config(config, *sizes, groups=[side.groups for side in sides]), knn=False)
+        others, auto_buckets = tuple(featurizers[number + 1 :]), self.job.config.num_buckets == "auto"
+        return plans.Base(resolved, sizes, identity, median_length, has_texts, others, auto_buckets)
 
     def _note(self, name: str, error: BaseException) -> None:
         self.failed[name] = message_of(error)
