@@ -239,8 +239,6 @@ def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
     """
     for path, endpoint in info["named_endpoints"].items():
         name = path.strip("/")
-        if name not in endpoints.names:
-            continue
         parameters = endpoints.parameters(name)
         for item in endpoint["parameters"]:
             meaning = parameters[item["parameter_name"]].meaning

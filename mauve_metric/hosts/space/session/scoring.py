@@ -152,52 +152,32 @@ def embed(
     if last is not None and last.fits(texts, config):
         return last
     run.stage(0.0, "loading the model")
-    encoder = encoders.get(config)
-    new = unread(texts, config, last)
+    encoder, new = encoders.get(config), unread(texts, config, last)
     if encoder is not None:
         spend_tokens(encoder, new, run)
     sides = {name: Side("text", name, part) for name, part in sets.items()}
     with Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done) as job:
         if config.match_lengths == "truncate":
             sides = job.matched(sides)
-        given = [(side.argument, side.content) for side in sides.values()]
         known = [None if last is None else last.known(part, config) for part in texts]
-        tokens = math.inf if encoder is None else encoder.max_text_length
+        read: list[list[FeatureSet]] = [[] if side is None else [side] for side in known]
         # a rough score comes first where a set is new, all its texts are valid and all sets are long enough
         plain = all(isinstance(text, str) and text.strip() for part in new for text in part)
-        early = encoder is not None and bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS
+        early = names and encoder is not None and bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS
+        tokens = math.inf if encoder is None else encoder.max_text_length
         with encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
-            read = _read_sets(job, given, known, run, config, names if early else None)
-    check_columns(dict(zip(sets, read, strict=True)))
-    return Embedded(feature_key(config), tuple(read), tuple(texts))
-
-
-def _read_sets(
-    job: Featurizing,
-    given: Sequence[tuple[str, list[str]]],
-    known: Sequence[FeatureSet | None],
-    run: Run,
-    config: MauveConfig,
-    rough: Sequence[str] | None,
-) -> list[FeatureSet]:
-    """The features of each set, those that are known included.
-
-    Args:
-        job: reads the texts. given: the argument and the texts of each set. known: its features, or None. run: receives
-            the progress. config: of the scores. rough: names of the models, if the first texts are scored first.
-    """
-    sizes = [len(texts) for _, texts in given]
-    run.begin_reading(sizes, sum(size for size, side in zip(sizes, known, strict=True) if side is not None))
-    read: list[list[FeatureSet]] = [[] if side is None else [side] for side in known]
-    for start, end in [(0, None)] if rough is None else [(0, ROUGH_TEXTS), (ROUGH_TEXTS, None)]:
-        for number, (name, texts) in enumerate(given):
-            if known[number] is None:
-                run.begin_set(number, start)
-                read[number].append(job.of_texts(name, texts[start:end]))
-        if rough is not None and start == 0:
-            first = [parts[0].of_rows(np.arange(min(ROUGH_TEXTS, len(parts[0])))) for parts in read]
-            run.rough(rough_score(first, rough, config))
-    return [_join_parts(*parts) if len(parts) > 1 else parts[0] for parts in read]
+            run.begin_reading([len(side.content) for side in sides.values()], sum(map(len, new)))
+            for start, end in [(0, ROUGH_TEXTS), (ROUGH_TEXTS, None)] if early else [(0, None)]:
+                for number, side in enumerate(sides.values()):
+                    if known[number] is None:
+                        run.begin_set(number, start)
+                        read[number].append(job.of_texts(side.argument, side.content[start:end]))
+                if names and early and start == 0:
+                    first = [parts[0].of_rows(np.arange(min(ROUGH_TEXTS, len(parts[0])))) for parts in read]
+                    run.rough(rough_score(first, names, config))
+    joined = [_join_parts(*parts) if len(parts) > 1 else parts[0] for parts in read]
+    check_columns(dict(zip(sets, joined, strict=True)))
+    return Embedded(feature_key(config), tuple(joined), tuple(texts))
 
 
 def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: MauveConfig) -> str:

@@ -106,11 +106,10 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
 
 def measures_values(shown: Shown) -> dict[str, object]:
     """The values of the outputs of `MEASURES` by their names; files made earlier are removed."""
-    measured = shown.measured
     return {
         "measures_stale": measures_notice(shown),
         "measures_status": "",
-        "measures": "" if measured is None else markup.measures_table(measured.description),
+        "measures": "" if shown.measured is None else markup.measures_table(shown.measured),
         "files": gr.update(value=None, visible=False),
     }
 
@@ -124,7 +123,7 @@ def measures_notice(shown: Shown | None, inputs: bool = False) -> str:
 
 def fits(shown: Shown) -> bool:
     """Return whether there are measures, and they belong to the shown result."""
-    return shown.measured is not None and shown.measured.scored is shown.scored
+    return shown.measured is not None and shown.measured_of is shown.scored
 
 
 def bucket_html(shown: Shown, bucket: int) -> str:
