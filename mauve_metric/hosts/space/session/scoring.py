@@ -224,8 +224,27 @@ def feature_key(config: MauveConfig) -> tuple[object, ...]:
     return tuple(getattr(config, name) for name in _FEATURE_KNOBS)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The results of the models by their names, the comparison of several, and the options without "auto"."""
+
+    results: dict[str, MauveResult]
+    comparison: Comparison | None
+    resolved: MauveConfig
+
+    @property
+    def result(self) -> Any:
+        """The comparison, or the result of the only model."""
+        return self.comparison or next(iter(self.results.values()))
+
+    @property
+    def best_first(self) -> list[str]:
+        """The models' names, in the order of the ranking."""
+        return list(self.results if self.comparison is None else self.comparison.ranking)
+
+
 @dataclass(frozen=True)
-class Scored:
+class Scored(Outcome):
     """The result of one model or several against the human texts.
 
     sides: the sets of `embedded`, with their groups. config: as given. resolved: without "auto". results: of each model
@@ -237,10 +256,7 @@ class Scored:
     embedded: Embedded
     sides: list[FeatureSet]
     config: MauveConfig
-    resolved: MauveConfig
     partition: Partition
-    results: dict[str, MauveResult]
-    comparison: Comparison | None
     aligned: bool = False
     each: Mapping[str, Scored] = field(default_factory=dict)
 
@@ -248,16 +264,6 @@ class Scored:
         """The result for the featurizer of a config, if there are several; else this one."""
         same = (one for one in self.each.values() if one.embedded.key == feature_key(config))
         return next(same, self)
-
-    @property
-    def result(self) -> Any:
-        """The comparison, or the result of the only model."""
-        return self.comparison or next(iter(self.results.values()))
-
-    @property
-    def best_first(self) -> list[str]:
-        """The models' names, in the order of the ranking."""
-        return list(self.results if self.comparison is None else self.comparison.ranking)
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
         """The parts of a model's gap, see `explain_model`."""
@@ -340,7 +346,8 @@ def score(
     if len(models) == 1:
         result = score_partition(human, models[0], partition, resolved, quiet=True)
         result = with_normalised(result, [*map(embedded.kept, (0, 1))], pair_of_groups(*groups), resolved)
-        return Scored(embedded, sides, config, resolved, partition, {next(iter(names)): result}, None, aligned)
+        found: dict[str, Any] = {"results": {next(iter(names)): result}, "comparison": None}
+        return Scored(embedded, sides, config, partition, aligned, resolved=resolved, **found)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
     places = {name: number for number, name in enumerate(names)}
     comparison = compare_features(
@@ -352,7 +359,8 @@ def score(
             0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
         ),
     )
-    return Scored(embedded, sides, config, resolved, partition, comparison.models, comparison, aligned)
+    found = {"results": comparison.models, "comparison": comparison}
+    return Scored(embedded, sides, config, partition, aligned, resolved=resolved, **found)
 
 
 def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
