@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mauve_metric.api.preferences import Measured
 from mauve_metric.measures.judgements.boundary_detection import chance_points
 from mauve_metric.measures.judgements.rank_correlation import spearman
-from mauve_metric.results.measured import Measured
 from mauve_metric.texts.tables import open_table
 
 PUBLISHED = Path(__file__).parent / "published"

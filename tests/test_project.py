@@ -256,7 +256,7 @@ def imported(path: Path) -> frozenset[str]:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     if path == PACKAGE / "hosts/cli/main.py":  # which imports them by their names
         found |= {command.__name__ for command in COMMANDS.values()}
-    homes = {f"mauve_metric.{name}": f"mauve_metric.{home}" for name, home in mauve_metric._HOMES.items()}
+    homes = {f"mauve_metric.{name}": home for name, home in mauve_metric._HOMES.items()}
     return frozenset(homes.get(name, name) for name in found)
 
 

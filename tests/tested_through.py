@@ -19,7 +19,6 @@ TESTED_THROUGH = {
     "api/test_preferences.py": (
         "measures/judgements/judgement_options",
         "results/judgement",
-        "results/measured",
     ),
     "api/test_robustness.py": ("api/robustness_settings", "results/robustness"),
     "api/test_stress_test.py": ("results/stress_test",),

@@ -13,7 +13,6 @@ from mauve_metric.api.opening import listed_texts, open_two
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, Integers, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
-from mauve_metric.features.featurize import tokenize, windows
 from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, check_texts_alone
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, named_featurizers, text_function
 from mauve_metric.measures.groups import pair_of_groups
@@ -34,7 +33,6 @@ Scored = TypeVar("Scored", bound=MauveResult | Comparison)
 logger = logging.getLogger(__name__)
 
 MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurizes a second time
-_WINDOW = 256  # texts that are tokenized at once
 TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_TEXTS} texts"
 
 
@@ -224,8 +222,8 @@ def with_normalised(
 
     The result stays as it is without the warning `format_differs`. Its `normalised_missing` says why there is no such
     score: texts that are not known or cut, or more than `MOST_TEXTS` that no packaged function makes features of, since
-    to read these again costs as much as the first time. A model whose tokenizer leaves out what is normalised, such as
-    minilm's, reads none of them again, with a cache or without.
+    to read these again costs as much as the first time. With a cache, a model whose tokenizer leaves out what is
+    normalised, such as minilm's, reads none of them again.
 
     Args:
         texts: of P and of Q, as they were scored; None: not known.
@@ -246,19 +244,6 @@ def with_normalised(
     if model not in TEXT_FUNCTIONS and result.n_p + result.n_q > MOST_TEXTS:
         return replace(result, normalised_missing=TWICE)
     plain = [[normalised_text(text) for text in side] for side in (p, q)]
-    is_model = text_function(job.config.featurize_model_name) is None
-    # a cache knows equal tokens itself, and often the texts, so that no model has to be loaded
-    if (
-        is_model
-        and job.store is None
-        and all(
-            tokenize(job.load(), some)[0] == tokenize(job.load(), like)[0]
-            for side, other in zip((p, q), plain, strict=True)
-            for some, like in zip(windows(side, _WINDOW), windows(other, _WINDOW), strict=True)
-        )
-    ):
-        same = LearnedScore(*(getattr(result, name) for name in LearnedScore._fields))
-        return replace(result, normalised=None if None in same else same, normalised_missing=None)
     sides = [job.of_texts("texts", TextSource(side)) for side in plain]
     found = learned_score(sides[0].features, sides[1].features, groups, config)
     if found is None:

@@ -6,24 +6,26 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias, get_args
+from typing import NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.judgements import bradley_terry
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 from mauve_metric.measures.judgements.rank_correlation import spearman
-from mauve_metric.results.judgement import Agreement, Judgement, ModelScore, QuestionScores, ScoreDifference
-from mauve_metric.results.measured import Measured, given_measures, read_measures
+from mauve_metric.results.judgement import Agreement, Judgement, ModelScore, QuestionScores, Reading, ScoreDifference
 from mauve_metric.runtime.checks import check_bool, check_count, check_known, check_number, quoted, shown
 from mauve_metric.texts.judgements import Question, read_preferences
-from mauve_metric.texts.tables import TableData
+from mauve_metric.texts.records import read_json
+from mauve_metric.texts.tables import Table, TableData, number_at, open_table
 from mauve_metric.version import __version__
 
 MOST_WINS = 1e9  # most pseudo-wins per pair: all scores are then equal to nine digits
 MOST_MODELS = 1_000  # of which all pairs are compared: half a million rows
 _NOTHING = 1e-9  # a variance below this part of Fisher's is due to rounding
+_TABLES = (".csv", ".tsv")
 Measures: TypeAlias = str | Path | Mapping[str, Mapping[str, float | None]]
 
 
@@ -162,28 +164,21 @@ def _score_question(
     a, b = (order[one] for one in np.triu_indices(len(order), k=1))
     each, values = widths(np.diag), scores[a] - scores[b]
     of_pairs = widths(lambda c: c[a, a] - c[b, a] - (c[a, b] - c[b, b]))
-    judgements = wins.sum(axis=0) + wins.sum(axis=1)
+    numbers = [scores, scores - each, scores + each, wins.sum(axis=1), wins.sum(axis=0) + wins.sum(axis=1)]
+    scored = [
+        ModelScore(model, score, (low, high), won, round(judged))
+        for model, score, low, high, won, judged in zip(models, *np.array(numbers).tolist(), strict=True)
+    ]
     return QuestionScores(
         question=name,
         judgements=int(counted.sum()),
         ties=int((np.array(question.outcome) == 0.5).sum()),
         annotators=None if judges is None else len(np.unique(judges)),
-        models=tuple(
-            ModelScore(
-                models[i],
-                float(scores[i]),
-                (float(scores[i] - each[i]), float(scores[i] + each[i])),
-                float(wins[i].sum()),
-                round(float(judgements[i])),
-            )
-            for i in order
-        ),
+        models=tuple(scored[i] for i in order),
         differences=tuple(
             ScoreDifference(models[i], models[j], value, (value - width, value + width))
             for i, j, value, width in zip(a, b, values.tolist(), of_pairs.tolist(), strict=True)
         ),
-        agreement=(),
-        failed={},
     )
 
 
@@ -194,11 +189,10 @@ def _half_widths(
     fisher = bradley_terry.score_covariance(units, scores, errors="fisher", pseudo_wins=pseudo_wins)
     covariances, number = [fisher], None
     if errors == "robust":  # annotators are the units where there are several, but make no interval narrower
-        covariances, number = [bradley_terry.score_covariance(units, scores, pseudo_wins=pseudo_wins)], units.shape[0]
         together = units[:1] if judges is None else bradley_terry.joined_units(units, judges)
-        if together.shape[0] >= 2:
-            covariances.append(bradley_terry.score_covariance(together, scores, pseudo_wins=pseudo_wins))
-            number = together.shape[0]
+        each = [units, together] if together.shape[0] >= 2 else [units]
+        covariances = [bradley_terry.score_covariance(some, scores, pseudo_wins=pseudo_wins) for some in each]
+        number = each[-1].shape[0]
 
     def widths(variances: Callable[[Floats], Floats]) -> Floats:
         largest = np.max([variances(covariance) for covariance in covariances], axis=0)
@@ -230,3 +224,127 @@ def _agreement(
         found.append(Agreement(name, estimate.value, p_value, pearson, len(models), measured.reading))
     found.sort(key=lambda one: -one.correlation)
     return tuple(found), failed
+
+
+class Measured(NamedTuple):
+    """One measure of several models.
+
+    values: by the model's name; None where it could not be computed. human: of the human texts, if it is known.
+    reading: the better direction: "higher", "lower", "human" for closer to `human`; "as it is" if unknown.
+    """
+
+    values: dict[str, float | None]
+    human: float | None
+    reading: Reading
+
+    def orders(self, models: list[str]) -> list[float]:
+        """A number for each of these models, the larger the better; `ValueError` that names a model without one.
+
+        >>> Measured({"a": 3.0, "b": 8.0}, 5.0, "human").orders(["a", "b"])
+        [-2.0, -3.0]
+        """
+        lacking = [model for model in models if self.values.get(model) is None]
+        if lacking:
+            raise ValueError(f"it has no value for {quoted(lacking)}")
+        found = [value for model in models if (value := self.values[model]) is not None]
+        if self.reading == "human":
+            if self.human is None:
+                raise ValueError("the human texts' value, which it is compared with, is missing")
+            # without the rounding error of the subtraction, which would break ties
+            return [float(f"{-abs(value - self.human):.12g}") for value in found]
+        return [-value for value in found] if self.reading == "lower" else found
+
+
+def reading_of(measure: str) -> Reading:
+    """Return the better direction of a measure.
+
+    >>> reading_of("mauve"), reading_of("frontier_integral"), reading_of("my_score")
+    ('higher', 'lower', 'as it is')
+    """
+    return MEASURES[measure].better if measure in MEASURES else "as it is"
+
+
+def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]:
+    """The measures in a file, by name.
+
+    `.json`: what `mauve-metric describe --json` or `compare --json` printed. `.csv`, `.tsv`: a column `model` and one
+    for each measure; the row of the human texts is called `human`, and a measure that has one and is not known by name
+    counts as the better the closer to it.
+
+    Raises:
+        FileNotFoundError, ValueError: the file has no measures of several models.
+    """
+    path = Path(path)
+    if path.suffix.lower() in _TABLES:
+        return _of_table(open_table("measures", path), human)
+    try:
+        content = read_json(path)
+    except OSError as error:
+        raise type(error)(f"measures: {error}") from error
+    models = content.get("models") if isinstance(content, Mapping) else None
+    if not isinstance(content, Mapping) or not isinstance(models, Mapping) or not models:
+        raise ValueError(f"{path} must be what describe --json or compare --json printed: it has no 'models'")
+    numbers = {str(name): _numbers(values) for name, values in models.items()}
+    of_human = _numbers(content.get("human"))
+    names = dict.fromkeys(name for values in numbers.values() for name, value in values.items() if value is not None)
+    if not names:
+        raise ValueError(f"{path} holds no measure of {quoted(list(numbers))}")
+    return {
+        name: Measured(
+            {model: values.get(name) for model, values in numbers.items()}, of_human.get(name), reading_of(name)
+        )
+        for name in names
+    }
+
+
+def _numbers(values: object) -> dict[str, float | None]:
+    """The measures of one set: an entry with a value, or a number under the name of a score."""
+    if not isinstance(values, Mapping):
+        return {}
+    found = {}
+    for name, entry in values.items():
+        if isinstance(entry, Mapping) and "value" in entry:
+            found[str(name)] = _number(entry["value"])
+        elif name in MEASURES:
+            found[str(name)] = _number(entry)
+    return found
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _of_table(table: Table, human: str) -> dict[str, Measured]:
+    column = table.column("model", "name")
+    if column is None:
+        raise ValueError(f"{table.name} must have a column 'model': it has {quoted(table.columns)}")
+    found: dict[str, dict[str, float | None]] = {name: {} for name in table.columns if name not in (column, "")}
+    for line in table.lines:
+        model = line.values[column]
+        for name, values in found.items():
+            if model in values:
+                raise ValueError(f"{line.where}: {model!r} is given twice")
+            values[model] = number_at(line, name, "a number") if line.values[name] else None
+    return {name: _with_human(name, values, values.pop(human, None)) for name, values in found.items()}
+
+
+def _with_human(name: str, values: dict[str, float | None], human: float | None) -> Measured:
+    reading = reading_of(name)
+    return Measured(values, human, "human" if reading == "as it is" and human is not None else reading)
+
+
+def given_measures(measures: Mapping[str, Mapping[str, float | None]], human: str = "human") -> dict[str, Measured]:
+    """Check the caller's measures, a mapping from models to values each; directions as in `read_measures`.
+
+    >>> given_measures({"perplexity": {"human": 12.6, "a": 23.8, "b": 101.9}})["perplexity"].reading
+    'human'
+    """
+    found = {}
+    for name, values in measures.items():
+        if not isinstance(values, Mapping):
+            raise TypeError(f"measures[{name!r}] must map models to numbers, got {type(values).__name__}")
+        numbers = {str(model): None if value is None else _number(float(value)) for model, value in values.items()}
+        found[str(name)] = _with_human(str(name), numbers, numbers.pop(human, None))
+    return found

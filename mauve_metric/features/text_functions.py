@@ -6,15 +6,15 @@ small words and their order.
 
 from __future__ import annotations
 
-import functools
 import hashlib
+import io
 import itertools
 import pickle
 import re
 import types
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +38,6 @@ _QUOTES, _CURLY = set("\"'`´«»„"), set("“”‘’")
 _DASHES, _MARKDOWN = set("–—"), set("*#_|`>")
 _SHOWN = {START: "[start]", END: "[end]", "\n": "⏎", "\t": "⇥", " ": "␣"}
 _KINDS = {"long": "[long word]", "Long": "[Long word]", "0": "[number]", START: "[start]", END: "[end]"}
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 
 
 def ngram_features(texts: Sequence[str]) -> Array:
@@ -247,7 +246,7 @@ def name_of(function: object) -> str:
 def function_digest(function: object) -> str:
     """A hash of what decides the answers of a function: its code, defaults, closure and the global values it names.
 
-    Functions of the same module that it calls are hashed likewise; other modules and classes count by their names.
+    Functions of the same module that it calls are hashed likewise, those of others by their code alone.
     An attribute `revision` of the function, a text, takes the place of all that: it is for the owner to change.
 
     Raises:
@@ -263,8 +262,9 @@ def function_digest(function: object) -> str:
         digest.update(f"revision {revision}".encode())
         return digest.hexdigest()
     try:
-        for part in _parts(function, getattr(function, "__module__", None), {}):
-            digest.update(len(part).to_bytes(8, "little") + part)
+        content, inner = io.BytesIO(), getattr(function, "func", function)  # of a functools.partial
+        _Content(content, getattr(inner, "__module__", None)).dump(function)
+        digest.update(content.getvalue())
     except Exception as error:  # whatever an object raises that cannot be pickled
         raise WrongOption.of(
             "featurize_model_name",
@@ -275,56 +275,34 @@ def function_digest(function: object) -> str:
     return digest.hexdigest()
 
 
-def _parts(value: object, module: str | None, seen: dict[int, object]) -> Iterator[bytes]:
-    """Yield the content of a value as bytes; functions of other modules than `module` without their dependencies.
+class _Content(pickle.Pickler):
+    """Write what decides the answers of functions of one module, and the names and the code of those of others."""
 
-    seen: what was taken apart, by its id, and thereby kept alive: the id of what is gone is given away again.
-    """
-    yield type(value).__name__.encode()
-    if isinstance(value, _PLAIN):
-        yield repr(value).encode("utf-8", "surrogatepass")
-    elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        yield f"{value.dtype.str} {value.shape}".encode() + value.tobytes()
-    elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType)):
-        yield f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}".encode()
-    elif id(value) in seen:
-        yield b"again"
-    else:
-        seen[id(value)] = value
-        for part in _inner(value, module):
-            if isinstance(part, bytes):
-                yield part
-            else:
-                yield from _parts(part[0], module, seen)
+    def __init__(self, file: io.BytesIO, module: str | None) -> None:
+        super().__init__(file)
+        self.fast = True  # equal values are written alike, whether they are one object or two
+        self._module = module
+        self._seen: dict[int, object] = {}  # by their ids, and thereby kept alive: the id of what is gone is given away
 
-
-def _inner(value: object, module: str | None) -> Iterator[bytes | tuple[object]]:
-    """The parts of a value with an inside: bytes, and in a tuple each value to be taken apart in its turn."""
-    if isinstance(value, types.CodeType):
-        yield value.co_code
-        yield from ((part,) for part in (value.co_names, value.co_varnames, value.co_freevars, *value.co_consts))
-    elif isinstance(value, types.FunctionType):
-        yield f"{value.__module__}.{value.__qualname__}".encode()
-        yield (value.__code__,)
-        if value.__module__ == module:
-            yield from ((part,) for part in (value.__defaults__, value.__kwdefaults__))
-            yield from ((cell.cell_contents,) for cell in value.__closure__ or ())
-            known = value.__globals__
-            yield from ((known[name],) for name in sorted(_names(value.__code__)) if name in known)
-    elif isinstance(value, types.MethodType):
-        yield from ((value.__func__,), (value.__self__,))
-    elif isinstance(value, functools.partial):
-        yield from ((value.func,), (value.args,), (value.keywords,))
-    elif isinstance(value, (tuple, list)):
-        yield from ((item,) for item in value)
-    elif isinstance(value, dict):
-        yield from ((item,) for pair in value.items() for item in pair)
-    elif isinstance(value, (set, frozenset)):
-        yield from ((item,) for item in sorted(value, key=repr))
-    else:
-        own = vars(type(value)).items()
-        yield from ((item,) for _, item in sorted(own) if isinstance(item, types.FunctionType))
-        yield pickle.dumps(value)
+    def persistent_id(self, value: object) -> object:
+        """The content of what pickle would write by its name, or in an order of its own; None for all else."""
+        if isinstance(value, (set, frozenset)):
+            return [type(value).__name__, *sorted(value, key=repr)]
+        if isinstance(value, types.CodeType):
+            return [value.co_code, value.co_names, value.co_varnames, value.co_freevars, value.co_consts]
+        if not isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)):
+            return None
+        name = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
+        if id(value) in self._seen or not isinstance(value, (types.FunctionType, type)):
+            return name
+        self._seen[id(value)] = value
+        if isinstance(value, type):
+            return [name, *(item for _, item in sorted(vars(value).items()) if isinstance(item, types.FunctionType))]
+        if value.__module__ != self._module:
+            return [name, value.__code__]
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        used = [value.__globals__.get(name) for name in sorted(_names(value.__code__))]
+        return [name, value.__code__, value.__defaults__, value.__kwdefaults__, cells, used]
 
 
 def _names(code: types.CodeType) -> set[str]:

@@ -6,10 +6,11 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.generation.conversations import Conversation
-from mauve_metric.runtime.checks import check_count, is_bool, shown
+from mauve_metric.runtime.checks import Check, check_bool, check_count, is_bool, number_check, shown
 from mauve_metric.runtime.errors import one_line
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.optional_imports import import_transformers
@@ -19,17 +20,13 @@ if TYPE_CHECKING:
 
     from mauve_metric.runtime.model_state import LanguageModel
 
-_COUNTS = {  # the least value of a setting that is an integer
-    "num_beams": 1,
-    "num_beam_groups": 1,
-    "top_k": 0,
-    "max_length": 1,
-    "max_new_tokens": 1,
-    "min_length": 0,
-    "min_new_tokens": 0,
-    "no_repeat_ngram_size": 0,
+_CHECKS: dict[str, Check] = {  # of settings that generate itself does not refuse, or not before it writes
+    "do_sample": check_bool,
+    **dict.fromkeys(("num_beams", "num_beam_groups", "max_length", "max_new_tokens"), check_count),
+    **dict.fromkeys(("top_k", "min_length", "min_new_tokens", "no_repeat_ngram_size"), partial(check_count, low=0)),
+    **dict.fromkeys(("temperature", "repetition_penalty"), number_check(0, math.inf, high_included=False)),
+    **dict.fromkeys(("top_p", "typical_p"), number_check(0, 1)),
 }
-_POSITIVE = {"temperature": math.inf, "top_p": 1.0, "typical_p": 1.0, "repetition_penalty": math.inf}
 _SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_tokens", "cache_", "output_")
 
 
@@ -88,22 +85,15 @@ def _check_values(settings: Mapping[str, object]) -> None:
             f"generation_config.num_return_sequences must be 1, got {shown(returned)}: give the number of texts as "
             "num_samples"
         )
-    for name in ("do_sample", "early_stopping"):
+    for name, check in _CHECKS.items():
         value = settings.get(name)
-        if value is not None and not is_bool(value) and (name, value) != ("early_stopping", "never"):
-            raise TypeError(f"generation_config.{name} must be True or False, got {shown(value)}")
-    for name, low in _COUNTS.items():
-        if settings.get(name) is not None:
-            check_count(f"generation_config.{name}", settings[name], low)
-    for name, most in _POSITIVE.items():
-        value = settings.get(name)
-        greedy = name == "temperature" and not settings.get("do_sample") and value == 0  # as some harnesses ask for it
-        if value is None or greedy:
-            continue
-        if is_bool(value) or not isinstance(value, (int, float)) or not 0 < value <= most or value == math.inf:
-            limits = "above 0" if most == math.inf else f"above 0 and at most {most:g}"
-            more = "; do_sample=False decodes greedily" if name == "temperature" else ""
-            raise ValueError(f"generation_config.{name} must be a number {limits}, got {shown(value)}{more}")
+        if name == "temperature" and value == 0:  # as some harnesses ask for greedy decoding
+            if settings.get("do_sample"):
+                raise ValueError(
+                    "generation_config.temperature must be above 0, got 0: do_sample=False decodes greedily"
+                )
+        elif value is not None:
+            check(f"generation_config.{name}", value)
     ends = settings.get("eos_token_id")
     for value in ends if isinstance(ends, (list, tuple)) else [] if ends is None else [ends]:
         check_count("generation_config.eos_token_id", value, low=-1)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
-from mauve_metric.results.measured import Reading
 from mauve_metric.results.plain_text import digits, percent, printable, shown_names
 from mauve_metric.results.result_methods import SignedResult, plain
 
 if TYPE_CHECKING:
     import altair as alt
+
+Reading: TypeAlias = Literal["higher", "lower", "human", "as it is"]
 
 QUESTION = Column("question", "question")
 SCORE_COLUMNS = (
@@ -109,8 +110,8 @@ class QuestionScores:
     annotators: int | None
     models: tuple[ModelScore, ...]
     differences: tuple[ScoreDifference, ...]
-    agreement: tuple[Agreement, ...]
-    failed: Mapping[str, str]
+    agreement: tuple[Agreement, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, models and measures by name."""

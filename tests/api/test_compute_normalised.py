@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,9 @@ def test_streams_are_not_read_again() -> None:
     assert found.normalised is None and "format_differs" in [warning.code for warning in found.warnings]
 
 
-def test_a_tokenizer_that_sees_no_format_reads_nothing_again(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tokenizer_that_sees_no_format_reads_nothing_again(
+    tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     human, _, broken = _sets()
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_gpt2)
     steps = [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip(), normalizers.Lowercase()]
@@ -78,9 +81,9 @@ def test_a_tokenizer_that_sees_no_format_reads_nothing_again(tiny_gpt2: str, mon
     read: list[int] = []
     forward = pair[0].forward
     monkeypatch.setattr(pair[0], "forward", lambda *args, **given: read.append(1) or forward(*args, **given))
-    compute_mauve(p_text=human, q_text=human[::-1], featurize_model_name=pair, cache=False, **RUN)
+    compute_mauve(p_text=human, q_text=human[::-1], featurize_model_name=pair, cache=tmp_path, **RUN)
     once = len(read)
-    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=pair, cache=False, **RUN)
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=pair, cache=tmp_path, **RUN)
     assert found.normalised is not None and found.normalised_missing is None
     assert len(read) < 2.5 * once
     again = [[compute.normalised_text(text) for text in side] for side in (human, broken)]

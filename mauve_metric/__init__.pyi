@@ -1,0 +1,34 @@
+"""The public names for type checkers and editors; `__init__.py` reads here where each is."""
+
+from mauve_metric.api.baseline import human_baseline as human_baseline
+from mauve_metric.api.boundaries import score_boundary_guesses as score_boundary_guesses
+from mauve_metric.api.compare import compare as compare
+from mauve_metric.api.compute import compute_mauve as compute_mauve
+from mauve_metric.api.describe import describe as describe
+from mauve_metric.api.explain import explain as explain
+from mauve_metric.api.preferences import rank_by_preferences as rank_by_preferences
+from mauve_metric.api.robustness import robustness as robustness
+from mauve_metric.api.stress_test import stress_test as stress_test
+from mauve_metric.features.feature_set import FeatureSet as FeatureSet
+from mauve_metric.features.feature_set import featurize as featurize
+from mauve_metric.generation.evaluator import evaluate_model as evaluate_model
+from mauve_metric.hosts.trainer.callback import MauveCallback as MauveCallback
+from mauve_metric.hosts.trainer.callback import MauveTrainerMixin as MauveTrainerMixin
+from mauve_metric.options import MauveConfig as MauveConfig
+from mauve_metric.quantize.histograms import Histograms as Histograms
+from mauve_metric.results.baseline import HumanBaseline as HumanBaseline
+from mauve_metric.results.comparison import Comparison as Comparison
+from mauve_metric.results.comparison import Difference as Difference
+from mauve_metric.results.description import Description as Description
+from mauve_metric.results.explanation import Explanation as Explanation
+from mauve_metric.results.result import MauveResult as MauveResult
+from mauve_metric.results.robustness import Robustness as Robustness
+from mauve_metric.results.stress_test import StressTest as StressTest
+from mauve_metric.sharding.sharded import score_sharded as score_sharded
+from mauve_metric.sharding.sharded import shard_pass as shard_pass
+from mauve_metric.texts.files import TextFile as TextFile
+from mauve_metric.texts.files import read_texts as read_texts
+from mauve_metric.uncertainty.score_warnings import ScoreWarning as ScoreWarning
+from mauve_metric.version import __version__ as __version__
+
+def evaluate_path() -> str: ...
