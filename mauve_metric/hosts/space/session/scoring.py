@@ -16,9 +16,7 @@ from mauve_metric.api.compute import with_normalised, with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.opening import check_sides
 from mauve_metric.api.score import resolve_config, score_features, score_partition
-from mauve_metric.arrays import Features
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.feature_files import EACH_TEXT
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns
@@ -175,7 +173,10 @@ def embed(
                 if names and early and start == 0:
                     first = [parts[0].of_rows(np.arange(min(ROUGH_TEXTS, len(parts[0])))) for parts in read]
                     run.rough(rough_score(first, names, config))
-    joined = [_join_parts(*parts) if len(parts) > 1 else parts[0] for parts in read]
+    joined = [
+        FeatureSet.joined(np.concatenate([all_rows(part.features) for part in parts]), parts) if parts[1:] else parts[0]
+        for parts in read
+    ]
     check_columns(dict(zip(sets, joined, strict=True)))
     return Embedded(feature_key(config), tuple(joined), tuple(texts))
 
@@ -192,19 +193,6 @@ def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: Mauve
         score = f"{result.mauve_debiased:.2f} ({low:.2f} to {high:.2f})"
         said.append(score if len(names) == 1 else f"{name} {score}")
     return f"rough, from the first {len(sides[0])} texts of each set: debiased MAUVE {', '.join(said)}"
-
-
-def _join_parts(first: FeatureSet, rest: FeatureSet) -> FeatureSet:
-    """Join two parts of a set."""
-    joined: dict[str, Any] = {}
-    for name in EACH_TEXT:
-        parts = [getattr(first, name), getattr(rest, name)]
-        joined[name] = None if any(part is None for part in parts) else np.concatenate(parts)
-    rows: Features = np.concatenate([all_rows(first.features), all_rows(rest.features)])
-    counts: dict[str, Any] = {name: getattr(first, name) + getattr(rest, name) for name in ("truncated", "dropped")}
-    counts["stripped"] = {name: first.stripped.get(name, 0) + times for name, times in rest.stripped.items()}
-    counts["marks"] = None if first.marks is None or rest.marks is None else first.marks + rest.marks
-    return replace(first, features=rows, **joined, **counts)
 
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:
