@@ -7,7 +7,7 @@ import contextlib
 import functools
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Integers, TextData
+from mauve_metric.arrays import Features, Integers, TextData
 from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
 from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, check_identity, read_features, write_features
@@ -30,7 +30,7 @@ from mauve_metric.runtime.errors import NotFeatures, WrongOption
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
 from mauve_metric.texts.files import read_texts
-from mauve_metric.texts.fingerprints import TextHashes
+from mauve_metric.texts.fingerprints import Marks, TextHashes
 from mauve_metric.texts.sources import TextSource, text_source
 from mauve_metric.texts.wrapping import Stripping
 
@@ -82,6 +82,21 @@ class FeatureSet(StoredFeatures):
 
     def __len__(self) -> int:
         return int(self.features.shape[0])
+
+    @classmethod
+    def joined(cls, features: Features, parts: Sequence[StoredFeatures]) -> FeatureSet:
+        """The features of several sets of one encoder, one after the other, with what is known of all of them."""
+        known: dict[str, Any] = {}
+        for name in EACH_TEXT:
+            values = [getattr(part, name) for part in parts]
+            known[name] = None if any(value is None for value in values) else np.concatenate(values)
+        marks = [part.marks for part in parts if part.marks is not None]
+        known["marks"] = Marks.of_all(marks) if len(marks) == len(parts) else None
+        for name in ("truncated", "dropped"):
+            known[name] = sum(getattr(part, name) for part in parts)
+        rules = dict.fromkeys(rule for part in parts for rule in part.stripped)
+        known["stripped"] = {rule: sum(part.stripped.get(rule, 0) for part in parts) for rule in rules}
+        return cls(features, parts[0].identity, origin=parts[0].origin, **known)
 
     def of_rows(self, numbers: Integers) -> FeatureSet:
         """The features of the texts with these numbers, in this order; without what is known of the set alone."""

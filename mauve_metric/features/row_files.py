@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 import mmap
 import os
-import shutil
 import tempfile
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from io import FileIO
 from pathlib import Path
 from tokenize import TokenError
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,63 +69,42 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
     return (int(shape[0]), int(shape[1])), bool(fortran), dtype
 
 
-class TemporaryFolder:
-    """A temporary folder, deleted with its content when this object is no longer referenced."""
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="mauve_metric-"))
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-
-
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class NpyRows:
-    """Rows of a file of numbers in C order, read and not mapped, so that the file's pages do not count as memory.
+    """Rows of an `.npy` file, which is open only while they are read.
 
     Args:
-        path: the file. shape: (n, d). dtype: of the numbers. offset: bytes before the first of them.
-        folder: a temporary folder of the file, which goes when the rows are no longer used.
+        path: the file. shape: (n, d). fortran: whether columns are stored one after the other. dtype: of the numbers.
+        offset: bytes before the first of them.
     """
 
     path: Path
     shape: tuple[int, int]
+    fortran: bool
     dtype: np.dtype[np.generic]
-    offset: int = 0
-    folder: TemporaryFolder | None = None
+    offset: int
 
     @classmethod
-    def of_file(cls, path: Path) -> NpyRows | MappedRows:
-        """The rows of an `.npy` file; those of an array in Fortran order through a memory map.
+    def of_file(cls, path: Path) -> NpyRows:
+        """The rows of an `.npy` file.
 
         Raises:
             ValueError: not a two-dimensional array of numbers, or damaged.
         """
         with path.open("rb") as file:
-            shape, fortran, dtype = npy_header(str(path), file, path.stat().st_size)
-            offset = file.tell()
-        if fortran:
-            return MappedRows(np.memmap(path, dtype, "r", offset, shape, "F"))
-        return cls(path, shape, dtype, offset)
+            return cls(path, *npy_header(str(path), file, path.stat().st_size), file.tell())
 
-    def _read(self, file: FileIO, start: int, count: int) -> Array:
-        rows = np.empty((count, self.shape[1]), dtype=self.dtype)
-        file.seek(self.offset + start * self.shape[1] * self.dtype.itemsize)
-        if file.readinto(rows.view(np.uint8).reshape(-1).data) != rows.nbytes:
-            raise OSError(f"{self.path} became shorter while it was read")
-        return rows
+    def _mapped(self) -> MappedRows:
+        order: Literal["F", "C"] = "F" if self.fortran else "C"
+        return MappedRows(np.memmap(self.path, self.dtype, "r", self.offset, self.shape, order))
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
-        with self.path.open("rb", buffering=0) as file:
-            for start in range(0, self.shape[0], BLOCK_ROWS):
-                yield self._read(file, start, min(BLOCK_ROWS, self.shape[0] - start))
+        return self._mapped().blocks()
 
     def take(self, numbers: Integers) -> Array:
-        """The rows with these numbers; read in the file's order."""
-        taken = np.empty((len(numbers), self.shape[1]), dtype=self.dtype)
-        with self.path.open("rb", buffering=0) as file:
-            for place in np.argsort(numbers, kind="stable"):
-                taken[place] = self._read(file, int(numbers[place]), 1)[0]
-        return taken
+        """The rows with these numbers."""
+        return self._mapped().take(numbers)
 
 
 class BlockwiseRows:
@@ -219,28 +195,31 @@ def name_among(names: Sequence[str]) -> str | None:
 
 def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
     """Blocks written to a temporary file, each in its own number format; it goes when the rows are no longer used."""
-    folder = TemporaryFolder()
-    path = folder.path / "rows"
-    parts: list[NpyRows] = []  # consecutive blocks of one number format each
-    with path.open("wb") as file:
+    parts: list[
+        tuple[np.dtype[np.generic], int, int]
+    ] = []  # format, offset and rows of consecutive blocks of one format
+    width = 0
+    with tempfile.TemporaryFile() as file:
         for index, block in enumerate(data):
             rows = np.ascontiguousarray(numbers_of(f"{name}, block {index},", block))
-            if parts and rows.shape[1] != parts[0].shape[1]:
+            width = width or rows.shape[1]
+            if rows.shape[1] != width:
                 raise ValueError(
                     f"{name}: block {index} must be numbers (b, d) with one d, got shape {rows.shape} after "
-                    f"{parts[0].shape[1]} columns"
+                    f"{width} columns"
                 )
-            if not parts or parts[-1].dtype != rows.dtype:
-                parts.append(NpyRows(path, (0, rows.shape[1]), rows.dtype, file.tell(), folder))
+            dtype, offset, count = parts.pop() if parts and parts[-1][0] == rows.dtype else (rows.dtype, file.tell(), 0)
+            parts.append((dtype, offset, count + len(rows)))
             try:
                 file.write(rows.tobytes())
                 file.flush()
             except OSError as error:
-                raise NotWritten(f"the blocks of {name} cannot be kept: {error.strerror}: {file.name!r}") from error
-            parts[-1].shape = (parts[-1].shape[0] + len(rows), rows.shape[1])
-    if not parts:
+                folder = tempfile.gettempdir()
+                raise NotWritten(f"the blocks of {name} cannot be kept in {folder!r}: {error.strerror}") from error
+        mapped = [MappedRows(np.memmap(file, kind, "r", start, (n, width))) for kind, start, n in parts]
+    if not mapped:
         raise NotFeatures.of(name, "must hold at least one row, got none")
-    return ConcatenatedRows(parts)
+    return ConcatenatedRows(mapped)
 
 
 class ParquetFeatures(BlockwiseRows):
@@ -297,21 +276,15 @@ class ParquetFeatures(BlockwiseRows):
         with self._open() as file:
             for batch in file.iter_batches(rows, columns=[self.column]):
                 column = batch.column(0)
-                if column.null_count:
-                    row = start + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-                    raise ValueError(f"{self.path}, row {row}: expected a list of numbers in {self.column!r}, got none")
-                lengths = column.value_lengths().to_numpy(zero_copy_only=False)
-                width = width or int(lengths[:1].sum())
-                if (lengths != width).any():
-                    other = int(np.argmax(lengths != width))
-                    raise ValueError(
-                        f"{self.path}, row {start + other}: the rows of {self.column!r} must have one length, got "
-                        f"{lengths[other]} numbers after rows of {width}"
-                    )
-                numbers = column.flatten()
-                if numbers.null_count:
-                    row = start + int(np.argmax(numbers.is_null().to_numpy(zero_copy_only=False))) // width
-                    raise ValueError(f"{self.path}, row {row}: a number is missing in {self.column!r}")
+                lengths, numbers = column.value_lengths().fill_null(-1).to_numpy(), column.flatten()
+                width = width or int(lengths[:1].clip(0).sum())
+                wrong = lengths != width
+                if numbers.null_count and not wrong.any():
+                    wrong = numbers.is_null().to_numpy(zero_copy_only=False).reshape(-1, width).any(axis=1)
+                if wrong.any():
+                    row = int(wrong.argmax())
+                    expected = f"the rows of {self.column!r} must be lists of numbers, all of one length"
+                    raise ValueError(f"{self.path}, row {start + row}: {expected}, got {shown(column[row].as_py())}")
                 if len(batch):
                     yield numbers.to_numpy(zero_copy_only=False).reshape(len(batch), width)
                 start += len(batch)

@@ -17,13 +17,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import prefix_entry
-from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, read_features, read_lazily, write_features
+from mauve_metric.features.feature_files import read_features, read_lazily, write_features
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import EvenBlocks, as_rows
 from mauve_metric.features.text_functions import function_digest, name_of, text_function
@@ -31,7 +28,6 @@ from mauve_metric.options import MauveConfig, RunOptions, config_fields
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import EmptyTexts, UnlikeFeatures, message_of
 from mauve_metric.texts.files import Role, TextFile
-from mauve_metric.texts.fingerprints import Marks
 from mauve_metric.texts.sources import NoTextsError
 
 logger = logging.getLogger(__name__)
@@ -276,22 +272,8 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
                 f"{dict(first.identity or {})} with {first.features.shape[1]} columns and "
                 f"{dict(part.identity or {})} with {part.features.shape[1]}"
             )
-    marks = [part.marks for part in parts if part.marks is not None]
-    counted: list[StoredFeatures | ShardDone] = [*parts, *(shard for shard in done if not shard.texts)]
+    joined = FeatureSet.joined(EvenBlocks([as_rows(part.features) for part in parts]), parts)
+    counted: list[FeatureSet | ShardDone] = [joined, *(shard for shard in done if not shard.texts)]
     rules = dict.fromkeys(rule for part in counted for rule in part.stripped)
-    of_each: dict[str, Any] = {name: _concatenate([getattr(part, name) for part in parts]) for name in EACH_TEXT}
-    return FeatureSet(
-        EvenBlocks([as_rows(part.features) for part in parts]),
-        first.identity,
-        truncated=sum(part.truncated for part in parts),
-        dropped=sum(part.dropped for part in counted),
-        marks=Marks.of_all(marks) if len(marks) == len(parts) else None,
-        stripped={rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules},
-        origin=first.origin,
-        **of_each,
-    )
-
-
-def _concatenate(arrays: Sequence[Array | None]) -> Array | None:
-    known = [array for array in arrays if array is not None]
-    return np.concatenate(known) if len(known) == len(arrays) else None
+    stripped = {rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules}
+    return replace(joined, dropped=sum(part.dropped for part in counted), stripped=stripped)

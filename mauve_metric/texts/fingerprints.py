@@ -33,10 +33,6 @@ class Marks:
     openings: Mapping[tuple[str, ...], int] | None = field(repr=False)
     texts: int
 
-    def __add__(self, other: Marks) -> Marks:
-        """Of both sets together."""
-        return Marks.of_all([self, other])
-
     @classmethod
     def of_all(cls, sets: Sequence[Marks]) -> Marks:
         """Add up the marks of sets."""

@@ -29,7 +29,7 @@ def test_openings_are_counted_as_a_naive_loop_does() -> None:
 
 def test_the_marks_of_two_parts_add_up_to_those_of_the_whole() -> None:
     texts = ["<think>a</think>b", "# One", "Two </s>", " three", "Four words are here", "Four words are there"]
-    whole, joined = _marks(texts), _marks(texts[:2]) + _marks(texts[2:])
+    whole, joined = _marks(texts), Marks.of_all([_marks(texts[:2]), _marks(texts[2:])])
     assert whole == joined and whole.common_openings == joined.common_openings
     wrapped = {"reasoning": 1, "special_tokens": 1, "markdown": 1, "whitespace": 1}
     assert whole.wrapped == dict.fromkeys(whole.wrapped, 0) | wrapped
