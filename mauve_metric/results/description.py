@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -197,7 +197,9 @@ class Description(SignedResult):
         if self.transfer is None:
             return []
         labels, found = shown_names(list(self.models)), self.transfer
-        rows = [(labels[name], *(found.accuracy[name][other].value for other in labels)) for name in labels]
+        rows: list[Sequence[str | float]] = [
+            (labels[name], *(found.accuracy[name][other].value for other in labels)) for name in labels
+        ]
         rows.append(("all of them", *(found.mixed[other].accuracy.value for other in labels)))
         columns = Column("trained on", "trained on"), *(Column(f"on {name}", labels[name], ".3f") for name in labels)
         note = "Accuracy of discriminators of the features on unseen texts of each model and people; 0.5: by chance."
