@@ -67,7 +67,7 @@ def test_no_comparison_claims_equality(pair: Comparison, difference: float, real
         models = {name: changed(one, ENDS[3], code, p) for name, one in pair.models.items()}
         found = replace(pair, differences=(item,), models=models, texts_needed=needed, learned_ranking=())
         views = [words.ranking_verdict(found), words.conclusion(found), words.forecast_sentence(found)]
-        views += [joint_comparison({"x": found, "y": found}), markup.comparison_headline(found), str(found)]
+        views += [joint_comparison({"x": found, "y": found}), markup.headline(found), str(found)]
         views += [found.to_markdown(), found.to_latex(), found.to_csv()]
         for said in views:
             assert not FORBIDDEN.search(said), said

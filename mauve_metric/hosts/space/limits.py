@@ -91,28 +91,26 @@ def check_texts(name: str, texts: object, limits: Limits) -> list[str]:
         raise TypeError(f"{name} must be a list of texts, got {type(texts).__name__}")
     if len(texts) > limits.texts:
         raise ValueError(f"{name}: at most {limits.texts} texts are taken here, got {len(texts)}")
-    total = 0
-    for index, text in enumerate(texts):
-        if isinstance(text, str) and len(text) > limits.characters:
+    lengths = [len(text) if isinstance(text, str) else 0 for text in texts]
+    for index, length in enumerate(lengths):
+        if length > limits.characters:
             most = f"a text may have at most {limits.characters} characters here"
-            raise ValueError(f"{name}: {most}, got {len(text)} at position {index}")
-        total += len(text) if isinstance(text, str) else 0
-    if total > limits.bytes:
-        raise ValueError(f"{name}: the texts may have at most {limits.bytes} characters together here, got {total}")
+            raise ValueError(f"{name}: {most}, got {length} at position {index}")
+    if sum(lengths) > limits.bytes:
+        most = f"the texts may have at most {limits.bytes} characters together here"
+        raise ValueError(f"{name}: {most}, got {sum(lengths)}")
     return texts
 
 
-def check_name(kind: str, name: object) -> str:
+def check_name(kind: str, name: str) -> str:
     """Check the name of a model or a featurizer, which answers repeat many times.
 
     Raises:
-        TypeError: no text. ValueError: an empty name, one of more than 200 characters, or half of a character in it.
+        ValueError: an empty name, one of more than 200 characters, or half of a character in it.
 
     >>> check_name("models", "gpt2")
     'gpt2'
     """
-    if not isinstance(name, str):
-        raise TypeError(f"{kind}: names must be texts, got {shown(name)}")
     if not name.strip():
         raise ValueError(f"{kind}: names must be non-empty strings, got {shown(name)}")
     if len(name) > MOST_NAME_CHARACTERS:

@@ -252,7 +252,7 @@ class Page(gr.Blocks):
         return cast(APIInfo, add_descriptions(cast(Schema, super().get_api_info(all_endpoints, page)), self.endpoints))
 
     def get_config_file(self) -> BlocksConfigDict:
-        """See `gr.Blocks.get_config_file`; with one page, so that Gradio draws no bar of pages."""
+        """See `gr.Blocks.get_config_file`; with one page: Gradio draws a bar of several despite `gr.Navbar`."""
         config = super().get_config_file()
         config["pages"] = config["pages"][:1]
         return config

@@ -20,7 +20,7 @@ from mauve_metric.hosts.space.limits import Limits, check_name, check_options, c
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.session.run import Run, Turns, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, embed, kept_texts, score
-from mauve_metric.options import MauveConfig, config_fields
+from mauve_metric.options import MauveConfig, OptionsOfOneProcess, config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.result import MauveResult
@@ -37,12 +37,8 @@ DESCRIPTIONS = {
 _REQUIRED = inspect.Parameter.empty
 _BUCKETS = "num_buckets"  # None here, for programs that have no value of several types
 
-_OPTIONS: dict[str, object] = {  # with the meaning and the default that the library gives them
-    "seed": int,
-    "mauve_scaling_factor": float,
-    "confidence_level": float,
-    "empty_texts": Literal["error", "drop"],
-}
+# with the type, the meaning and the default that the library gives them
+_OPTIONS = ("seed", "mauve_scaling_factor", "confidence_level", "empty_texts")
 
 
 class Parameter(NamedTuple):
@@ -102,9 +98,10 @@ class Endpoints:
     def _options(self) -> dict[str, Parameter]:
         buckets = f"Number of k-means buckets, at most {self.limits.buckets}; left out: a tenth of the smallest set."
         options = {_BUCKETS: Parameter(int | None, buckets, None)}
-        for name, kind in _OPTIONS.items():
+        types_of = get_type_hints(OptionsOfOneProcess)
+        for name in _OPTIONS:
             text = str(config_fields()[name].metadata["help"])
-            options[name] = Parameter(kind, f"{text[0].upper()}{text[1:]}.", config_fields()[name].default)
+            options[name] = Parameter(types_of[name], f"{text[0].upper()}{text[1:]}.", config_fields()[name].default)
         featurizers = f"Featurizer, one of {', '.join(self.models)}."
         return options | {"featurize_model_name": Parameter(str, featurizers, self.models[0])}
 
@@ -168,24 +165,20 @@ class Endpoints:
         return call
 
     def _answer(self, name: str, job: Job, run: Run) -> dict[str, object]:
-        if name == DESCRIBE:
-            return self._describe(job, run).to_dict()
-        embedded = embed(job.sets, job.config, self.encoders, run)
-        scored = score(embedded, job.names, job.config, aligned=job.aligned, run=run)
-        return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
-
-    def _describe(self, job: Job, run: Run) -> Description:
-        names = list(job.names)
         sides: Sequence[FeatureSet | None] = [None] * len(job.sets)
-        if need_features(job.measures):
-            sides = embed(job.sets, job.config, self.encoders, run).sets
+        if name != DESCRIBE or need_features(job.measures):
+            embedded = embed(job.sets, job.config, self.encoders, run)
+            sides = embedded.sets
+        if name != DESCRIBE:
+            scored = score(embedded, job.names, job.config, aligned=job.aligned, run=run)
+            return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
         texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]
-        sizes = {name: len(part) for name, part in zip(job.sets, texts, strict=True)}
-        given = {name: Side("text", name, part) for name, part in job.sets.items()}
+        sizes = {title: len(part) for title, part in zip(job.sets, texts, strict=True)}
+        given = {title: Side("text", title, part) for title, part in job.sets.items()}
         codes = OpenedSides(given, {}, GivenDesign(job.aligned)).codes(sizes)
-        groups = [None if codes is None else codes[name] for name in job.sets]
+        groups = [None if codes is None else codes[title] for title in job.sets]
         sides = [side and replace(side, groups=own) for side, own in zip(sides, groups, strict=True)]
-        return measure_texts(texts, sides, names, job.measures, job.config, run, groups=groups)
+        return measure_texts(texts, sides, list(job.names), job.measures, job.config, run, groups=groups).to_dict()
 
 
 def attributes(kind: type) -> dict[str, str]:
@@ -239,8 +232,6 @@ def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
     """
     for path, endpoint in info["named_endpoints"].items():
         name = path.strip("/")
-        if name not in endpoints.names:
-            continue
         parameters = endpoints.parameters(name)
         for item in endpoint["parameters"]:
             meaning = parameters[item["parameter_name"]].meaning

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from mauve_metric.api.describe import HUMAN, chosen_measures, describe_read
 from mauve_metric.api.described_sets import DescribedSet, DescribedSets
@@ -22,17 +21,6 @@ OFFERED = tuple(
     if name == "score" or {"texts", "features"}.issuperset(MEASURES[name].inputs.given)
 )
 GROUPS = tuple(dict.fromkeys(MEASURES[name].group for name in OFFERED if name != "score"))
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The measures of the sets of a result, with the settings that it had.
-
-    scored: the result. description: the measures.
-    """
-
-    scored: Scored
-    description: Description
 
 
 def check_measures(measures: object) -> tuple[str, ...]:
@@ -89,10 +77,9 @@ def measure_texts(
     return describe_read(sets, measures)
 
 
-def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Measured:
+def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Description:
     """The measures of the sets of a result."""
     texts = [scored.embedded.kept(number) for number in range(len(scored.sides))]
     groups = [side.groups for side in scored.sides]
     names, compared = list(scored.results), lambda: scored.compared
-    found = measure_texts(texts, scored.sides, names, measures, scored.config, run, groups, compared)
-    return Measured(scored, found)
+    return measure_texts(texts, scored.sides, names, measures, scored.config, run, groups, compared)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -15,6 +15,7 @@ from mauve_metric.api.explain import explain_model
 from mauve_metric.api.score import curve_band, debiased_estimates, score_histograms
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
+from mauve_metric.hosts.space.session.scoring import Outcome
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.quantize.histograms import Histograms
@@ -35,18 +36,8 @@ _PAIRS = ("differences", "learned_differences", "together_differences")
 _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size", "confidence_level", "seed", "num_runs")
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(Outcome):
     """Results that were read from a file: the part of `Scored` that needs no texts."""
-
-    results: dict[str, MauveResult]
-    comparison: Comparison | None
-    resolved: MauveConfig
-
-    @property
-    def best_first(self) -> list[str]:
-        """The models' names, in the order of the ranking."""
-        return list(self.results if self.comparison is None else self.comparison.ranking)
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
         """The parts of a model's gap; no bucket is described, since that needs the texts."""
@@ -76,7 +67,8 @@ def read_result(path: Path, limits: Limits) -> Opened:
             return _comparison(values, limits)
         result, config = _result(values, limits)
         each = {name: _result(one, limits)[0] for name, one in _results_in(values, "by_featurizer", _MOST_FEATURIZERS)}
-        return Opened({"model": replace(result, by_featurizer=each)}, None, config)
+        results = {"model": replace(result, by_featurizer=each)}
+        return Opened(results=results, comparison=None, resolved=config)
     except RecursionError:
         said = "nested too deeply"
     except KeyError as error:
@@ -146,7 +138,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         },
         **given,
     )
-    return Opened(results, comparison, next(iter(read.values()))[1])
+    return Opened(results=results, comparison=comparison, resolved=next(iter(read.values()))[1])
 
 
 def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, MauveConfig]:

@@ -116,9 +116,9 @@ class Run:
             number, of, title = self._part
             self._tell((number + share) / of, f"{title}{words}")
 
-    def begin_reading(self, sizes: Sequence[int], known: int = 0) -> None:
-        """Set the number of texts of each set, the human one first, and the number already read."""
-        self._sizes, self._all, self._read = list(sizes), max(sum(sizes) - known, 1), 0
+    def begin_reading(self, sizes: Sequence[int], new: int) -> None:
+        """Set the number of texts of each set, the human one first, and the number to read."""
+        self._sizes, self._all, self._read = list(sizes), max(new, 1), 0
         self.share_read = 0.0
         self._began = time.monotonic()
 

@@ -150,55 +150,35 @@ def embed(
     if last is not None and last.fits(texts, config):
         return last
     run.stage(0.0, "loading the model")
-    encoder = encoders.get(config)
-    new = unread(texts, config, last)
+    encoder, new = encoders.get(config), unread(texts, config, last)
     if encoder is not None:
         spend_tokens(encoder, new, run)
     sides = {name: Side("text", name, part) for name, part in sets.items()}
     with Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done) as job:
         if config.match_lengths == "truncate":
             sides = job.matched(sides)
-        given = [(side.argument, side.content) for side in sides.values()]
         known = [None if last is None else last.known(part, config) for part in texts]
-        tokens = math.inf if encoder is None else encoder.max_text_length
+        read: list[list[FeatureSet]] = [[] if side is None else [side] for side in known]
         # a rough score comes first where a set is new, all its texts are valid and all sets are long enough
         plain = all(isinstance(text, str) and text.strip() for part in new for text in part)
-        early = encoder is not None and bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS
+        early = names and encoder is not None and bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS
+        tokens = math.inf if encoder is None else encoder.max_text_length
         with encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
-            read = _read_sets(job, given, known, run, config, names if early else None)
-    check_columns(dict(zip(sets, read, strict=True)))
-    return Embedded(feature_key(config), tuple(read), tuple(texts))
-
-
-def _read_sets(
-    job: Featurizing,
-    given: Sequence[tuple[str, list[str]]],
-    known: Sequence[FeatureSet | None],
-    run: Run,
-    config: MauveConfig,
-    rough: Sequence[str] | None,
-) -> list[FeatureSet]:
-    """The features of each set, those that are known included.
-
-    Args:
-        job: reads the texts. given: the argument and the texts of each set. known: its features, or None. run: receives
-            the progress. config: of the scores. rough: names of the models, if the first texts are scored first.
-    """
-    sizes = [len(texts) for _, texts in given]
-    run.begin_reading(sizes, sum(size for size, side in zip(sizes, known, strict=True) if side is not None))
-    read: list[list[FeatureSet]] = [[] if side is None else [side] for side in known]
-    for start, end in [(0, None)] if rough is None else [(0, ROUGH_TEXTS), (ROUGH_TEXTS, None)]:
-        for number, (name, texts) in enumerate(given):
-            if known[number] is None:
-                run.begin_set(number, start)
-                read[number].append(job.of_texts(name, texts[start:end]))
-        if rough is not None and start == 0:
-            first = [parts[0].of_rows(np.arange(min(ROUGH_TEXTS, len(parts[0])))) for parts in read]
-            run.rough(rough_score(first, rough, config))
-    return [
+            run.begin_reading([len(side.content) for side in sides.values()], sum(map(len, new)))
+            for start, end in [(0, ROUGH_TEXTS), (ROUGH_TEXTS, None)] if early else [(0, None)]:
+                for number, side in enumerate(sides.values()):
+                    if known[number] is None:
+                        run.begin_set(number, start)
+                        read[number].append(job.of_texts(side.argument, side.content[start:end]))
+                if names and early and start == 0:
+                    first = [parts[0].of_rows(np.arange(min(ROUGH_TEXTS, len(parts[0])))) for parts in read]
+                    run.rough(rough_score(first, names, config))
+    joined = [
         FeatureSet.joined(np.concatenate([all_rows(part.features) for part in parts]), parts) if parts[1:] else parts[0]
         for parts in read
     ]
+    check_columns(dict(zip(sets, joined, strict=True)))
+    return Embedded(feature_key(config), tuple(joined), tuple(texts))
 
 
 def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: MauveConfig) -> str:
@@ -232,8 +212,27 @@ def feature_key(config: MauveConfig) -> tuple[object, ...]:
     return tuple(getattr(config, name) for name in _FEATURE_KNOBS)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The results of the models by their names, the comparison of several, and the options without "auto"."""
+
+    results: dict[str, MauveResult]
+    comparison: Comparison | None
+    resolved: MauveConfig
+
+    @property
+    def result(self) -> Any:
+        """The comparison, or the result of the only model."""
+        return self.comparison or next(iter(self.results.values()))
+
+    @property
+    def best_first(self) -> list[str]:
+        """The models' names, in the order of the ranking."""
+        return list(self.results if self.comparison is None else self.comparison.ranking)
+
+
 @dataclass(frozen=True)
-class Scored:
+class Scored(Outcome):
     """The result of one model or several against the human texts.
 
     sides: the sets of `embedded`, with their groups. config: as given. resolved: without "auto". results: of each model
@@ -245,10 +244,7 @@ class Scored:
     embedded: Embedded
     sides: list[FeatureSet]
     config: MauveConfig
-    resolved: MauveConfig
     partition: Partition
-    results: dict[str, MauveResult]
-    comparison: Comparison | None
     aligned: bool = False
     each: Mapping[str, Scored] = field(default_factory=dict)
 
@@ -256,16 +252,6 @@ class Scored:
         """The result for the featurizer of a config, if there are several; else this one."""
         same = (one for one in self.each.values() if one.embedded.key == feature_key(config))
         return next(same, self)
-
-    @property
-    def result(self) -> Any:
-        """The comparison, or the result of the only model."""
-        return self.comparison or next(iter(self.results.values()))
-
-    @property
-    def best_first(self) -> list[str]:
-        """The models' names, in the order of the ranking."""
-        return list(self.results if self.comparison is None else self.comparison.ranking)
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
         """The parts of a model's gap, see `explain_model`."""
@@ -348,7 +334,8 @@ def score(
     if len(models) == 1:
         result = score_partition(human, models[0], partition, resolved, quiet=True)
         result = with_normalised(result, [*map(embedded.kept, (0, 1))], pair_of_groups(*groups), resolved)
-        return Scored(embedded, sides, config, resolved, partition, {next(iter(names)): result}, None, aligned)
+        found: dict[str, Any] = {"results": {next(iter(names)): result}, "comparison": None}
+        return Scored(embedded, sides, config, partition, aligned, resolved=resolved, **found)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
     places = {name: number for number, name in enumerate(names)}
     comparison = compare_features(
@@ -360,7 +347,8 @@ def score(
             0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
         ),
     )
-    return Scored(embedded, sides, config, resolved, partition, comparison.models, comparison, aligned)
+    found = {"results": comparison.models, "comparison": comparison}
+    return Scored(embedded, sides, config, partition, aligned, resolved=resolved, **found)
 
 
 def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:

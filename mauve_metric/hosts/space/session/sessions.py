@@ -15,11 +15,11 @@ from pathlib import Path
 
 from gradio.utils import get_upload_folder
 
-from mauve_metric.hosts.space.session.measuring import Measured
 from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
+from mauve_metric.results.description import Description
 from mauve_metric.results.plain_text import one_line
 
 LONGEST_NAME = 60
@@ -80,8 +80,8 @@ class Shown:
     """The result that the page shows: human set, models' sets by their names, options and scores.
 
     picked: the model whose buckets are shown. bucket: the one whose texts are; None: the first. example: whether it is
-    the one that the page opened with. measured: the measures of these sets, maybe with the settings of an earlier
-    result. The sets of a result that was opened from a file hold no texts.
+    the one that the page opened with. measured: the measures of these sets, and measured_of: the result with their
+    settings, maybe an earlier one. The sets of a result that was opened from a file hold no texts.
     """
 
     human: TextSet
@@ -91,7 +91,8 @@ class Shown:
     picked: str
     bucket: int | None = None
     example: bool = False
-    measured: Measured | None = None
+    measured: Description | None = None
+    measured_of: Scored | None = None
 
 
 @dataclass

@@ -108,29 +108,24 @@ def read_upload(
         raise ValueError(f"{title}: a file may have at most {limits.megabytes} MB here")
     try:
         with _one_at_a_time:
-            file = None if path.suffix.lower() == ".parquet" else TextFile(path)
-            found = _parquet_columns(path, limits) if file is None else text_columns(file)
+            file, is_parquet = TextFile(path), path.suffix.lower() == ".parquet"
+            found = _parquet_columns(path, limits) if is_parquet else text_columns(file)
             columns = tuple(found)
             if column not in columns:
                 free = {name: length for name, length in found.items() if name not in taken}
                 if taken and not free:
                     raise ValueError("this file is the other side's already, and has no further column of texts")
-                of_tool = None if file is None else file.column(side)
+                of_tool = file.column(side)
                 column = _choose_column(free, side, None if of_tool is None else of_tool.field)
-            prompts: Sequence[Hashable] | None = None
-            if file is None:
-                texts = _read_parquet(path, column, found, limits)
-                field = next((name for name in PROMPT_FIELDS if name in columns and name != column), None)
-                prompts = None if field is None else _read_parquet(path, field, found, limits)
-            else:
-                read = TextFile(path, column).side("prediction")
-                texts, prompts, field = read.texts, read.prompts, read.prompt_field
-            lines = len(texts)
-            if path.suffix.lower() == ".txt":
-                texts = [line for line in texts if line.strip()]
-            checked = check_texts(title, texts, limits)
-            blank = lines - len(texts)
-            return TextSet(title, path.name, checked, columns, column, path, kind, blank, prompts, field)
+            for name, size in found.items() if is_parquet else ():
+                if name in (column, *PROMPT_FIELDS):
+                    _check_unpacked(path, name, size, limits)
+            read = TextFile(path, column).side("prediction")
+            texts = [line for line in read.texts if line.strip()] if path.suffix.lower() == ".txt" else read.texts
+            checked, blank = check_texts(title, texts, limits), len(read.texts) - len(texts)
+            return TextSet(
+                title, path.name, checked, columns, column, path, kind, blank, read.prompts, read.prompt_field
+            )
     except USER_ERRORS as error:
         message = str(error).replace(str(path), title)
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
@@ -195,20 +190,21 @@ def _parquet_columns(path: Path, limits: Limits) -> dict[str, float]:
     types = {field.name: field.type for field in file.schema_arrow}
     kinds = {name: kind.value_type if pyarrow.types.is_dictionary(kind) else kind for name, kind in types.items()}
     named = [name for name, kind in kinds.items() if kind in (pyarrow.string(), pyarrow.large_string())]
+    if not named:
+        raise ValueError(f"{path} has no column of texts")
     return {name: sizes[name] for name in named[:_MOST_COLUMNS]}
 
 
-def _read_parquet(path: Path, column: str | None, sizes: Mapping[str, float], limits: Limits) -> list[str]:
-    """The texts of a column, one by one: repeated ones are small in the file and by its own account."""
-    if column is None:
-        raise ValueError(f"{path} has no column of texts")
+def _check_unpacked(path: Path, column: str, size: float, limits: Limits) -> None:
+    """Raise `ValueError` for a column that unpacks to too much, by its own account or text by text.
+
+    Repeated texts are small in the file and by its own account.
+    """
     too_much = f"{path}: the texts may take at most {limits.megabytes} MB unpacked here"
-    if sizes[column] > limits.bytes:
-        raise ValueError(f"{too_much}, got {sizes[column]} bytes")
-    texts, characters = [], 0
+    if size > limits.bytes:
+        raise ValueError(f"{too_much}, got {size} bytes")
+    characters = 0
     for text in parquet_texts(path, column, batch_size=1):
-        texts.append(text)
         characters += len(text)
         if characters > limits.bytes:
             raise ValueError(too_much)
-    return texts

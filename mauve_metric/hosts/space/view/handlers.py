@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -218,15 +217,13 @@ class Handlers(TextHandlers):
 
         def work(run: Run) -> Values:
             scored = _with_texts(_shown_result(session))
-            measured = measure_scored(scored, check_measures(["score", *(groups or [])]), run)
+            description = measure_scored(scored, check_measures(["score", *(groups or [])]), run)
             with self._alone(session):
                 now = _shown_result(session)
                 if _with_texts(now).embedded is not scored.embedded:
                     raise ValueError("the measures are of texts that are not shown any more: compute them again")
-                now.measured = measured
-                return measures_values(now) | {
-                    "measures_status": markup.notice("measured", description=measured.description)
-                }
+                now.measured, now.measured_of = description, scored
+                return measures_values(now) | {"measures_status": markup.notice("measured", description=description)}
 
         return self._run(session, progress, work)
 
@@ -239,7 +236,8 @@ class Handlers(TextHandlers):
             check_options(options, self.featurizers, self.limits)
             run = Run.within(self.limits)
             now = compare_sets(shown.human, shown.models, options, self.encoders, run, aligned, shown)
-            return self._scored(session, replace(now, example=shown.example, measured=shown.measured))
+            now.example, now.measured, now.measured_of = shown.example, shown.measured, shown.measured_of
+            return self._scored(session, now)
 
     def play(self, written: str, session: Session) -> Values:
         """Call `replay`; on an error return its message and the values of `PLAY` shown before.
@@ -371,7 +369,7 @@ class Handlers(TextHandlers):
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
             scored = _with_texts(shown)
-            description = shown.measured.description if shown.measured is not None and fits(shown) else None
+            description = shown.measured if fits(shown) else None
             folder = session.new_folder()
             paths = takeaway.write_files(scored, folder, description)
             return {"files": gr.update(value=paths, visible=True)}

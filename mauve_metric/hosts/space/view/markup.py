@@ -6,6 +6,7 @@ import itertools
 import re
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 import jinja2
 import numpy as np
@@ -100,41 +101,43 @@ def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
     return render("warnings", other=other, title=words.many_warnings(len(other))) if other else ""
 
 
-def headline(result: MauveResult) -> str:
-    """The answer, severe warnings, the score in large letters and a bar for each featurizer."""
-    lead, doubt = words.headline(result), not answer.reliable(result)
-    known = result.mauve_debiased is not None
-    unsaid = result.design == "independent" and result.n_p == result.n_q
-    advised = unsaid and any(warning.code == "shared_prompts" for warning in result.warnings)
-    advice = f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
-    return _headline(
-        doubt,
-        answer=answer.answer(result),
-        why=f"{answer.reasons_why(result)} {advice if advised else ''}".strip(),
-        severe=[item for item in words.result_warnings(result) if item[1].severe],
-        number=lead.number,
-        bars=answer.bars(result),
-        **({} if known else {"scale": lead.reading}),
-    )
+def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
+    """The answer, the score with its model, the bars and all warnings; doubt: whether the score is not reliable."""
+    if isinstance(result, Comparison):
+        whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
+        said, bars = answer.comparison_answer(result), answer.comparison_bars(result)
+        found = words.collected_warnings(result)
+    else:
+        whose, lead, said, bars = "", result, answer.answer(result), answer.bars(result)
+        found = words.result_warnings(result)
+    number, doubt = words.headline(lead).number, not answer.reliable(lead)
+    return {"answer": said, "number": number, "whose": whose, "bars": bars, "found": found, "doubt": doubt}
 
 
-def _headline(doubt: bool, **values: object) -> str:
-    """The first screen.
+def headline(result: MauveResult | Comparison) -> str:
+    """The answer, severe warnings, the highest score in large letters and a bar for each featurizer or model."""
+    values = first_screen(result)
+    if isinstance(result, MauveResult):
+        unsaid = result.design == "independent" and result.n_p == result.n_q
+        advised = unsaid and any(warning.code == "shared_prompts" for warning in result.warnings)
+        advice = f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
+        values["why"] = f"{answer.reasons_why(result)} {advice if advised else ''}".strip()
+        if result.mauve_debiased is None:
+            values["scale"] = words.headline(result).reading
+    return _headline(**values)
 
-    Args:
-        doubt: whether the number is not reliable.
-        **values: of the template; `whose`: the model of the number, `severe`: warnings.
-    """
-    scale = answer.DOUBT if doubt else answer.SCALE
-    default = {"why": "", "severe": [], "whose": "", "scale": scale, "doubt": doubt, "wording": answer}
-    return render("headline", **(default | values))
+
+def _headline(**values: Any) -> str:
+    """The first screen: the values of `first_screen`, `why`, and `scale` if it is not that of the debiased score."""
+    severe = [item for item in values.get("found", ()) if item[1].severe]
+    scale = answer.DOUBT if values["doubt"] else answer.SCALE
+    return render("headline", **({"why": "", "whose": "", "scale": scale} | values), severe=severe, wording=answer)
 
 
 def shared_headline(shared: SharedResult) -> str:
     """The answer, the score and the bars of a link, which were not computed here."""
-    doubt = min(shared.n_p, shared.n_q) < answer.RELIABLE_TEXTS or "withheld" in shared.findings.values()
     return _headline(
-        doubt,
+        doubt=min(shared.n_p, shared.n_q) < answer.RELIABLE_TEXTS or "withheld" in shared.findings.values(),
         answer=shared.answer,
         why=f"{shared.n_q} model texts against {shared.n_p} human texts.",
         number="unknown" if shared.number is None else digits(shared.number, ".3f"),
@@ -147,19 +150,6 @@ def scores_panel(result: MauveResult, model: str | None = None) -> str:
     found = [(score, getattr(result, name)) for name, score in SCORES.items()]
     scores = [(score, value) for score, value in found if value is not None]
     return render("scores", scores=scores, facts=words.facts(result), model=model)
-
-
-def comparison_headline(comparison: Comparison) -> str:
-    """The answer, severe warnings, the highest score and a bar for each model."""
-    lead = words.comparison_headline(comparison)
-    return _headline(
-        not answer.reliable(comparison.models[comparison.ranking[0]]),
-        answer=answer.comparison_answer(comparison),
-        severe=[item for item in words.collected_warnings(comparison) if item[1].severe],
-        number=lead.number,
-        whose=f"of {comparison.ranking[0]}",
-        bars=answer.comparison_bars(comparison),
-    )
 
 
 def verdicts(result: MauveResult) -> str:

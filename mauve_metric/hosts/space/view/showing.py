@@ -20,8 +20,8 @@ from mauve_metric.quantize.projection import unit_rows
 from mauve_metric.results.charts import of_comparison, of_result
 from mauve_metric.results.charts.figure import page_spec
 from mauve_metric.results.charts.of_texts import map_chart
+from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
-from mauve_metric.results.wording.words import collected_warnings, result_warnings
 from mauve_metric.runtime.tensors import on_cpu
 
 if TYPE_CHECKING:
@@ -41,22 +41,20 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     scored = shown.scored
     sizes = [f"{len(side.texts)} {name}" for name, side in [("human", shown.human), *shown.models.items()]]
     own = not shown.example and bool(shown.human.texts)
-    comparison = scored.comparison
-    if comparison is None:
-        (result,) = scored.results.values()
-        found = result_warnings(result)
-        charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
-        values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
-        values["tables"] = markup.verdicts(result)
+    result = scored.result
+    if isinstance(result, Comparison):
+        charts = [of_comparison.curves_chart(result), of_comparison.precision_recall_curves_chart(result)]
+        tables = markup.comparison_tables(result)
     else:
-        found = collected_warnings(comparison)
-        charts = [of_comparison.curves_chart(comparison), of_comparison.precision_recall_curves_chart(comparison)]
-        values = {"score": markup.comparison_headline(comparison), "signature": comparison.signature}
-        values["tables"] = markup.comparison_tables(comparison)
-    values |= {
+        charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
+        tables = markup.verdicts(result)
+    values: dict[str, object] = {
+        "score": markup.headline(result),
+        "signature": result.signature,
+        "tables": tables,
         "divergence_curve": plot_value(charts[0], True),
         "precision_recall": plot_value(charts[1], True),
-        "warnings": markup.warnings_list(found),
+        "warnings": markup.warnings_list(markup.first_screen(result)["found"]),
         "result": gr.update(visible=True),
         "shows": "own",
         "given": gr.update(label=" · ".join([*sizes, "change"]) if own else "Your texts"),
@@ -68,7 +66,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         "play_part": gr.update(visible=isinstance(scored, Scored)),
         "away": gr.update(visible=isinstance(scored, Scored)),
         "every_measure": gr.update(visible=isinstance(scored, Scored)),
-        "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=comparison is not None),
+        "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=scored.comparison is not None),
     }
     if isinstance(scored, Scored):
         given = shown.human, shown.models, shown.options, scored.aligned
@@ -106,11 +104,10 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
 
 def measures_values(shown: Shown) -> dict[str, object]:
     """The values of the outputs of `MEASURES` by their names; files made earlier are removed."""
-    measured = shown.measured
     return {
         "measures_stale": measures_notice(shown),
         "measures_status": "",
-        "measures": "" if measured is None else markup.measures_table(measured.description),
+        "measures": "" if shown.measured is None else markup.measures_table(shown.measured),
         "files": gr.update(value=None, visible=False),
     }
 
@@ -124,7 +121,7 @@ def measures_notice(shown: Shown | None, inputs: bool = False) -> str:
 
 def fits(shown: Shown) -> bool:
     """Return whether there are measures, and they belong to the shown result."""
-    return shown.measured is not None and shown.measured.scored is shown.scored
+    return shown.measured is not None and shown.measured_of is shown.scored
 
 
 def bucket_html(shown: Shown, bucket: int) -> str:

@@ -13,13 +13,13 @@ from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
-from mauve_metric.hosts.space.view.markup import render
+from mauve_metric.hosts.space.view.markup import first_screen, render
 from mauve_metric.options import config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import save_chart
-from mauve_metric.results.wording import answer, words
+from mauve_metric.results.wording import answer
 from mauve_metric.results.wording.spelling import flag_of
 from mauve_metric.runtime.optional_imports import import_vl_convert
 
@@ -60,23 +60,20 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
 
 def card_svg(result: MauveResult | Comparison) -> str:
     """A picture of 1200 × 630 pixels for messages and posts: answer, score, bars and caveats, every word escaped."""
+    values = first_screen(result)
     if isinstance(result, Comparison):
-        said, bars = answer.comparison_answer(result), answer.comparison_bars(result)
-        lead, found = words.comparison_headline(result), words.collected_warnings(result)
         sizes = f"{len(result.models)} models"
     else:
-        said, bars = answer.answer(result), answer.bars(result)
-        lead, found = words.headline(result), words.result_warnings(result)
         sizes = f"{result.n_q} model texts against {result.n_p} human texts"
-    first = sorted((warning for _, warning in found), key=lambda warning: not warning.severe)[:1]
+    first = sorted((warning for _, warning in values["found"]), key=lambda warning: not warning.severe)[:1]
     caveats = [f" Caveat: {warning.message}." for warning in first]
     return render(
         "card",
         "svg",
-        said=textwrap.wrap(said, 46, max_lines=3, placeholder=" …"),
-        number=lead.number,
-        doubt=isinstance(result, MauveResult) and not answer.reliable(result),
-        bars=bars[:_MOST_BARS],
+        said=textwrap.wrap(values["answer"], 46, max_lines=3, placeholder=" …"),
+        number=values["number"],
+        doubt=isinstance(result, MauveResult) and values["doubt"],
+        bars=values["bars"][:_MOST_BARS],
         facts=textwrap.wrap(f"{sizes}.{''.join(caveats)}", 100, max_lines=2, placeholder=" …"),
         colors=_COLORS,
         wording=answer,

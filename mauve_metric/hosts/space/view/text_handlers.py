@@ -39,8 +39,9 @@ class TextHandlers:
         old, session.human = session.human, None
         shown = self._human_shown(session)
         if path is not None:
-            read = partial(read_upload, HUMAN, path, None, self.limits, side="reference")
-            shown = self._take_human(session, partial(read, taken=session.columns_of(path))) | {"human_paste": ""}
+            taken = session.columns_of(path)
+            read = partial(read_upload, HUMAN, path, None, self.limits, side="reference", taken=taken)
+            shown = self._take_human(session, read) | {"human_paste": ""}
             if session.human is None:
                 shown["human_file"] = None
             self.sessions.release(Path(path))  # unless the session needs it
@@ -53,8 +54,8 @@ class TextHandlers:
         old = session.human
         if old is None or old.path is None:
             return markup.problem(markup.escape(f"{HUMAN}: choose a file first"))
-        path, kind = old.path, old.kind
-        shown = self._take_human(session, lambda: read_upload(HUMAN, path, column, self.limits, kind, "reference"))
+        read = partial(read_upload, HUMAN, old.path, column, self.limits, old.kind, "reference")
+        shown = self._take_human(session, read)
         return str(shown["human_preview"])
 
     def take_paste(self, pasted: str, session: Session) -> Values:

@@ -24,7 +24,7 @@ gr = pytest.importorskip("gradio")
 def the_description(desk: Handlers) -> Description:
     shown = desk.sessions.get("a").shown
     assert shown is not None and shown.measured is not None
-    return shown.measured.description
+    return shown.measured
 
 
 def same(found: Description, wanted: Description) -> bool:

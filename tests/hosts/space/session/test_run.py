@@ -60,7 +60,7 @@ def test_a_run_is_stopped_and_a_second_one_refused(desk: Handlers, tmp_path: Pat
 def test_progress_counts_texts_and_time() -> None:
     told: list[tuple[float, str]] = []
     run = Run(lambda share, words: told.append((share, words)))
-    run.begin_reading([100, 50, 50])
+    run.begin_reading([100, 50, 50], 200)
     run.begin_set(0)
     run._began -= 10  # ten seconds ago
     run.texts_done("a set", 50, 100)  # five texts a second, and 150 of all are left
@@ -159,7 +159,7 @@ def test_a_run_that_cannot_end_in_time_is_refused_early(monkeypatch: pytest.Monk
     told: list[str] = []
     run = Run(lambda share, words: told.append(words), seconds=300)
     run.begin()
-    run.begin_reading([1000, 1000])
+    run.begin_reading([1000, 1000], 2000)
     run.begin_set(0)
     now[0] = 8.0
     run.texts_done("a set", 10, 1000)  # too early to judge

@@ -55,12 +55,12 @@ def test_headline_of_equal_models_names_no_winner() -> None:
     rng = np.random.default_rng(0)
     human, model = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
     equal = compare(p_features=human, models={"a": model, "b": model}, num_runs=1, num_buckets=4)
-    assert text_of(markup.comparison_headline(equal)).startswith(
+    assert text_of(markup.headline(equal)).startswith(
         "Cannot rank reliably: 40 texts a set are too few; give at least 100. By content and by style, a and b cannot"
     )
     three = compare(p_features=human, models={"a": model, "b": model, "c": model + 9}, num_runs=1, num_buckets=4)
     assert "By content and by style, b cannot be told apart from a, which ranks first." in text_of(
-        markup.comparison_headline(three)
+        markup.headline(three)
     )
 
 
