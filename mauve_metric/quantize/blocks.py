@@ -1,6 +1,6 @@
 """Features that do not fit in memory → buckets: one pass for the projection, one for a sample, one for the buckets.
 
-The clustering is that of `kmeans.fit_and_assign`: above 256 rows a bucket it is fitted on a random subset of that size
+The clustering is that of `kmeans.kmeans`: above 256 rows a bucket it is fitted on a random subset of that size
 anyway, so that the result is the in-memory one.
 """
 

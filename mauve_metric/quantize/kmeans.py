@@ -31,21 +31,6 @@ _MOST_DISTANCES = 2**22  # of all rows to all centres of the runs that go on in 
 _NO_GAIN = 1e-6  # relative: smaller differences of cost are rounding
 
 
-def fit_and_assign(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
-    """The bucket of each row under the best of `num_redo` restarts.
-
-    Args:
-        rows: shape (n, r), float32, n ≥ k: an array in C order, or a torch tensor, which stays on its device.
-        num_buckets: k.
-        num_redo, max_iter: restarts, and most iterations of each.
-        seed: faiss's own, two above the config's.
-    """
-    if len(rows) <= num_buckets * MAX_ROWS_PER_CENTRE:
-        return _best_run(rows, num_buckets, num_redo, max_iter, seed).labels
-    centres = fit(rows[sample_numbers(len(rows), num_buckets, seed)], num_buckets, num_redo, max_iter, seed)
-    return on_device.DeviceCentres(rows).start(centres[None])[0] if is_tensor(rows) else assign(rows, centres)
-
-
 def sample_numbers(n: int, num_buckets: int, seed: int) -> Integers:
     """The rows that the centres are fitted on: all, or 256 for each centre at random."""
     limit = num_buckets * MAX_ROWS_PER_CENTRE
@@ -276,4 +261,8 @@ def kmeans(rows: ProjectedRows, num_buckets: int, num_redo: int = 5, max_iter: i
         rows = np.ascontiguousarray(rows, dtype=np.float32)
     if (rows == rows[0]).all():
         return np.zeros(len(rows), dtype=np.int64)
-    return fit_and_assign(rows, num_buckets, num_redo, max_iter, seed + 2)
+    seed += 2  # faiss's own
+    if len(rows) <= num_buckets * MAX_ROWS_PER_CENTRE:
+        return _best_run(rows, num_buckets, num_redo, max_iter, seed).labels
+    centres = fit(rows[sample_numbers(len(rows), num_buckets, seed)], num_buckets, num_redo, max_iter, seed)
+    return on_device.DeviceCentres(rows).start(centres[None])[0] if is_tensor(rows) else assign(rows, centres)

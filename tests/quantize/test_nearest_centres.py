@@ -184,7 +184,7 @@ def test_labels_are_those_of_faiss(
     monkeypatch.setattr("mauve_metric.runtime.low_precision.pays", lambda multiplications: low)
     points = rows(n, r, decay, seed=4)
     assert isinstance(nearest_centres.nearest_centres(points, k), BoundedCentres)
-    ours = kmeans.fit_and_assign(points, k, 3, 100, seed=27)
+    ours = kmeans.kmeans(points, k, 3, 100, seed=25)
     np.testing.assert_array_equal(ours, faiss_labels(points, k, 3, 100))
 
 
@@ -197,7 +197,7 @@ def test_runs_in_step_give_what_each_gives_alone(
     points = rows(n, r, 0.3, seed=2)
     if max_iter == 100:
         expected = faiss_labels(points, k, 4, max_iter)
-        np.testing.assert_array_equal(kmeans.fit_and_assign(points, k, 4, max_iter, seed=27), expected)
+        np.testing.assert_array_equal(kmeans.kmeans(points, k, 4, max_iter, seed=25), expected)
     together = kmeans.fit(points, k, 4, max_iter, seed=27)
     for at_once in (1, 3):
         monkeypatch.setattr(kmeans, "_MOST_DISTANCES", at_once * n * k)
@@ -219,7 +219,7 @@ def test_only_starts_with_equal_centres_are_left_to_faiss(
         return original(search, start, max_iter)
 
     monkeypatch.setattr(kmeans, "_by_faiss", noted)
-    np.testing.assert_array_equal(kmeans.fit_and_assign(points, k, 4, 100, seed=27), faiss_labels(points, k, 4, 100))
+    np.testing.assert_array_equal(kmeans.kmeans(points, k, 4, 100, seed=25), faiss_labels(points, k, 4, 100))
     expected = [points[kmeans._start(n, k, restart, 27)] for restart in range(4)]
     tied = [start for start in expected if len(np.unique(start, axis=0)) < k]
     assert 0 < len(tied) < 4
@@ -293,7 +293,7 @@ def test_bounds_do_not_change_the_labels(make: Any) -> None:
 @pytest.mark.parametrize("make", [lattice, shifted])
 def test_clusterings_do_not_depend_on_the_bounds(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     points = make(2500, 300)
-    expected = kmeans.fit_and_assign(points, 160, 2, 100, seed=27)
+    expected = kmeans.kmeans(points, 160, 2, 100, seed=25)
     asked: list[float] = []
 
     def always(multiplications: float) -> bool:
@@ -301,7 +301,7 @@ def test_clusterings_do_not_depend_on_the_bounds(make: Any, monkeypatch: pytest.
         return True
 
     monkeypatch.setattr("mauve_metric.runtime.low_precision.pays", always)
-    np.testing.assert_array_equal(kmeans.fit_and_assign(points, 160, 2, 100, seed=27), expected)
+    np.testing.assert_array_equal(kmeans.kmeans(points, 160, 2, 100, seed=25), expected)
     assert asked
 
 
