@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
 from mauve_metric.runtime.errors import NoSuchField
@@ -170,7 +169,8 @@ def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:
 def text_columns(file: TextFile) -> dict[str, float]:
     """The columns of a file that hold texts, with the mean length of the first ones; empty for lines of text."""
     if file.format is not None:
-        return {column.field: 0.0 for side in get_args(Role) if (column := file.column(side)) is not None}
+        columns = file.column("prediction"), file.column("reference")
+        return {column.field: 0.0 for column in columns if column is not None}
     rows = file.first_rows(_ROWS_LOOKED_AT)
     found = {}
     for name in itertools.islice(rows[0] if rows else (), _MOST_COLUMNS):
