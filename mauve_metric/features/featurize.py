@@ -22,7 +22,7 @@ from mauve_metric.runtime.errors import EmptyTexts, WrongOption
 from mauve_metric.runtime.low_precision import has_units
 from mauve_metric.runtime.model_state import evaluating, out_of_memory, release_memory, settings_kept
 from mauve_metric.runtime.optional_imports import import_torch
-from mauve_metric.runtime.processes import agree, my_share, rank_and_size, together
+from mauve_metric.runtime.processes import agree, rank_and_size, together
 from mauve_metric.runtime.threads import fitting_threads
 
 if TYPE_CHECKING:
@@ -184,8 +184,9 @@ def featurize_tokens(
         order = np.concatenate([*planned, np.empty(0, dtype=np.int64)])
         return (np.concatenate(values) if values else np.empty((0, 0))), order
 
-    if run.distributed and rank_and_size()[1] > 1:
-        features = together(lambda: run_all(my_share(batches)), len(rows))
+    rank, size = rank_and_size() if run.distributed else (0, 1)
+    if size > 1:
+        features = together(lambda: run_all(batches[rank::size]))
     else:
         values, order = run_all(batches)
         features = values[np.argsort(order)]

@@ -77,10 +77,21 @@ class OpenedSides(NamedTuple):
         return {**sides} if codes is None else {name: replace(side, groups=codes[name]) for name, side in sides.items()}
 
     def codes(self, sizes: Mapping[str, int]) -> dict[str, Integers] | None:
-        """The codes of the groups of sides of these sizes, without those of empty texts that were dropped."""
+        """The codes of the groups of sides of these sizes, without those of empty texts that were dropped.
+
+        Raises:
+            ValueError: aligned sides are of unequal size; a side has another number of groups than texts.
+        """
         groups: Groups = self.design.groups
         if self.design.aligned:
-            groups = _rows_as_groups({name: len(self._texts(name) or range(size)) for name, size in sizes.items()})
+            counts = {name: len(self._texts(name) or range(size)) for name, size in sizes.items()}
+            if len(set(counts.values())) > 1:
+                found = ", ".join(f"{name} {count}" for name, count in counts.items())
+                raise RowsDiffer(
+                    f"aligned=True needs sets of equal size, the human one included, got {found}: where only some "
+                    "texts share prompts, give p_groups and q_groups"
+                )
+            groups = {name: range(count) for name, count in counts.items()}
         if not groups:
             return None
         arguments = {name: self.sides[name].groups_argument for name in sizes}
@@ -133,17 +144,6 @@ class OpenedSides(NamedTuple):
     def are_texts(self) -> bool:
         """Return whether every side is given as texts."""
         return all(side.kind == "text" for side in self.sides.values())
-
-
-def _rows_as_groups(sizes: Mapping[str, int]) -> Groups:
-    """The number of each row as its group; `ValueError` for sides of unequal size."""
-    if len(set(sizes.values())) > 1:
-        shown = ", ".join(f"{name} {count}" for name, count in sizes.items())
-        raise RowsDiffer(
-            f"aligned=True needs sets of equal size, the human one included, got {shown}: where only some texts share "
-            "prompts, give p_groups and q_groups"
-        )
-    return {name: range(count) for name, count in sizes.items()}
 
 
 def design_of_two(aligned: object, p_groups: object, q_groups: object) -> GivenDesign:
@@ -266,7 +266,12 @@ def open_sides(
     labels |= {name: side.labels for name, side in found.items() if side.labels is not None}
     if by is not None and human not in labels:
         raise NoSuchField(f"the human texts have no field {shown(by)} to group them by (--by)")
-    _check_subgroups(labels.values())
+    subgroups = {str(label) for side in labels.values() for label in side if _is_label(label)}
+    if len(subgroups) > MOST_SUBGROUPS:
+        raise WrongOption.of("by", f"must group the texts by at most {MOST_SUBGROUPS} values, got {len(subgroups)}")
+    longest = max(map(len, subgroups), default=0)
+    if longest > MOST_LABEL_CHARACTERS:  # whole texts
+        raise WrongOption(f"by: labels may have at most {MOST_LABEL_CHARACTERS} characters, got one of {longest}")
     for side in found.values() if config.empty_texts == "error" else ():
         side.check_filled()
     return OpenedSides(
@@ -299,16 +304,6 @@ def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hash
 def _name_in_by(side: str) -> str:
     """The key of a side's labels in `by`."""
     return {"p": "human", "q": "model"}.get(side, side.removeprefix("model "))
-
-
-def _check_subgroups(labels: Iterable[Iterable[Hashable]]) -> None:
-    """`ValueError` for labels that make too many subgroups, or that are whole texts."""
-    found = {str(label) for side in labels for label in side if _is_label(label)}
-    if len(found) > MOST_SUBGROUPS:
-        raise WrongOption.of("by", f"must group the texts by at most {MOST_SUBGROUPS} values, got {len(found)}")
-    longest = max(map(len, found), default=0)
-    if longest > MOST_LABEL_CHARACTERS:
-        raise WrongOption(f"by: labels may have at most {MOST_LABEL_CHARACTERS} characters, got one of {longest}")
 
 
 def _is_label(value: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -77,45 +77,28 @@ def gather(part: Item) -> list[Item]:
     return [] if parts is None else parts
 
 
-def my_share(items: Sequence[Item]) -> list[Item]:
-    """Every size-th item, starting at this process's rank."""
-    rank, size = rank_and_size()
-    return list(items[rank::size])
-
-
-def together(work: Callable[[], tuple[Array, Integers]], rows: int) -> Array:
-    """Combine the rows that each process computed; every process gets all of them.
+def together(work: Callable[[], tuple[Array, Integers]]) -> Array:
+    """Combine the rows that each process computed, by their positions; every process gets all of them.
 
     Args:
         work: gives this process's rows (m, d) and their positions (m,).
-        rows: how many there are in all.
 
     Raises:
         RuntimeError: on every process, if `work` failed on another one; its own error where it failed.
     """
-    distributed = import_torch().distributed
-    part: Array | None = None
+    part: tuple[Array, Integers] | None = None
     failure: Exception | None = None
     try:
-        part, positions = work()
+        part = work()
     except Exception as error:  # any error must reach the other processes, or they wait for ever
         failure = error
-    _, size = rank_and_size()
-    reports: list[Any] = [None] * size
-    shape = None if part is None or not len(part) else (part.shape[1], part.dtype.str)
-    distributed.all_gather_object(reports, (None if failure is None else repr(failure), shape))
+    reports: list[Any] = [None] * rank_and_size()[1]
+    import_torch().distributed.all_gather_object(reports, (None if failure is None else repr(failure), part))
     if failure is not None:
         raise failure
     errors = [f"process {rank}: {error}" for rank, (error, _) in enumerate(reports) if error is not None]
     if errors:
         raise RuntimeError(f"featurizing failed on another process: {'; '.join(errors)}")
-    width, kind = next(shape for _, shape in reports if shape is not None)
-    whole = np.zeros((rows, width), dtype=kind)
-    if part is not None and len(part):
-        whole[positions] = part
-    tensor = import_torch().from_numpy(whole)
-    if distributed.get_backend() == "nccl":
-        tensor = tensor.cuda()
-    distributed.all_reduce(tensor)  # a sum, exact since all but one hold 0
-    total: Array = tensor.cpu().numpy()
-    return total
+    rows, positions = zip(*(part for _, part in reports if len(part[0])), strict=True)
+    whole: Array = np.concatenate(rows)[np.argsort(np.concatenate(positions))]
+    return whole

@@ -13,8 +13,7 @@ from samples import texts_of
 
 from mauve_metric import FeatureSet
 from mauve_metric.hosts.cli import main as cli
-from mauve_metric.runtime import processes
-from mauve_metric.runtime.processes import agree, launched_processes, my_share, process_group, rank_and_size
+from mauve_metric.runtime.processes import agree, launched_processes, process_group, rank_and_size
 
 GLOO = torch.distributed.is_available() and torch.distributed.is_gloo_available()
 pytestmark = pytest.mark.skipif(not GLOO, reason="torch was built without gloo")
@@ -178,7 +177,7 @@ def check_shell(arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_one_process_is_the_usual_run(tiny_gpt2: str) -> None:
-    assert rank_and_size() == (0, 1) and agree("x") == "x" and my_share([1, 2, 3]) == [1, 2, 3]
+    assert rank_and_size() == (0, 1) and agree("x") == "x"
     options = {"featurize_model_name": tiny_gpt2, "cache": False}
     with process_group() as rank:
         assert rank is None
@@ -203,14 +202,3 @@ def test_launched_processes_are_counted(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert launched_processes() == expected
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_shares_hold_every_item_once(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    items = list(range(5))
-    shares = []
-    for rank in range(size):
-        monkeypatch.setattr(processes, "rank_and_size", lambda rank=rank: (rank, size))
-        shares.append(my_share(items))
-    assert sorted(item for share in shares for item in share) == items
-    assert max(map(len, shares)) - min(map(len, shares)) <= 1
