@@ -21,9 +21,9 @@ from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.evaluate import stored_texts
 from mauve_metric.hosts.evaluate.stored_texts import TextStatistics
+from mauve_metric.hosts.evaluate.text_statistics import statistics_rows, text_statistics
 from mauve_metric.metric import Mauve, MauveOutput
 from mauve_metric.options import config_fields, run_fields
-from mauve_metric.results.text_statistics import statistics_rows, text_statistics
 
 WORDS = ["the", "a", "cat", "dog", "bird", "runs", "sleeps", "sings", "far", "near", "blue", "red"]
 

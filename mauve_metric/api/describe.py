@@ -24,7 +24,7 @@ from mauve_metric.results.result import INTERVALS
 from mauve_metric.results.signature import versions
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
 from mauve_metric.runtime.errors import WrongOption, message_of
-from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.runtime.progress import watched
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.score_warnings import duplication_warnings
 
@@ -148,17 +148,14 @@ def describe_read(
     if "score" in names and sets.comparison is not None:
         for name, result in sets.comparison.models.items():
             models[name] |= _scores(result)
-    with progress_bar("measure", sets.run.verbose, unit=" measures", total=len(rows)) as bar:
-        for done, name in enumerate(rows):
-            if bar is not None:
-                bar(done, len(rows))
-            if sets.before is not None:
-                sets.before(name, done, len(rows))
-            with sets.recorded(name):
-                value, of_models = sets.measure(MEASURES[name])
-                human |= {} if value is None else {name: value}
-                for model, item in of_models.items():
-                    models[model].setdefault(name, item)  # a score's interval allows for the clusterings too
+    for done, name in enumerate(watched("measure", rows, sets.run.verbose, " measures")):
+        if sets.before is not None:
+            sets.before(name, done, len(rows))
+        with sets.recorded(name):
+            value, of_models = sets.measure(MEASURES[name])
+            human |= {} if value is None else {name: value}
+            for model, item in of_models.items():
+                models[model].setdefault(name, item)  # a score's interval allows for the clusterings too
     transfer = None
     if len(models) > 1 and {"discriminator_auc", "discriminator_accuracy"} & set(rows):
         with sets.recorded("discriminators across models"):

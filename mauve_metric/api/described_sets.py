@@ -117,14 +117,9 @@ class DescribedSet:
     def of_rows(self, chosen: Integers) -> DescribedSet:
         """The texts with these numbers, in this order."""
         texts = None if self.texts is None else [self.texts[row] for row in chosen]
-        less = DescribedSet(
-            self.name,
-            texts,
-            None if self.side is None else self.side.of_rows(chosen),
-            None if self.groups is None else self.groups[chosen],
-            self.tokenize,
-            self.likely,
-        )
+        side = None if self.side is None else self.side.of_rows(chosen)
+        groups = None if self.groups is None else self.groups[chosen]
+        less = replace(self, texts=texts, side=side, groups=groups, of_decoders={})
         if "tokens" in vars(self):
             less.tokens = number_tokens([self.tokens[row] for row in chosen])
         return less

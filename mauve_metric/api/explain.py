@@ -127,6 +127,8 @@ def explain_model(
         buckets: how many to describe, the largest first, or the numbers of those to describe. texts: of each side to
             show.
     """
+    from scipy.stats import rankdata
+
     projected = on_cpu(partition.rows[0]), on_cpu(partition.rows[number])
     other_labels = partition.labels[1][0], partition.labels[1][number]
     readable = readable.pair(0, number)
@@ -135,10 +137,11 @@ def explain_model(
     histograms = count_labels(*labels, k)
     parts = contributions(result.p_hist, result.q_hist, c, points)
     p_values = noise_p_values(histograms.p_counts, histograms.q_counts)
-    other_ranks = _ranks(contributions(*count_labels(*other_labels, k).probabilities(), c, points))
+    other_parts = contributions(*count_labels(*other_labels, k).probabilities(), c, points)
+    ranks, other_ranks = (rankdata(-found, "ordinal") for found in (parts, other_parts))  # 1 for the largest
     match, overlap = best_overlaps(np.concatenate(labels), np.concatenate(other_labels), k)
     too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
-    total, ranks = float(parts.sum()), _ranks(parts)
+    total = float(parts.sum())
     described = []
     for bucket in np.argsort(-parts, kind="stable")[:buckets].tolist() if isinstance(buckets, int) else buckets:
         part, distances = float(parts[bucket]), _distances(labels, projected, bucket)
@@ -231,13 +234,6 @@ def _extreme(scores: Floats, sign: int, texts: Sequence[str] | None, most: int) 
         text = None if texts is None else texts[row]
         found.setdefault(row if text is None else text, ScoredText(row, float(scores[row]), text))
     return tuple(found.values())
-
-
-def _ranks(values: Floats) -> Labels:
-    """Rank values, 1 for the largest, (k,) → (k,)."""
-    ranks = np.empty(len(values), dtype=np.int64)
-    ranks[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
-    return ranks
 
 
 def _phrases(

@@ -32,7 +32,7 @@ from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustne
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
-from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.runtime.progress import watched
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.differences import joint_errors
 from mauve_metric.uncertainty.intervals import Estimate
@@ -156,37 +156,32 @@ class _Work:
     def analyse(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
         """Compute all settings, the default first; name those that fail."""
         base = self._base(featurizers)
-        plan = plans.planned(base, factors, design)
+        levels_of, left_out, small_design = plans.planned(base, factors, design)
         tried: list[tuple[str, str, plans.Changes]] = [
             (plans.setting_name({factor: level}), factor, {factor: level})
-            for factor, levels in plan.levels.items()
+            for factor, levels in levels_of.items()
             for level in levels
         ]
-        times = Counter(_key(changes) for changes in plan.design)
+        times = Counter(_key(changes) for changes in small_design)
         known = {(), *(_key(changes) for _, _, changes in tried)}
-        of_design = {_key(changes): changes for changes in plan.design if _key(changes) not in known}
+        of_design = {_key(changes): changes for changes in small_design if _key(changes) not in known}
         tried += [
             (f"{DESIGN} {number}: {plans.setting_name(changes)}", DESIGN, changes)
             for number, changes in enumerate(of_design.values(), start=1)
         ]
         start = time.perf_counter()
-        default = replace(self._setting(base, DEFAULT, DEFAULT, {}, None), in_design=times[()])
-        self._announce(base, plan, [changes for _, _, changes in tried], time.perf_counter() - start)
+        default = self._setting(base, DEFAULT, DEFAULT, {}, None, times[()])
+        self._announce(base, levels_of, left_out, [own for _, _, own in tried], time.perf_counter() - start)
         settings = [default]
-        with progress_bar("settings", self.job.run.verbose, unit=" settings", total=len(tried)) as bar:
-            for done, (name, factor, changes) in enumerate(tried):
-                if bar is not None:
-                    bar(done, len(tried))
-                try:
-                    found = self._setting(base, name, factor, changes, default)
-                    settings.append(replace(found, in_design=times[_key(changes)]))
-                except EXPECTED as error:
-                    self._note(name, error)
+        for name, factor, changes in watched("settings", tried, self.job.run.verbose, " settings"):
+            try:
+                settings.append(self._setting(base, name, factor, changes, default, times[_key(changes)]))
+            except EXPECTED as error:
+                self._note(name, error)
         sides = self._featurize(base.config)
-        entries = human_entries(
-            sides[0], sides[1], base.config, {"design": design_of(*(side.groups for side in sides))}
-        )
-        return Robustness(tuple(settings), self.failed, plan.left_out, 0.0, base.config.confidence_level, entries)
+        design_of_texts = design_of(*(side.groups for side in sides))
+        entries = human_entries(sides[0], sides[1], base.config, {"design": design_of_texts})
+        return Robustness(tuple(settings), self.failed, left_out, 0.0, base.config.confidence_level, entries)
 
     def _base(self, featurizers: Sequence[Featurizer]) -> plans.Base:
         """The default setting: its featurizer is the first that can be loaded."""
@@ -205,17 +200,11 @@ class _Work:
                 raise ValueError(
                     f"{name} must hold at least {plans.LEAST_TEXTS} texts to vary settings, got {len(side)}"
                 )
-        lengths = sides[0].lengths
-        resolved = replace(resolve_config(config, *map(len, sides), groups=[side.groups for side in sides]), knn=False)
-        return plans.Base(
-            resolved,
-            tuple(map(len, sides)),
-            sides[0].identity or {},
-            None if lengths is None else float(np.median(lengths)),
-            has_texts,
-            tuple(featurizers[number + 1 :]),
-            self.job.config.num_buckets == "auto",
-        )
+        identity, lengths, sizes = sides[0].identity or {}, sides[0].lengths, tuple(map(len, sides))
+        median_length = None if lengths is None else float(np.median(lengths))
+        resolved = replace(resolve_config(config, *sizes, groups=[side.groups for side in sides]), knn=False)
+        others, auto_buckets = tuple(featurizers[number + 1 :]), self.job.config.num_buckets == "auto"
+        return plans.Base(resolved, sizes, identity, median_length, has_texts, others, auto_buckets)
 
     def _note(self, name: str, error: BaseException) -> None:
         self.failed[name] = message_of(error)
@@ -232,38 +221,36 @@ class _Work:
             self.sets[key] = tuple(side for side, _ in read.values())
         return self.sets[key]
 
-    def _announce(self, base: plans.Base, plan: plans.Plan, tried: Sequence[plans.Changes], each: float) -> None:
-        """Log the plan and its estimated duration, from the seconds that one setting takes."""
+    def _announce(
+        self,
+        base: plans.Base,
+        levels: Mapping[str, Sequence[plans.Level]],
+        left_out: Mapping[str, str],
+        tried: Sequence[plans.Changes],
+        each: float,
+    ) -> None:
+        """Log the plan and its estimated duration, from the seconds that one setting takes; functions take none."""
         of_texts = [{name: changes[name] for name in plans.OF_TEXTS if name in changes} for changes in tried]
         ways = {plans.setting_name(own): own for own in of_texts if own}
-        logger.info(
-            "%d more settings of %d models, texts featurized in %d more ways: about %s, less what is in the cache",
-            len(tried),
-            len(self.names),
-            len(ways),
-            duration(len(tried) * each + self._featurizing_seconds(base, list(ways.values()))),
-        )
-        for level in set(plan.levels.get("quantizer", ())) - {plans.KMEANS}:
-            logger.info("quantizer=%s may take longer than that: what it needs to train is not counted", level)
-        for name, reason in plan.left_out.items():
-            logger.info("%s is not varied: %s", name, reason)
-
-    def _featurizing_seconds(self, base: plans.Base, ways: Sequence[plans.Changes]) -> float:
-        """Estimated seconds to featurize all texts in other ways; 0 for functions and missing models."""
         known = [side.lengths for side in self._featurize(base.config) if side.lengths is not None]
-        total, models = 0.0, dict[str, Encoder]()
-        for config in (plans.changed(base, changes) for changes in ways):
+        seconds, models = len(tried) * each, dict[str, Encoder]()
+        for config in (plans.changed(base, changes) for changes in ways.values()):
             name = plans.level_name(config.featurize_model_name)
             if text_function(config.featurize_model_name) is not None:
                 continue
             with contextlib.suppress(*EXPECTED), Featurizing(config, self.job.run) as job:
                 tokens = sum(float(np.minimum(own, config.max_text_length or np.inf).sum()) for own in known)
                 models[name] = models[name] if name in models else job.load()
-                total += estimated_seconds(models[name], tokens)
-        return total
+                seconds += estimated_seconds(models[name], tokens)
+        what = "%d more settings of %d models, texts featurized in %d more ways: about %s, less what is in the cache"
+        logger.info(what, len(tried), len(self.names), len(ways), duration(seconds))
+        for level in set(levels.get("quantizer", ())) - {plans.KMEANS}:
+            logger.info("quantizer=%s may take longer than that: what it needs to train is not counted", level)
+        for name, reason in left_out.items():
+            logger.info("%s is not varied: %s", name, reason)
 
     def _setting(
-        self, base: plans.Base, name: str, factor: str, changes: plans.Changes, default: Setting | None
+        self, base: plans.Base, name: str, factor: str, changes: plans.Changes, default: Setting | None, in_design: int
     ) -> Setting:
         """The models under one setting."""
         config = plans.changed(base, changes)
@@ -295,6 +282,7 @@ class _Work:
             models=of_models,
             differences=ranked_differences(by_name, values, ranking, errors, config.confidence_level),
             tau=1.0 if default is None else kendall(default.ranking, ranking),
+            in_design=in_design,
         )
 
 

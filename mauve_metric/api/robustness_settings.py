@@ -130,39 +130,29 @@ def chosen_factors(vary: object) -> tuple[str, ...]:
     return tuple(name for name in FACTORS if name in wanted)
 
 
-@dataclass
-class Plan:
-    """Settings by name, each with its changes of the default, and the reasons for factors that are not varied.
-
-    levels: of each factor that is varied, without the default's. design: the settings of the small design by number.
-    """
-
-    levels: dict[str, tuple[Level, ...]]
-    left_out: dict[str, str]
-    design: tuple[Changes, ...] = ()
-
-
-def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -> Plan:
+def planned(
+    base: Base, factors: Sequence[str] = FACTORS, design: bool = True
+) -> tuple[dict[str, tuple[Level, ...]], dict[str, str], tuple[Changes, ...]]:
     """Plan the levels of the factors that can be varied, and the small design of all of them.
 
     Args:
         factors: names out of `FACTORS`. design: include the small design.
 
+    Returns:
+        The levels of each factor that is varied, without the default's; the reasons for which others are not; and the
+        settings of the small design.
+
     >>> base = Base(MauveConfig(num_buckets=60), (600, 600, 600), {}, None, False)
-    >>> planned(base, ("num_buckets", "pooling")).levels
+    >>> planned(base, ("num_buckets", "pooling"))[0]
     {'num_buckets': (30, 120)}
     """
     found = {factor: levels for factor, levels in _levels(base).items() if factor in factors}
-    plan = Plan(
-        {factor: levels for factor, levels in found.items() if not isinstance(levels, str)},
-        {factor: reason for factor, reason in found.items() if isinstance(reason, str)},
-    )
-    joint = {factor: levels for factor, levels in plan.levels.items() if factor not in APART}
-    if design and len(joint) > 1:
-        plan.design = small_design(joint)
-    elif design:
-        plan.left_out["design"] = f"it takes at least two factors other than {' and '.join(APART)}"
-    return plan
+    varied = {factor: levels for factor, levels in found.items() if not isinstance(levels, str)}
+    left_out = {factor: reason for factor, reason in found.items() if isinstance(reason, str)}
+    joint = {factor: levels for factor, levels in varied.items() if factor not in APART}
+    if design and len(joint) < 2:
+        left_out["design"] = f"it takes at least two factors other than {' and '.join(APART)}"
+    return varied, left_out, small_design(joint) if design and len(joint) > 1 else ()
 
 
 def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:

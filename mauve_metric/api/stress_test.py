@@ -27,7 +27,7 @@ from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
 from mauve_metric.runtime.errors import EXPECTED, message_of
-from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.runtime.progress import watched
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.buckets import holm
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -220,11 +220,8 @@ def _stress(job: Featurizing, name: str, design: _Design, run: RunOptions) -> Fe
     start = time.perf_counter()
     results = {("equal", 0.0): score(equal)}
     _announce(job, name, design, equal, featurized / 2, time.perf_counter() - start)
-    with progress_bar(f"stress test {name}", run.verbose, " sets", len(design.perturbed)) as bar:
-        for done, (cell, texts) in enumerate(design.perturbed.items()):
-            if bar is not None:
-                bar(done, len(design.perturbed))
-            results[cell] = score(job.of_texts(f"the texts with {cell[0]}", texts))
+    for cell, texts in watched(f"stress test {name}", design.perturbed.items(), run.verbose, " sets"):
+        results[cell] = score(job.of_texts(f"the texts with {cell[0]}", texts))
     names, strengths = (dict.fromkeys(part) for part in zip(*design.perturbed, strict=True))
     more = {"perturbations": ",".join(map(str, names)), "strengths": ",".join(f"{part:g}" for part in strengths)}
     resolved = resolve_config(config, len(reference), len(equal))
@@ -244,14 +241,8 @@ def _announce(
     if isinstance(model, (str, tuple)) and equal.lengths is not None:
         estimate = estimated_seconds(job.load(), sets * float(np.sum(equal.lengths)))
         featurizing = estimate if known else min(estimate, featurizing)
-    logger.info(
-        "%s: %d sets of %d texts, about %s to featurize (less what is in the cache) and %s to score",
-        name,
-        sets,
-        len(equal),
-        duration(featurizing),
-        duration(sets * scoring),
-    )
+    what = "%s: %d sets of %d texts, about %s to featurize (less what is in the cache) and %s to score"
+    logger.info(what, name, sets, len(equal), duration(featurizing), duration(sets * scoring))
 
 
 def _scores(

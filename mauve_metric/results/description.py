@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,11 +120,10 @@ class Description(SignedResult):
             for name, found in self.models.items()
             if (item := found.get(measure)) is not None
         ]
-        below = (
-            "differences from the human texts, or values of both sets",
-            f"{100 * self.confidence_level:g} % intervals",
+        level = f"{100 * self.confidence_level:g} % intervals"
+        return intervals_chart(
+            values, "Every measure", "differences from the human texts, or values of both sets", level
         )
-        return intervals_chart(values, "Every measure", *below)
 
     def save_report(self, path: str | Path) -> Path:
         """Write one HTML page with the table of measures, and where MAUVE is among them the page of the comparison.
@@ -195,35 +194,30 @@ class Description(SignedResult):
 
     def _parts_of_transfer(self) -> list[Part]:
         """The accuracies: a row for each training set, a column for each test set."""
-        labels = shown_names(list(self.models))
-        rows: dict[str, TableRow] = {}
-        for row in self._transfer_table().rows:
-            name = str(row["trained_on"])
-            own = rows.setdefault(name, {"trained on": labels.get(name, "all of them")})
-            own[f"on {row['tested_on']}"] = row["accuracy"]
-        if not rows:
+        if self.transfer is None:
             return []
-        tests = [Column(f"on {name}", labels[name], ".3f") for name in self.models]
+        labels, found = shown_names(list(self.models)), self.transfer
+        rows: list[Sequence[str | float]] = [
+            (labels[name], *(found.accuracy[name][other].value for other in labels)) for name in labels
+        ]
+        rows.append(("all of them", *(found.mixed[other].accuracy.value for other in labels)))
+        columns = Column("trained on", "trained on"), *(Column(f"on {name}", labels[name], ".3f") for name in labels)
         note = "Accuracy of discriminators of the features on unseen texts of each model and people; 0.5: by chance."
-        table = Table([Column("trained on", "trained on"), *tests], [*rows.values()])
-        return [Heading("Discriminators across models"), table, Prose([note])]
+        return [Heading("Discriminators across models"), Table.of(columns, rows), Prose([note])]
 
     def _parts_of_subgroups(self) -> list[Part]:
         """A table a model: one row a measure, with a column for each subgroup."""
         parts: list[Part] = []
         for name in self.models:
             found = {label: one for label, one in self.by_subgroup.items() if name in one.models}
-            rows: list[TableRow] = [
-                {
-                    **{"title": title_of(measure), "better": MEASURES[measure].better},
-                    **{f"label {label}": _value(one.models[name].get(measure)) for label, one in found.items()},
-                }
-                for measure in self.measures
-            ]
+            values = {
+                measure: [_value(one.models[name].get(measure)) for one in found.values()] for measure in self.measures
+            }
+            rows = [(title_of(measure), MEASURES[measure].better, *own) for measure, own in values.items()]
             columns = [Column("title", "measure"), Column("better", "better")]
             titles = {label: f"{printable(label)} ({one.sizes[name]})" for label, one in found.items()}
             columns += [Column(f"label {label}", title, ">") for label, title in titles.items()]
-            parts += [Heading(f"{printable(name)} by subgroup"), Table(columns, rows)] if found else []
+            parts += [Heading(f"{printable(name)} by subgroup"), Table.of(columns, rows)] if found else []
         return parts
 
     def _notes(self) -> list[str]:

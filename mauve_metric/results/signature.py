@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
@@ -69,11 +70,8 @@ def format_signature(entries: Mapping[str, object]) -> str:
     >>> format_signature({"num_buckets": 50, "featurize_model_name": "org/name"})
     'num_buckets:50|featurize_model_name:org/name'
     """
-    return "|".join(f"{_plain(key)}:{format_value(value)}" for key, value in entries.items())
-
-
-def _plain(key: str) -> str:
-    return printable(key).replace("|", "/").replace(":", "/")
+    keys = (re.sub("[|:]", "/", printable(key)) for key in entries)
+    return "|".join(f"{key}:{format_value(value)}" for key, value in zip(keys, entries.values(), strict=True))
 
 
 def format_value(value: object) -> str:

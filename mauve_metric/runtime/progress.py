@@ -6,10 +6,12 @@ import contextlib
 import io
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from mauve_metric.arrays import Array
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +27,14 @@ def watch_blocks(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Arr
             done += len(block)
             if advance is not None:
                 advance(done, rows)
+
+
+def watched(title: str, items: Collection[T], verbose: bool, unit: str) -> Iterator[T]:
+    """Yield the items one by one, with a progress bar when asked for and stderr is a terminal."""
+    from tqdm.auto import tqdm
+
+    hidden = not (verbose and sys.stderr.isatty())
+    yield from tqdm(items, desc=title, unit=unit, dynamic_ncols=True, disable=hidden)
 
 
 @contextlib.contextmanager

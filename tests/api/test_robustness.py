@@ -192,7 +192,7 @@ def test_factors_that_cannot_be_varied_are_listed_with_the_reason() -> None:
     from mauve_metric.options import MauveConfig
 
     base = Base(MauveConfig(num_buckets=2), (25, 25), {"pooling": "mean"}, 6.0, True)
-    left_out = planned(base, FACTORS).left_out
+    _, left_out, _ = planned(base, FACTORS)
     assert "half of 25 texts is too few" in left_out["n"]
     assert "too short" in left_out["max_text_length"]
     assert "name some with featurizers" in left_out["featurize_model_name"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from importlib import resources
 
 from mauve_metric.catalogue.table import SCORES
+from mauve_metric.hosts.evaluate.text_statistics import statistics_rows
 from mauve_metric.options import config_fields, run_fields
-from mauve_metric.results.text_statistics import statistics_rows
 
 DEFAULTS: Mapping[str, object] = {"row_order": "pq"}  # where this view differs from `MauveConfig`
 REFERENCE_URLS = (

@@ -14,7 +14,7 @@ import evaluate
 
 from mauve_metric.arrays import TextData
 from mauve_metric.hosts.evaluate.metric_card import describe_statistics
-from mauve_metric.results.text_statistics import Tokenizer, text_statistics
+from mauve_metric.hosts.evaluate.text_statistics import text_statistics
 from mauve_metric.texts.sources import text_source
 
 TEXT_STATISTICS = "text_statistics"
@@ -175,7 +175,7 @@ class TextStatistics(StoredTexts):
         *,
         predictions: TextData | None = None,
         references: None = None,
-        tokenizer: Tokenizer | None = None,
+        tokenizer: object = None,
         prompts: Sequence[Hashable] | None = None,
         measures: Sequence[str] | None = None,
         text_field: str | None = None,

@@ -67,9 +67,10 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
     missing = ["k-NN scores: not computed"] if result.precision is None else []
     named = _curve_label("of the histograms", points)
-    shown = "".join(f"; {row['name']}: {row['shown']}" for row in _neighbour_rows(result))
+    neighbours = _neighbour_rows(result)
+    shown = "".join(f"; {row['name']}: {row['shown']}" for row in neighbours)
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
-    layers = [*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(result), named]
+    layers = [*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(neighbours), named]
     title = f"PRD area = {result.prd_area:.4f}", found, *missing
     return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
 
@@ -195,9 +196,8 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     ]
 
 
-def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
+def _neighbour_layers(rows: figure.ChartRows) -> list[alt.Chart]:
     """The points of the nearest-neighbour scores; none where they were not computed."""
-    rows = _neighbour_rows(result)
     if not rows:
         return []
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]

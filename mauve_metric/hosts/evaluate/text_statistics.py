@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from mauve_metric.api.described_sets import tokenizing
 from mauve_metric.catalogue.row import Form, Measure
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.lexical.tokens import Tokens, number_tokens, split_words
+from mauve_metric.lexical.tokens import number_tokens
 from mauve_metric.results.signature import format_signature
 from mauve_metric.version import __version__
-
-Tokenizer = Callable[[str], Tokens]
 
 
 def text_statistics(
     texts: Sequence[str],
     *,
-    tokenizer: Tokenizer | None = None,
+    tokenizer: object = None,
     prompts: Sequence[Hashable] | None = None,
     measures: Sequence[str] | None = None,
 ) -> dict[str, object]:
@@ -26,8 +25,8 @@ def text_statistics(
 
     Args:
         texts: strings, at least one.
-        tokenizer: a function from a text to its tokens, words or ids; None: words and marks of punctuation as they are
-            written (`split_words`).
+        tokenizer: a function from a text to its tokens, words or ids, or another tokenizer that `describe` takes; None:
+            words and marks of punctuation as they are written (`split_words`).
         prompts: the prompt of each text, where there are several texts of one prompt.
         measures: names of the rows to compute; None: all that are cheap, those of prompts if there are prompts.
 
@@ -36,7 +35,7 @@ def text_statistics(
         `num_tokens`, `not_computed` (measure → why it is None) and `signature`.
 
     Raises:
-        TypeError: a text is no string, or the tokenizer returns no list of tokens.
+        TypeError: the tokenizer returns no list of tokens.
         ValueError: no texts, an unknown measure, or one of prompts without prompts.
 
     >>> found = text_statistics(["so we beat on", "so we beat on"], measures=["distinct_4", "self_bleu"])
@@ -48,7 +47,7 @@ def text_statistics(
     rows = _chosen(measures, with_prompts=prompts is not None)
     if prompts is not None and len(prompts) != len(texts):
         raise ValueError(f"prompts must be one for each of the {len(texts)} texts, got {len(prompts)}")
-    tokens = number_tokens(_split(texts, tokenizer or split_words))
+    tokens = number_tokens(list(map(tokenizing(tokenizer), texts)))
     forms: dict[Form, object] = {"texts": texts, "tokens": tokens, "prompts": prompts}
     values: dict[str, float | None] = dict.fromkeys(rows)
     reasons: dict[str, str] = {}
@@ -83,19 +82,3 @@ def _chosen(measures: Sequence[str] | None, *, with_prompts: bool) -> dict[str, 
     if lacking:
         raise ValueError(f"{lacking[0]} needs prompts, the prompt of each text, got none")
     return {name: rows[name] for name in measures}
-
-
-def _split(texts: Sequence[str], tokenizer: Tokenizer) -> list[Tokens]:
-    """The tokens of each text, checked to be lists."""
-    split = []
-    for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(f"texts must be strings, got {type(text).__name__} as number {index}")
-        tokens = tokenizer(text)
-        if isinstance(tokens, str) or not isinstance(tokens, (Sequence, np.ndarray)):
-            raise TypeError(
-                f"tokenizer must return a list of words or ids, got {type(tokens).__name__} (of a tokenizer of "
-                "transformers, give its method tokenize)"
-            )
-        split.append(tokens)
-    return split
