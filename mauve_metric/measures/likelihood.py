@@ -16,34 +16,20 @@ WINDOW = 64  # tokens that are looked back on for rep-ℓ and wrep-ℓ (Welleck 
 RANK_EDGES = (1, 5, 100)  # the highest rank of each bin but the last (Ippolito 2021, §3.4, who calls them GLTR's)
 
 
-def generation_perplexity(log_probabilities: Floats, *, without_probability: int = 0) -> float:
-    """exp(-Σ log R(x_t | x_<t) / T): how surprised a model R is by each token, in [1, ∞); the human value is best.
-
-    The experiment code of MAUVE divides by all tokens, though the first of each text has no probability: it gives a
-    little less. With the n texts' first tokens as `without_probability`, T counts them too, and so does this.
-
-    Args:
-        log_probabilities: natural, (T,). without_probability: tokens that T counts besides.
-
-    Raises:
-        ValueError: there is no token.
-
-    Holtzman et al. 2020, §4; Pillutla et al. 2021, §4.
-
-    >>> generation_perplexity(np.log([0.25, 0.25, 0.25]))
-    4.0
-    >>> round(generation_perplexity(np.log([0.25, 0.25, 0.25]), without_probability=1), 4)
-    2.8284
-    """
-    _check_some(log_probabilities)
-    return float(np.exp(-log_probabilities.sum() / (len(log_probabilities) + without_probability)))
-
-
 def epsilon_log_probabilities(log_probabilities: Floats, vocabulary_size: int, epsilon: float = EPSILON) -> Floats:
     """log((p + ε)/(1 + ε·V)) of each token, (T,): finite where a truncated model gives p = 0.
 
+    Their perplexity is the ε-perplexity, in [1, ∞), lower is better for human text (Martins et al. 2020, §4.3). The
+    published values for MAUVE's models follow with ε = 10⁻⁵, the default. 0: the plain perplexity.
+
+    Args:
+        log_probabilities: natural, (T,). vocabulary_size: V. epsilon: what each probability is raised by.
+
     Raises:
         ValueError: epsilon below 0 or not finite.
+
+    >>> np.exp(-epsilon_log_probabilities(np.log([1 / 8, 1 / 8]), 8, epsilon=0.1)).round(6).tolist()
+    [8.0, 8.0]
     """
     if not (np.isfinite(epsilon) and epsilon >= 0):
         raise ValueError(f"epsilon must be a number of at least 0, got {epsilon}")
@@ -51,24 +37,6 @@ def epsilon_log_probabilities(log_probabilities: Floats, vocabulary_size: int, e
         return log_probabilities
     smoothed: Floats = np.log(np.exp(log_probabilities) + epsilon) - np.log1p(epsilon * vocabulary_size)
     return smoothed
-
-
-def epsilon_perplexity(log_probabilities: Floats, vocabulary_size: int, epsilon: float = EPSILON) -> float:
-    """exp(-mean log((p + ε)/(1 + ε·V))), in [1, ∞), lower is better for human text (Martins et al. 2020, §4.3).
-
-    Finite though a model gives some tokens no probability at all. The published values for MAUVE's models follow with
-    ε = 10⁻⁵, the default. 0: the plain perplexity.
-
-    Args:
-        log_probabilities: natural, (T,). vocabulary_size: V. epsilon: what each probability is raised by.
-
-    Raises:
-        ValueError: epsilon below 0 or not finite; there is no token.
-
-    >>> round(epsilon_perplexity(np.log([1 / 8, 1 / 8]), 8, epsilon=0.1), 6)
-    8.0
-    """
-    return generation_perplexity(epsilon_log_probabilities(log_probabilities, vocabulary_size, epsilon))
 
 
 def token_jensen_shannon(log_probabilities: Floats) -> Floats:
@@ -162,11 +130,21 @@ def mean_by_text(values: Floats, offsets: Integers) -> Floats:
 def perplexity_by_text(log_probabilities: Floats, offsets: Integers, without_probability: Integers) -> Floats:
     """One number a text, (n,), whose mean is the perplexity of all tokens, and whose scatter is the error of that.
 
-    `mean_by_text` carried through the exponential: v - v·(m_i - m) with v = exp(-m).
+    The perplexity is exp(-Σ log R(x_t | x_<t) / T): how surprised a model R is by each token, in [1, ∞); the human
+    value is best (Holtzman et al. 2020, §4; Pillutla et al. 2021, §4). `mean_by_text` carried through the exponential:
+    v - v·(m_i - m) with v = exp(-m).
 
     Args:
-        log_probabilities: (T,). offsets: of the texts.
-        without_probability: tokens of each text that count besides the predicted ones, (n,).
+        log_probabilities: natural, (T,). offsets: of the texts.
+        without_probability: tokens of each text that T counts besides the predicted ones, (n,): the experiment code of
+            MAUVE divides by all tokens, though the first of each text has no probability, which gives a little less.
+
+    Raises:
+        ValueError: there is no token.
+
+    >>> logs, offsets = np.log([0.25, 0.25, 0.25]), np.array([0, 3])
+    >>> [perplexity_by_text(logs, offsets, np.array([more])).round(4).tolist() for more in (0, 1)]
+    [[4.0], [2.8284]]
     """
     _check_some(log_probabilities)
     tokens = np.diff(offsets) + without_probability

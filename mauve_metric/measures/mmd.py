@@ -18,6 +18,12 @@ _MEDIAN_ROWS = 2000  # whose pairwise distances give the bandwidth
 Kernel = Callable[[Floats, Floats], Floats]  # rows (a, d) and (b, d) → values (a, b)
 
 
+def _polynomial(a: Floats, b: Floats) -> Floats:
+    """The kernel of KID."""
+    values: Floats = a @ b.T / a.shape[1] + 1
+    return values * values * values
+
+
 def mmd(
     p: Array,
     q: Array,
@@ -26,6 +32,7 @@ def mmd(
     level: float = 0.95,
     permutations: int = 499,
     groups: tuple[Integers, Integers] | None = None,
+    kernel: Kernel = _polynomial,
 ) -> Estimate:
     """Unbiased squared maximum mean discrepancy with the kernel of KID (Gretton et al. 2012, lemma 6).
 
@@ -46,6 +53,7 @@ def mmd(
         groups: codes (n_p,) and (n_q,) of rows that are not independent, such as those of one prompt, on both sides
             (see `measures.groups`): no pair of rows of one group counts, divisions keep the groups as
             `cross_fitting.permuted_sides` does, and the error is that of the sums over groups.
+        kernel: in the place of KID's.
 
     Returns:
         value: unbounded above, about 0 for equal sets and then as often below it; lower is better. ci: None where
@@ -59,7 +67,37 @@ def mmd(
     >>> round(value, 3), ci[0] > 0, p_value
     (139.046, True, 0.002)
     """
-    return _estimate(p, q, _polynomial, seed, level, permutations, groups)
+    from scipy.stats import norm
+
+    _check(p, q, level, permutations)
+    is_p, rng = np.repeat([True, False], [len(p), len(q)]), np.random.default_rng(seed)
+    if groups is None:
+        number = np.arange(len(is_p))
+        divided = np.stack([rng.permutation(is_p) for _ in range(permutations)], axis=1)
+    else:
+        number = np.unique(np.concatenate(groups), return_inverse=True)[1]
+        divided = ~permuted_sides(~is_p, number, np.zeros_like(number), permutations, rng)
+    labels = np.concatenate([is_p[:, None], divided], axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        by_side, within = _sums(p, q, kernel, labels, number)
+        values = _values(by_side, within, labels, number)
+    if not np.isfinite(values).all():
+        raise ValueError("p and q must be finite, and not too large for sums of their products in float64")
+    value, others = float(values[0]), values[1:]
+    rounding = 1e-12 * float(np.abs(by_side).sum()) / len(labels) ** 2
+    p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)
+    if groups is not None and min(len(np.unique(number[is_p == side])) for side in (True, False)) < FEWEST_GROUPS:
+        return Estimate(value, None, p_value)
+    outside = math.floor((1 - level) / 2 * (len(others) + 1) + 1e-9)  # of the divisions, on either side, the real one
+    if outside < 1:
+        return Estimate(value, None, p_value)
+    # the normal interval's half width, or as far as the values of the divisions reach where that is further
+    ordered, half = (
+        np.sort(others),
+        float(norm.ppf((1 + level) / 2)) * _error(by_side, len(p), number, groups is not None),
+    )
+    high = value + max(half, -float(ordered[outside - 1]))
+    return Estimate(value, (value - max(half, float(ordered[-outside])), max(high, 0.0)), p_value)
 
 
 def mmd_gaussian(
@@ -101,7 +139,7 @@ def mmd_gaussian(
         values: Floats = a @ b.T - np.square(a).sum(axis=1)[:, None] / 2 - np.square(b).sum(axis=1) / 2
         return np.exp(np.minimum(values, 0.0, out=values), out=values)
 
-    return _estimate(p, q, kernel, seed, level, permutations, groups)
+    return mmd(p, q, seed=seed, level=level, permutations=permutations, groups=groups, kernel=kernel)
 
 
 def median_distance(p: Array, q: Array, seed: int = 25) -> float:
@@ -123,59 +161,11 @@ def median_distance(p: Array, q: Array, seed: int = 25) -> float:
     return median if median > 0 else float(np.median(positive)) if len(positive) else 1.0
 
 
-def _polynomial(a: Floats, b: Floats) -> Floats:
-    """The kernel of KID."""
-    values: Floats = a @ b.T / a.shape[1] + 1
-    return values * values * values
-
-
 def _check(p: Array, q: Array, level: float, permutations: int) -> None:
     check_sets({"p": p, "q": q}, least=2)
     if not 0 < level < 1:
         raise ValueError(f"level must be inside (0, 1), got {level}")
     check_least("permutations", permutations)
-
-
-def _estimate(
-    p: Array,
-    q: Array,
-    kernel: Kernel,
-    seed: int,
-    level: float,
-    permutations: int,
-    groups: tuple[Integers, Integers] | None,
-) -> Estimate:
-    from scipy.stats import norm
-
-    _check(p, q, level, permutations)
-    is_p, rng = np.repeat([True, False], [len(p), len(q)]), np.random.default_rng(seed)
-    if groups is None:
-        number = np.arange(len(is_p))
-        divided = np.stack([rng.permutation(is_p) for _ in range(permutations)], axis=1)
-    else:
-        number = np.unique(np.concatenate(groups), return_inverse=True)[1]
-        divided = ~permuted_sides(~is_p, number, np.zeros_like(number), permutations, rng)
-    labels = np.concatenate([is_p[:, None], divided], axis=1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        by_side, within = _sums(p, q, kernel, labels, number)
-        values = _values(by_side, within, labels, number)
-    if not np.isfinite(values).all():
-        raise ValueError("p and q must be finite, and not too large for sums of their products in float64")
-    value, others = float(values[0]), values[1:]
-    rounding = 1e-12 * float(np.abs(by_side).sum()) / len(labels) ** 2
-    p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)
-    if groups is not None and min(len(np.unique(number[is_p == side])) for side in (True, False)) < FEWEST_GROUPS:
-        return Estimate(value, None, p_value)
-    outside = math.floor((1 - level) / 2 * (len(others) + 1) + 1e-9)  # of the divisions, on either side, the real one
-    if outside < 1:
-        return Estimate(value, None, p_value)
-    # the normal interval's half width, or as far as the values of the divisions reach where that is further
-    ordered, half = (
-        np.sort(others),
-        float(norm.ppf((1 + level) / 2)) * _error(by_side, len(p), number, groups is not None),
-    )
-    high = value + max(half, -float(ordered[outside - 1]))
-    return Estimate(value, (value - max(half, float(ordered[-outside])), max(high, 0.0)), p_value)
 
 
 def _error(by_side: Floats, n: int, number: Integers, grouped: bool) -> float:

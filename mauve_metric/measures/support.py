@@ -16,21 +16,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Integers, Rows
+from mauve_metric.arrays import Array, Bools, Floats, Integers, Rows
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.checks import check_least, check_sets
+from mauve_metric.runtime.optional_imports import import_faiss
 
 if TYPE_CHECKING:
     import torch
 
 ROUNDING = 2.0**-19  # between two copies of a row of length 1 in float32, at most, as models were seen to give them
 _BLOCK_ELEMENTS = 2_500_000  # distances held at once, 10 MB: small enough for their memory to be used again
-_GROUPS = 16  # of entries for each of k neighbours: two of these fall into one group in about one row of ten
+_SPARE = 4  # neighbours that are looked for beyond the k-th: rounding may change their order
 _STEP_ELEMENTS = 500_000  # coordinates held at once in float64, 4 MB
 
 
@@ -58,14 +58,6 @@ class _Points(NamedTuple):
     places: Integers  # of each row of the set among the distinct ones, (n,)
 
 
-class _Pairs(NamedTuple):
-    """Some pairs of rows of two sets, with their squared distances."""
-
-    i: Integers
-    j: Integers
-    squared: Floats
-
-
 def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, tolerance: float = 0.0) -> SupportScores:
     """Precision, recall, density and coverage of the model's rows `q` against the human rows `p`.
 
@@ -91,22 +83,12 @@ def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, toleran
         _moved_edge(_squared_radii(points, k, unit), -tolerance if strict else tolerance)
         for points in (p_points, q_points)
     )
-    in_p_balls = np.zeros(len(q_points.rows))  # human balls around each model text
-    p_ball_filled, p_in_support = (np.zeros(len(p_points.rows), dtype=bool) for _ in range(2))
-    size = max(1, _BLOCK_ELEMENTS // len(p_points.rows))
-    for start in range(0, len(q_points.rows), size):
-        block = _part(q_points, slice(start, start + size))
-        squared = _squared_distances(block, p_points)
-        i, j = _inside(squared, block, p_points, p_radii, unit, strict, by_row=False)
-        in_p_balls[start : start + size] = np.bincount(i, p_points.weights[j], minlength=len(squared))
-        p_ball_filled[j] = True
-        _, j = _inside(squared, block, p_points, q_radii[start : start + size], unit, strict, by_row=True)
-        p_in_support[j] = True
+    in_p_balls, in_p_ball, p_in_support = _counts(q_points, p_points, p_radii, unit, strict, q_radii)
     return SupportScores(
         precision=float((in_p_balls > 0) @ q_points.weights / len(q)),
         recall=float(p_in_support @ p_points.weights / len(p)),
         density=float(in_p_balls @ q_points.weights / len(q) / k),
-        coverage=float(p_ball_filled @ p_points.weights / len(p)),
+        coverage=float((in_p_ball > 0) @ p_points.weights / len(p)),
     )
 
 
@@ -128,6 +110,7 @@ def ball_counts(
     >>> around.tolist(), inside.tolist()
     ([2, 0], [1, 1, 0])
     """
+    check_least("k", k)
     if len(p) <= k:
         raise ValueError(f"p must have more than k={k} rows for nearest neighbours, got {len(p)}")
     mean, unit = _frame(p, rows)
@@ -138,14 +121,29 @@ def ball_counts(
         low, high = float(ordered[(len(p) - 1) // 2]), float(ordered[len(p) // 2])
         radii = np.minimum(radii, low if low == high else ((math.sqrt(low) + math.sqrt(high)) / 2) ** 2)
     radii = _moved_edge(radii, tolerance)
+    around, inside, _ = _counts(points, balls, radii, unit)
+    return around[points.places], inside[balls.places]
+
+
+def _counts(
+    points: _Points, balls: _Points, radii: Floats, unit: float, strict: bool = False, own: Floats | None = None
+) -> tuple[Integers, Integers, Bools]:
+    """Number of balls around each point, and of points in each ball; which balls' centres are in balls of the points.
+
+    radii: squared, of the balls. own: those of balls around the points, if they have some.
+    """
     around, inside = (np.zeros(len(side.rows), dtype=np.int64) for side in (points, balls))
+    covered = np.zeros(len(balls.rows), dtype=bool)
     size = max(1, _BLOCK_ELEMENTS // len(balls.rows))
     for start in range(0, len(points.rows), size):
         block = _part(points, slice(start, start + size))
-        i, j = _inside(_squared_distances(block, balls), block, balls, radii, unit, strict=False, by_row=False)
+        squared = _squared_distances(block, balls)
+        i, j = _inside(squared, block, balls, radii, unit, strict, by_row=False)
         np.add.at(around, i + start, balls.weights[j])
         np.add.at(inside, j, block.weights[i])
-    return around[points.places], inside[balls.places]
+        if own is not None:
+            covered[_inside(squared, block, balls, own[start : start + size], unit, strict, by_row=True)[1]] = True
+    return around, inside, covered
 
 
 def _frame(p: Array, q: Array) -> tuple[Floats, float]:
@@ -156,7 +154,11 @@ def _frame(p: Array, q: Array) -> tuple[Floats, float]:
 
 
 def _points(rows: Array, mean: Floats, unit: float) -> _Points:
-    rows, weights, places = _distinct(rows)
+    rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, places, weights = np.unique(as_bytes, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)  # of the rows without their copies, as they come
+    rows, weights, places = rows[first[order]], weights[order], np.argsort(order)[places]
     m, d = rows.shape
     length = np.empty(m)
     left, right = np.empty((m, d + 2), dtype=np.float32), np.empty((m, d + 2), dtype=np.float32)
@@ -169,15 +171,6 @@ def _points(rows: Array, mean: Floats, unit: float) -> _Points:
         right[step, d] = left[step, d + 1] = squared
         np.multiply(right[step, :d], np.float32(-2), out=left[step, :d])
     return _Points(rows, weights, left, right, length, places)
-
-
-def _distinct(rows: Array) -> tuple[Array, Integers, Integers]:
-    """The rows without their copies, in the order in which they come, how often each occurs, and each row's place."""
-    rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
-    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
-    _, first, places, weights = np.unique(as_bytes, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first)
-    return (rows[first[order]] if len(order) < len(rows) else rows), weights[order], np.argsort(order)[places]
 
 
 def _steps(rows: int, d: int) -> Iterator[slice]:
@@ -226,20 +219,15 @@ def _inside(
     d = a.rows.shape[1]
     limits = radii / unit**2
     slack = _slack(a.length, b.length, d) if by_row else _slack(b.length, a.length, d)
-    pairs = _below(squared, (limits + slack)[:, None] if by_row else limits + slack)
-    ball = pairs.i if by_row else pairs.j
-    found = pairs.squared < (limits - slack)[ball]
+    largest = (limits + slack).astype(np.float32)
+    near = np.flatnonzero(squared <= (largest[:, None] if by_row else largest))
+    i, j = np.divmod(near, squared.shape[1])
+    ball = i if by_row else j
+    found = squared.ravel()[near] < (limits - slack)[ball]
     unsure = np.flatnonzero(~found)
-    exact = _exact(a.rows, b.rows, pairs.i[unsure], pairs.j[unsure])
+    exact = _exact(a.rows, b.rows, i[unsure], j[unsure])
     found[unsure] = exact < radii[ball[unsure]] if strict else exact <= radii[ball[unsure]]
-    return pairs.i[found], pairs.j[found]
-
-
-def _below(squared: Rows, limits: Floats, first_row: int = 0, first_column: int = 0) -> _Pairs:
-    """The pairs whose squared distance is at most the limit of its row or column, sorted by row."""
-    flat = np.flatnonzero(squared <= limits.astype(np.float32))
-    i, j = np.divmod(flat, squared.shape[1])
-    return _Pairs(i + first_row, j + first_column, squared.ravel()[flat].astype(np.float64))
+    return i[found], j[found]
 
 
 def _exact(a: Array, b: Array, i: Integers, j: Integers) -> Floats:
@@ -252,85 +240,29 @@ def _exact(a: Array, b: Array, i: Integers, j: Integers) -> Floats:
 
 
 def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
-    """Squared distance from each distinct point to its k-th nearest other point, exact, (m,)."""
+    """Squared distance from each distinct point to its k-th nearest other point, exact, (m,).
+
+    faiss gives the nearest by distances in float32, among which the exact ones decide. More of them are looked for
+    where one that was left out could be nearer, short of its rounding.
+    """
     m, d = points.rows.shape
-    radii = np.zeros(m)  # of points with k copies or more
-    if m == 1:
-        return radii
     slack = _slack(points.length, points.length, d)
-    pairs = _near_pairs(points, min(k, m - 1), slack)
-    pairs = _up_to_kth(pairs, min(k, m - 1), 2 * slack)
-    needed = k + 1 - points.weights  # the copies of the point are neighbours at distance 0
-    row, value = _kth(pairs, points.weights, needed)
-    about = np.zeros(m)
-    about[row] = value
-    unsure = np.flatnonzero(np.abs(pairs.squared - about[pairs.i]) <= 2 * slack[pairs.i])
-    again = pairs.squared * unit**2
-    again[unsure] = _exact(points.rows, points.rows, pairs.i[unsure], pairs.j[unsure])
-    row, value = _kth(pairs._replace(squared=again), points.weights, needed)
-    radii[row] = value
+    centred = np.ascontiguousarray(points.right[:, :d])
+    index = import_faiss().IndexFlatL2(d)
+    index.add(centred)
+    radii, left, number = np.zeros(m), np.arange(m), k + 1 + _SPARE  # the point itself is one of them
+    while len(left):
+        number = min(number, m)
+        about, near = index.search(centred[left], number)
+        exact = _exact(points.rows, points.rows, np.repeat(left, number), near.ravel()).reshape(near.shape)
+        order = np.argsort(exact, axis=1)
+        reached = np.cumsum(points.weights[np.take_along_axis(near, order, axis=1)], axis=1) > k
+        kth = np.take_along_axis(order, reached.argmax(axis=1)[:, None], axis=1)
+        radii[left] = np.take_along_axis(exact, kth, axis=1)[:, 0]
+        is_sure = reached[:, -1] & (about[:, -1] - slack[left] >= radii[left] / unit**2)
+        left = left[~is_sure] if number < m else left[:0]
+        number *= 8
     return radii
-
-
-def _near_pairs(points: _Points, k: int, slack: Floats) -> _Pairs:
-    """Every ordered pair that could be one of the k nearest of its first point, and some more, sorted by that point.
-
-    A square tile of distances serves the points of its rows and those of its columns; the tiles on the diagonal come
-    first and say how far the k-th neighbour of each point can be.
-    """
-    m = len(points.rows)
-    ends = np.linspace(0, m, -(-m // max(1, math.isqrt(_BLOCK_ELEMENTS))) + 1).astype(np.int64).tolist()
-    tiles = [slice(start, end) for start, end in pairwise(ends)]
-    limits, found = np.full(m, np.inf), []
-    for some in tiles:
-        part = _part(points, some)
-        squared = _squared_distances(part, part)
-        np.fill_diagonal(squared, np.inf)
-        if len(squared) > k:
-            limits[some] = _at_least_kth(squared, k) + 2 * slack[some]
-        found.append(_below(squared, limits[some, None], some.start, some.start))
-    for number, some in enumerate(tiles):
-        for other in tiles[number + 1 :]:
-            squared = _squared_distances(_part(points, some), _part(points, other))
-            found.append(_below(squared, limits[some, None], some.start, other.start))
-            i, j, near = _below(squared, limits[other], some.start, other.start)
-            found.append(_Pairs(j, i, near))
-    i, j, near = (np.concatenate([getattr(pairs, name) for pairs in found]) for name in _Pairs._fields)
-    order = np.argsort(i, kind="stable")
-    return _Pairs(i[order], j[order], near[order])
-
-
-def _up_to_kth(pairs: _Pairs, k: int, reach: Floats) -> _Pairs:
-    """The pairs, sorted by i, up to `reach` beyond the k-th nearest of each i: copies can only bring that closer."""
-    count = np.bincount(pairs.i, minlength=len(reach))
-    place = np.arange(len(pairs.i)) - (np.cumsum(count) - count)[pairs.i]
-    table = np.full((len(reach), max(k, int(count.max()))), np.inf)
-    table[pairs.i, place] = pairs.squared
-    limits = np.partition(table, k - 1, axis=1)[:, k - 1] + reach
-    close = np.flatnonzero(pairs.squared <= limits[pairs.i])
-    return _Pairs(*(getattr(pairs, name)[close] for name in _Pairs._fields))
-
-
-def _at_least_kth(squared: Rows, k: int) -> Floats:
-    """For each row a bound that at least k of its entries do not exceed, and hardly more, (n,).
-
-    The k-th smallest of the minima of groups of entries: k groups each hold one that small.
-    """
-    m = squared.shape[1]
-    groups = min(_GROUPS * k, m)
-    lowest = np.minimum.reduceat(squared, np.arange(groups) * m // groups, axis=1)
-    return np.partition(lowest, k - 1, axis=1)[:, k - 1].astype(np.float64)
-
-
-def _kth(pairs: _Pairs, weights: Integers, needed: Integers) -> tuple[Integers, Floats]:
-    """For each row i that needs a neighbour: the smallest distance within which j's of `needed[i]` weight lie."""
-    order = np.lexsort((pairs.squared, pairs.i))
-    i = pairs.i[order]
-    counted = np.cumsum(weights[pairs.j[order]])
-    before = np.append(0, counted)[np.searchsorted(i, i)]
-    reached = np.flatnonzero((counted - before >= needed[i]) & (needed[i] > 0))
-    row, first = np.unique(i[reached], return_index=True)
-    return row, pairs.squared[order][reached[first]]
 
 
 def support_scores_on_device(p: torch.Tensor, q: torch.Tensor, k: int, tolerance: float = 0.0) -> SupportScores:
@@ -395,7 +327,7 @@ def clipped_density(p: Array, q: Array, *, k: int = 5) -> float:
     >>> clipped_density(rows, np.concatenate([rows[:45], rows[45:] + 100])) > 0.7
     True
     """
-    _check_clipped(p, q, k)
+    check_sets({"p": p, "q": q})
     of_model, _ = ball_counts(p, q, k, at_most_median=True)
     of_human, _ = ball_counts(p, p, k, at_most_median=True)
     return min(_clipped_mean(of_model, k) / _clipped_mean(of_human - 1, k), 1.0)
@@ -423,17 +355,10 @@ def clipped_coverage(p: Array, q: Array, *, k: int = 5) -> float:
     >>> clipped_coverage(rows, rows), clipped_coverage(rows, rows + 100)
     (1.0, 0.0)
     """
-    _check_clipped(p, q, k)
+    check_sets({"p": p, "q": q})
     _, inside = ball_counts(p, q, k)
     expected = _expected_coverage(len(p), len(q), k)
     return int(np.searchsorted(expected, _clipped_mean(inside, k))) / len(q)
-
-
-def _check_clipped(p: Array, q: Array, k: int) -> None:
-    check_least("k", k)
-    if len(p) <= k:
-        raise ValueError(f"p must have more than k={k} rows for nearest neighbours, got {len(p)}")
-    check_sets({"p": p, "q": q})
 
 
 def _clipped_mean(counts: Integers, k: int) -> float:

@@ -8,20 +8,21 @@ how often something is called: there the restarts go on in step, with one produc
 from __future__ import annotations
 
 import logging
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Integers, Labels, Rows
 from mauve_metric.quantize import on_device
-from mauve_metric.quantize.nearest_centres import AllCentres, NearestCentres, assign, nearest_centres
+from mauve_metric.quantize.nearest_centres import AllCentres, BoundedCentres, assign, nearest_centres
 from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import TooManyBuckets
 from mauve_metric.runtime.optional_imports import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows, is_tensor, on_cpu
 
 logger = logging.getLogger(__name__)
+NearestCentres: TypeAlias = AllCentres | BoundedCentres | on_device.DeviceCentres
 MAX_ROWS_PER_CENTRE = 256  # faiss fits on a random subset above this
 _RESTART_STEP = 15_486_557  # between the seeds of two restarts, as in faiss
 _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
@@ -91,7 +92,7 @@ def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: in
 
 
 class _End(NamedTuple):
-    """Result of a run: centres (k, r), the nearest of them for each row, (n,), their cost as of `NearestCentres`."""
+    """Result of a run: centres (k, r), the nearest of them for each row, (n,), their cost as of `AllCentres`."""
 
     centres: Rows
     labels: Labels

@@ -98,17 +98,11 @@ def lattice(
 
 def nearest_rows(rows: ProjectedRows, count: int) -> Integers:
     """The numbers of the nearest rows to each row, itself among them, nearest first: (n, d) → (n, count)."""
-    if is_tensor(rows):
-        return _nearest_on_device(rows, count)
-    faiss = import_faiss()
-    index = faiss.IndexFlatL2(rows.shape[1])
-    index.add(rows)
-    numbers: Integers = index.search(rows, count)[1]
-    return numbers
-
-
-def _nearest_on_device(rows: torch.Tensor, count: int) -> Integers:
-    """The same where a tensor is."""
+    if not is_tensor(rows):
+        index = import_faiss().IndexFlatL2(rows.shape[1])
+        index.add(rows)
+        numbers: Integers = index.search(rows, count)[1]
+        return numbers
     import torch
 
     squares = rows.square().sum(dim=1)
@@ -246,17 +240,13 @@ def num_points(squared_radius: int) -> int:
     return 8 * sum(d for d in range(1, squared_radius + 1) if squared_radius % d == 0 and d % 4)
 
 
+@lru_cache(maxsize=8)
 def points(squared_radius: int) -> Integers:
     """The points u of four integers with ‖u‖² = squared_radius, (m, 4), from the lexicographically largest downwards.
 
     >>> points(1)[:5].tolist()
     [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, -1]]
     """
-    return _points(squared_radius).copy()
-
-
-@lru_cache(maxsize=8)
-def _points(squared_radius: int) -> Integers:
     check_least("squared_radius", squared_radius)
     reach = math.isqrt(squared_radius)
     first = np.indices((2 * reach + 1,) * (DIMENSIONS - 1)).reshape(DIMENSIONS - 1, -1).T - reach
@@ -292,7 +282,7 @@ def nearest_points(vectors: Array, squared_radius: int = 50) -> Labels:
         raise ValueError(f"vectors must have shape (n, {DIMENSIONS}), got {vectors.shape}")
     if not np.isfinite(vectors).all():
         raise NotFinite.of("vectors", "must be finite, got NaN or infinity")
-    found = _points(squared_radius)
+    found = points(squared_radius)
     labels = np.empty(len(vectors), dtype=np.int64)
     for some in blocks_of(len(vectors), len(found)):
         labels[some] = (vectors[some] @ found.T).argmax(axis=1)

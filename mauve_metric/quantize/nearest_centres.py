@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,6 @@ from threadpoolctl import ThreadpoolController
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.runtime import low_precision
 from mauve_metric.runtime.optional_imports import import_faiss, import_torch
-from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import one_torch_thread
 
 if TYPE_CHECKING:
@@ -45,23 +44,6 @@ _PART_BYTES = 2**26  # of bounds computed at once
 _KEPT_BYTES = 2**30  # of bounds kept between iterations; above, all are computed in each
 
 
-class NearestCentres(Protocol):
-    """The nearest centres of fixed rows (n, r), float32, C order, in several runs, each with centres that move."""
-
-    @property
-    def rows(self) -> ProjectedRows:
-        """The rows."""
-
-    def start(self, centres: Rows) -> Labels:
-        """The nearest of each run's new centres (runs, k, r), the lowest number among equals: (runs, n)."""
-
-    def follow(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
-        """The same after some of the centres, (runs, k), have moved."""
-
-    def cost(self, run: int) -> float:
-        """A run's sum of the squared distances to the nearest centres, less the rows' own squares."""
-
-
 def nearest_centres(rows: Rows, num_centres: int) -> AllCentres | BoundedCentres:
     """Choose the fastest search for a number of centres."""
     bounded = rows.size * num_centres >= _WORTH_BOUNDS and float(np.abs(rows).max()) * rows.shape[1] < _LONGEST
@@ -71,7 +53,7 @@ def nearest_centres(rows: Rows, num_centres: int) -> AllCentres | BoundedCentres
 class AllCentres:
     """All distances, kept between iterations, in several runs at once: for few rows, centres and columns.
 
-    A product with the centres of all runs takes little longer than with those of one.
+    A product with the centres of all runs takes little longer than with those of one. rows: (n, r), float32, C order.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -80,15 +62,17 @@ class AllCentres:
         self.labels = np.empty((0, len(rows)), dtype=np.int64)
 
     def start(self, centres: Rows) -> Labels:
-        """The nearest of each run's new centres."""
+        """The nearest of each run's new centres (runs, k, r), the lowest number among equals: (runs, n)."""
         self.distances = np.empty((len(centres), len(self.rows), centres.shape[1]), dtype=np.float32)
         self.labels = np.empty((len(centres), len(self.rows)), dtype=np.int64)
         return self.follow(centres, np.ones(centres.shape[:2], dtype=bool))
 
     def follow(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
-        """The nearest after some moved."""
+        """The same after some of the centres, (runs, k), have moved."""
         ends = np.cumsum(moved.sum(axis=1))
-        fresh = np.split(all_distances(self.rows, centres[moved]), ends[:-1], axis=1)
+        distances = np.matmul(self.rows, (centres[moved] * np.float32(-2)).T)
+        distances += np.einsum("ij,ij->i", centres[moved], centres[moved])
+        fresh = np.split(distances, ends[:-1], axis=1)
         self.labels = self.labels.copy()
         for run in np.flatnonzero(moved.any(axis=1)):
             self.distances[run][:, moved[run]] = fresh[run]
@@ -96,16 +80,9 @@ class AllCentres:
         return self.labels
 
     def cost(self, run: int) -> float:
-        """The sum of the distances to the nearest centres."""
+        """A run's sum of the squared distances to the nearest centres, less the rows' own squares."""
         own = self.distances[run][np.arange(len(self.rows)), self.labels[run]]
         return float(own.sum(dtype=np.float64))
-
-
-def all_distances(rows: Rows, centres: Rows) -> Rows:
-    """‖c‖² - 2x·c, (n, k)."""
-    distances: Rows = np.matmul(rows, (centres * np.float32(-2)).T)
-    distances += np.einsum("ij,ij->i", centres, centres)
-    return distances
 
 
 class BoundedCentres:

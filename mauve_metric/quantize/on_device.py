@@ -66,7 +66,7 @@ def apply(mean: Array, directions: Array, rows: torch.Tensor) -> torch.Tensor:
 
 
 class DeviceCentres:
-    """The nearest of moving centres by all distances (see `nearest_centres.NearestCentres`)."""
+    """The nearest of moving centres by all distances, as `nearest_centres.AllCentres`, in one run."""
 
     def __init__(self, rows: torch.Tensor) -> None:
         self.rows = rows

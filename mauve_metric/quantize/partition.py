@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import torch
 
 Item = TypeVar("Item")
+Rows = TypeVar("Rows", Labels, ProjectedRows)
 
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
 
@@ -49,11 +50,11 @@ class Stacking(NamedTuple):
         """The sets, P's first, in the order in which they are stacked."""
         return [*sets] if self.p_first else [*sets[1:], sets[0]]
 
-    def slices(self) -> list[slice]:
-        """Place of each set in the stack, P first."""
+    def split(self, rows: Rows) -> list[Rows]:
+        """Stacked rows, or their labels, as one part for each set, P's first."""
         ends: list[int] = np.cumsum(self.ordered(self.sizes)).tolist()
-        places = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-        return places if self.p_first else [places[-1], *places[:-1]]
+        parts: list[Rows] = [rows[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+        return parts if self.p_first else parts[-1:] + parts[:-1]
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,11 @@ class Partition:
     labels: for each clustering one array (n_i,) of buckets a set. The first one was started from the sets as they are
     stacked, as in the literature. Of rows in memory the others were started from an order by content: they do not
     depend on the order of the rows, nor on which set a row is of. Of rows that are read in blocks all follow the data.
-    stacking: how the sets were stacked.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
     """
 
     rows: Sequence[ProjectedRows]
     labels: Sequence[Sequence[Labels]]
-    stacking: Stacking
     problems: Sequence[str] = ()
 
     @property
@@ -135,13 +134,16 @@ def partition_sets(
             "blocks, and only scored and compared"
         )
     on_features = QUANTIZERS[config.quantizer].on == "features"
-    if on_features and not _fit_in_memory(sets):
+    too_large = sum(math.prod(features.shape) for features in sets) > MOST_NUMBERS_AT_ONCE
+    if on_features and too_large and any(map(tensors.is_read_only_in_blocks, sets)):
         return _in_blocks(sets, config, run, stacking, count, groups)
     if on_features:
         sets = [all_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
     elif device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
         return _in_blocks(sets, config, run, stacking, clusterings or int(config.num_runs), groups)
-    order_shows = _order_shows(sum(stacking.sizes), sets[0].shape[1], config)
+    # where the projection does not depend on the rows' order by more than the last bits, one serves both orders
+    n, d = sum(stacking.sizes), sets[0].shape[1]
+    order_shows = 0 < config.pca_max_data < n or projection.is_scikit_learns_choice(n, d)
     if count > 1 or not order_shows:
         rows, places = _sorted_by_content(sets, stacking)
     if order_shows:
@@ -158,9 +160,9 @@ def partition_sets(
         elif order_shows:
             sorted_rows = _projected([rows], config, device)
         found += _by_content(sorted_rows, places, sets_of_rows, config, range(1, count), run.verbose)
-    labels = [_split(item.labels, stacking) for item in found]
+    labels = [stacking.split(item.labels) for item in found]
     problems = [item.problem for item in found if item.problem]
-    return Partition([projected[some] for some in stacking.slices()], labels, stacking, problems)
+    return Partition(stacking.split(projected), labels, problems)
 
 
 def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Array, Integers]:
@@ -170,16 +172,8 @@ def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Ar
     """
     rows = np.concatenate([all_rows(features) for features in sets])
     order = projection.content_order(rows)
-    places = _split(np.argsort(order), stacking._replace(p_first=True))
+    places = stacking._replace(p_first=True).split(np.argsort(order))
     return rows[order], np.concatenate(stacking.ordered(places))
-
-
-def _order_shows(n: int, d: int, config: MauveConfig) -> bool:
-    """Return whether the projection of rows (n, d) depends on their order by more than the last bits of float64.
-
-    Where it does not, one projection serves the rows as they are stacked and in their order by content.
-    """
-    return 0 < config.pca_max_data < n or projection.is_scikit_learns_choice(n, d)
 
 
 def _by_content(
@@ -199,12 +193,6 @@ def _by_content(
     return [item._replace(labels=item.labels[places]) for item in found]
 
 
-def _fit_in_memory(sets: Sequence[Features]) -> bool:
-    """Return whether sets that are read in blocks, if any, can be read as a whole."""
-    size = sum(math.prod(features.shape) for features in sets)
-    return size <= MOST_NUMBERS_AT_ONCE or not any(map(tensors.is_read_only_in_blocks, sets))
-
-
 def _stacked(sets: Sequence[Features], device: torch.device | None) -> ProjectedRows:
     """The features of all sets, (Σ n_i, d); on a torch device if one is given."""
     if device is None:
@@ -216,11 +204,6 @@ def _fit_together(sets: Sequence[Features], config: MauveConfig, run: RunOptions
     """Return whether sets to read in blocks are better read at once: scikit-learn's solver takes all rows."""
     n, d = sum(features.shape[0] for features in sets), sets[0].shape[1]
     return run.checkpoint is None and projection.is_scikit_learns_choice(n, d, config.pca_max_data)
-
-
-def _split(labels: Labels, stacking: Stacking) -> list[Labels]:
-    """The labels of stacked rows as one part for each set, P's first."""
-    return [labels[some] for some in stacking.slices()]
 
 
 def _projected(sets: Sequence[Features], config: MauveConfig, device: torch.device | None) -> ProjectedRows:
@@ -287,4 +270,4 @@ def _in_blocks(
         )
     most_rows = KNN_MOST_ROWS if config.knn else 0
     rows = [fitted.apply_all(ArrayRows(some_rows(features, most_rows, config.seed))) for features in sets]
-    return Partition(rows, [_split(run_labels, stacking) for run_labels in labels], stacking)
+    return Partition(rows, [stacking.split(run_labels) for run_labels in labels])

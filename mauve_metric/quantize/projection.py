@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Rows
 from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE, ArrayRows, all_rows, as_rows
@@ -176,7 +175,9 @@ def fit_projection(
         rows, n = ArrayRows(rows.take(_fitted_on(n, pca_max_data, seed))), pca_max_data
     blocks = (unit_rows(block) for block in rows.blocks())
     if n >= d:
-        return projection_of_scatter(n, *_scatter(blocks, n, d), explained_variance)
+        mean, scatter = _scatter(blocks, n, d)
+        variances, vectors = _descending(*np.linalg.eigh(scatter))
+        return _projection(mean, variances, lambda kept: vectors[:, :kept], n, explained_variance)
     centred = np.concatenate(list(blocks))
     mean = centred.mean(axis=0)
     centred -= mean
@@ -186,12 +187,6 @@ def fit_projection(
     return _projection(
         mean, variances, lambda kept: (centred.T @ vectors[:, :kept]) * scale[:kept], n, explained_variance
     )
-
-
-def projection_of_scatter(n: int, mean: Floats, scatter: Floats, explained_variance: float) -> Projection:
-    """The projection of n unit rows with this mean (d,) and this sum of centred outer products (d, d)."""
-    variances, vectors = _descending(*np.linalg.eigh(scatter))
-    return _projection(mean, variances, lambda kept: vectors[:, :kept], n, explained_variance)
 
 
 def _fitted_on(n: int, pca_max_data: int, seed: int) -> Integers:
@@ -206,7 +201,8 @@ def _projection(
     total = float(variances.sum())
     if total <= _ROUNDING_VARIANCE * n:
         return Projection(mean, np.zeros((len(mean), 1)), 0.0)
-    kept = _num_components(variances, explained_variance)
+    reached = np.cumsum(variances) / variances.sum() >= explained_variance - 1e-9
+    kept = int(np.argmax(reached)) + 1 if explained_variance < 1 else len(variances)
     logger.info("PCA: %d of %d components kept", kept, len(variances))
     directions = directions_of(kept)
     signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(kept)])  # as scikit-learn's PCA has them
@@ -234,15 +230,6 @@ def _descending(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
     return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
 
 
-def _num_components(variances: Floats, explained_variance: float) -> int:
-    """Number of leading components that reach the share."""
-    total = variances.sum()
-    if explained_variance >= 1:
-        return len(variances)
-    reached = np.cumsum(variances) / total >= explained_variance - 1e-9
-    return int(np.argmax(reached)) + 1
-
-
 def content_order(rows: Array) -> Integers:
     """The numbers (n,) that sort rows (n, d) of floats by their columns, the first column first.
 
@@ -256,16 +243,5 @@ def content_order(rows: Array) -> Integers:
     same = first[1:] == first[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
     if len(tied):
-        order[tied] = order[tied][np.argsort(_keys(rows[order[tied]]), kind="stable")]
+        order[tied] = order[tied][np.lexsort(rows[order[tied]].T[::-1])]
     return order
-
-
-def _keys(rows: Array) -> NDArray[np.void]:
-    """Bytes that are ordered as rows (n, d) of floats are, column by column, (n,)."""
-    small = rows.dtype.itemsize <= 4
-    values: Array = np.ascontiguousarray(rows, dtype=np.float32 if small else np.float64)
-    bits: NDArray[Any] = (values + values.dtype.type(0)).view(np.uint32 if small else np.uint64)
-    sign = bits.dtype.type(1 << (8 * bits.itemsize - 1))
-    bits ^= np.where(bits & sign, np.iinfo(bits.dtype).max, sign)  # now they are ordered as the numbers are
-    big_endian = bits.astype(bits.dtype.newbyteorder(">"))
-    return big_endian.view(np.dtype((np.void, bits.itemsize * bits.shape[1])))[:, 0]

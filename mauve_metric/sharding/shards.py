@@ -11,7 +11,6 @@ import hashlib
 import json
 import logging
 import os
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -135,16 +134,13 @@ def on_this_machine(shard: Shard) -> Iterator[Path]:
     if "://" not in shard.name:
         yield Path(shard.name)
         return
-    import fsspec
+    from fsspec.core import url_to_fs
 
     with tempfile.TemporaryDirectory(prefix="mauve_metric-") as folder:
         copy = Path(folder) / shard.file_name
-        with (
-            _store_of(repr(shard.name)),
-            fsspec.open(shard.name, "rb") as source,
-            copy.open("wb") as target,
-        ):
-            shutil.copyfileobj(source, target, 2**20)
+        with _store_of(repr(shard.name)):
+            system, path = url_to_fs(shard.name)
+            system.get_file(path, str(copy))
         yield copy
 
 

@@ -96,11 +96,6 @@ def _kind(mark: str) -> float:
     return 1.0 if mark.isupper() else 2.0 if mark.isdigit() else 0.0 if mark.isalpha() or not mark else 3.0
 
 
-def _last_kind(text: str) -> float:
-    last = text.rstrip("\"'”’) \n\t")[-1:]
-    return 1.0 if last in (".", "!", "?", "…") else 0.0
-
-
 _STRIP_LINES = "strip='line_breaks' (--strip line_breaks) makes each text one line"
 _STRIP_OUTER = "strip='whitespace' (--strip whitespace) takes blanks off both ends"
 _LENGTHS = "match_lengths='truncate' (--match-lengths truncate) cuts both sets to one length"
@@ -117,7 +112,9 @@ FORMATS: dict[str, Format] = {
         "blanks at the ends", _STRIP_OUTER, lambda text: float(text[:1].isspace()) + 2.0 * text[-1:].isspace()
     ),
     "first_character": Format("first characters", _ENDS, lambda text: _kind(text.lstrip()[:1])),
-    "last_character": Format("last characters", _ENDS, _last_kind),
+    "last_character": Format(
+        "last characters", _ENDS, lambda text: float(text.rstrip("\"'”’) \n\t")[-1:] in (".", "!", "?", "…"))
+    ),
     "capitals": Format("capital letters", _TYPOGRAPHY, lambda text: _rate(len(_CAPITALS.findall(text)), text)),
     "quotes": Format("quotation marks", _TYPOGRAPHY, lambda text: _rate(len(_QUOTES.findall(text)), text)),
     "curly_quotes": Format("curly quotes", _TYPOGRAPHY, lambda text: _rate(sum(map(text.count, "“”‘’")), text)),

@@ -10,8 +10,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 
 from mauve_metric.measures.likelihood import (
-    epsilon_perplexity,
-    generation_perplexity,
+    epsilon_log_probabilities,
     mean_by_text,
     perplexity_by_text,
     rank_counts,
@@ -25,14 +24,23 @@ def ragged(seed: int, texts: int = 40, longest: int = 30) -> tuple[np.random.Gen
     return rng, np.concatenate([[0], np.cumsum(rng.integers(1, longest, size=texts))])
 
 
+def perplexity(logs: np.ndarray, more: int = 0) -> float:
+    """Of one text, with more tokens than the predicted ones."""
+    return float(perplexity_by_text(logs, np.array([0, len(logs)]), np.array([more]))[0])
+
+
+def epsilon_perplexity(logs: np.ndarray, vocabulary: int, *epsilon: float) -> float:
+    return perplexity(epsilon_log_probabilities(logs, vocabulary, *epsilon))
+
+
 # --- perplexities -------------------------------------------------------------------------------------------------
 
 
 def test_perplexity_is_one_over_the_geometric_mean() -> None:
     p = np.random.default_rng(0).random(50)
     expected = math.prod(1 / value for value in p) ** (1 / 50)
-    assert generation_perplexity(np.log(p)) == pytest.approx(expected, rel=1e-12)
-    assert generation_perplexity(np.log(p), without_probability=10) == pytest.approx(expected ** (50 / 60), rel=1e-12)
+    assert perplexity(np.log(p)) == pytest.approx(expected, rel=1e-12)
+    assert perplexity(np.log(p), 10) == pytest.approx(expected ** (50 / 60), rel=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0, 1e-7, 1e-5, 0.1, 3.0])
@@ -65,7 +73,7 @@ def test_epsilon_out_of_range(epsilon: float) -> None:
 
 def test_no_predicted_token_is_an_error() -> None:
     with pytest.raises(ValueError, match="there is no predicted token"):
-        generation_perplexity(np.empty(0))
+        perplexity(np.empty(0))
 
 
 # --- token by token -----------------------------------------------------------------------------------------------
@@ -127,8 +135,8 @@ def test_numbers_a_text_have_the_measure_as_their_mean() -> None:
     logs = np.log(rng.random(offsets[-1]))
     none = np.zeros(len(offsets) - 1, dtype=int)
     assert mean_by_text(logs, offsets).mean() == pytest.approx(logs.mean(), rel=1e-12)
-    assert perplexity_by_text(logs, offsets, none).mean() == pytest.approx(generation_perplexity(logs), rel=1e-12)
-    expected = generation_perplexity(logs, without_probability=40)
+    assert perplexity_by_text(logs, offsets, none).mean() == pytest.approx(math.exp(-logs.mean()), rel=1e-12)
+    expected = math.exp(-logs.sum() / (len(logs) + 40))
     assert perplexity_by_text(logs, offsets, none + 1).mean() == pytest.approx(expected, rel=1e-12)
 
 

@@ -47,7 +47,7 @@ def generation_perplexity(
 
 
 def epsilon_perplexity(likelihoods: Likelihoods, *, epsilon: float = likelihood.EPSILON) -> Floats:
-    """exp(-mean log((p + ε)/(1 + ε·V))) over all predicted tokens; see `measures.likelihood.epsilon_perplexity`.
+    """exp(-mean log((p + ε)/(1 + ε·V))) over all predicted tokens; see `measures.likelihood.epsilon_log_probabilities`.
 
     Returns:
         Numbers (n,) with the ε-perplexity, in [1, ∞), as their mean.

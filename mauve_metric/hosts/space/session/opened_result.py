@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.session.scoring import Outcome
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.quantize.histograms import Histograms
-from mauve_metric.quantize.partition import Partition, Stacking
+from mauve_metric.quantize.partition import Partition
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
@@ -45,7 +45,7 @@ class Opened(Outcome):
         labels = result.p_labels, result.q_labels
         # zero rows: only described buckets would show their places
         rows = [np.zeros((len(side), 1), dtype=np.float32) for side in labels]
-        partition = Partition(rows, [labels, labels], Stacking((len(labels[0]), len(labels[1])), p_first=True))
+        partition = Partition(rows, [labels, labels])
         return explain_model(partition, 1, result, self.resolved, Readable.of([None, None]), buckets=0, texts=0)
 
 
