@@ -35,7 +35,6 @@ EXAMPLES = {
     "three models at once": ("nucleus", "sampling", "greedy"),
 }
 _EXAMPLE_NAMES = {files[0]: label for label, files in EXAMPLES.items() if len(files) == 1}
-_WARM_TEXTS = 16  # of each set
 _ENDING = ".npz"  # of the features, beside the texts; `examples/make_features.py` writes them
 
 
@@ -191,9 +190,3 @@ class Example:
                 except (OSError, ValueError) as error:
                     logger.warning("the example cannot be shown: %s", error)
             return None if self._shown is None else replace(self._shown)
-
-    def warm_up(self) -> None:
-        """Load the preset featurizer, and measure its speed on a few texts."""
-        if self._shown is not None:
-            texts = {side.title: side.texts[:_WARM_TEXTS] for side in (self._shown.human, *self._shown.models.values())}
-            embed(texts, self._encoders.config(self.options), self._encoders, Run())

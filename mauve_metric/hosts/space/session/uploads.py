@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
+from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.files import PROMPT_FIELDS, Role, TextFile
 from mauve_metric.texts.tables import parquet_texts, reading_parquet
@@ -108,14 +108,18 @@ def read_upload(
         raise ValueError(f"{title}: a file may have at most {limits.megabytes} MB here")
     try:
         with _one_at_a_time:
-            file, is_parquet = TextFile(path), path.suffix.lower() == ".parquet"
+            is_parquet = path.suffix.lower() == ".parquet"
+            try:
+                file = TextFile(path)
+            except NoSuchField:  # it could be of several tools: a named field leaves that open
+                file = TextFile(path, "text")
             found = _parquet_columns(path, limits) if is_parquet else text_columns(file)
             columns = tuple(found)
             if column not in columns:
                 free = {name: length for name, length in found.items() if name not in taken}
                 if taken and not free:
                     raise ValueError("this file is the other side's already, and has no further column of texts")
-                of_tool = file.column(side)
+                of_tool = file.column(side) if file.format is not None else None
                 column = _choose_column(free, side, None if of_tool is None else of_tool.field)
             for name, size in found.items() if is_parquet else ():
                 if name in (column, *PROMPT_FIELDS):
@@ -164,8 +168,9 @@ def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:
 
 def text_columns(file: TextFile) -> dict[str, float]:
     """The columns of a file that hold texts, with the mean length of the first ones; empty for lines of text."""
-    if of_tool := [column.field for side in get_args(Role) if (column := file.column(side)) is not None]:
-        return dict.fromkeys(of_tool, 0.0)
+    if file.format is not None:
+        columns = file.column("prediction"), file.column("reference")
+        return {column.field: 0.0 for column in columns if column is not None}
     rows = file.first_rows(_ROWS_LOOKED_AT)
     found = {}
     for name in itertools.islice(rows[0] if rows else (), _MOST_COLUMNS):

@@ -18,7 +18,7 @@ from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, co
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns, forecast, sample_step, show_errors
-from mauve_metric.hosts.space.session.scoring import Encoders, Scored, unread
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, unread
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, settings, takeaway
@@ -34,6 +34,7 @@ from mauve_metric.hosts.space.view.showing import (
 from mauve_metric.hosts.space.view.text_handlers import TextHandlers, Values
 
 _WAIT = 15.0  # seconds that a run waits for one that was just stopped
+_WARM_TEXTS = 16  # of each set, with which the speed of the preset featurizer is measured
 _LOOK = 0.05  # seconds between two checks whether a stopped run has ended
 _BUSY = "a run of this page is running already: wait for it, or stop it"
 EXAMPLE = "example"  # what `shows` holds while the example is on the page
@@ -60,9 +61,10 @@ class Handlers(TextHandlers):
 
     def prepare(self) -> None:
         """Score the example, and measure the preset featurizer in its turn."""
-        if self.example.shown() is not None:
+        if (shown := self.example.shown()) is not None:
+            texts = {side.title: side.texts[:_WARM_TEXTS] for side in (shown.human, *shown.models.values())}
             with self.turns.turn("", Run()):
-                self.example.warm_up()
+                embed(texts, self.encoders.config(shown.options), self.encoders, Run())
 
     def arrive(self, query: Mapping[str, str]) -> Values:
         """The values of the controls that the address sets, the problems in it, and the example."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from importlib import resources
-from string import Template
 from typing import Literal
 
 import gradio as gr
@@ -264,15 +262,4 @@ def _measures_part() -> None:
 
 def api_text(models: Sequence[str]) -> str:
     """The text of `api.md` with the defaults and choices of the library."""
-    values = {name: _quote(knob.default) for name, knob in config_fields().items()}
-    offered = ", ".join(f"`{_quote(model)}`" for model in models)
-    empty = config_fields()["empty_texts"]
-    others = [f"`{_quote(choice)}`" for choice in empty.metadata["choices"] if choice != empty.default]
-    values |= {"other_empty_texts": " or ".join(others)}
-    text = resources.files("mauve_metric.hosts.space.view").joinpath("assets", "api.md").read_text(encoding="utf-8")
-    values |= {"groups": ", ".join(f"`{group}`" for group in ("score", *GROUPS))}
-    return Template(text.rstrip("\n")).substitute(values, preset=_quote(models[0]), models=offered)
-
-
-def _quote(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return markup.render("api", "md", options=config_fields(), models=models, groups=("score", *GROUPS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -163,3 +164,11 @@ def test_a_file_of_another_tool_has_the_columns_of_its_texts(tmp_path: Path) -> 
     choices = harness_file(tmp_path, "mc", [row | {"filtered_resps": [["-1.5", "False"]]} for row in rows])
     with pytest.raises(ValueError, match=r"^it, line 1: 'filtered_resps' holds likelihoods of choices"):
         read_upload("it", choices, None, LIMITS)
+
+
+def test_a_file_that_could_be_of_several_tools_has_all_its_columns(tmp_path: Path) -> None:
+    rows = [{"messages": [], "prompt": "Why?", "completion": f"{text} {text}"} for text in MODEL]
+    (tmp_path / "a.json").write_text(json.dumps(rows), encoding="utf-8")
+    side = read_upload("it", tmp_path / "a.json", None, LIMITS)
+    assert side.columns == ("prompt", "completion") and side.column == "completion"
+    assert side.texts == [f"{text} {text}" for text in MODEL]
