@@ -102,8 +102,8 @@ def rank_by_preferences(
     entries: dict[str, object] = {"ties": ties, "errors": errors, "pseudo_wins": pseudo_wins}
     entries |= {"seed": seed} if ties == "random" else {}
     entries |= {} if min_seconds is None else {"min_seconds": min_seconds}
-    entries |= {"confidence_level": level, "judgements": max(scored.judgements for scored in scores.values())}
-    entries["mauve_metric"] = __version__
+    judgements = max(scored.judgements for scored in scores.values())
+    entries |= {"confidence_level": level, "judgements": judgements, "mauve_metric": __version__}
     return Judgement(scores, level, read.quick, human if human in judged else None, left_out, entries)
 
 

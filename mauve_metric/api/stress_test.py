@@ -169,7 +169,6 @@ class _Design:
     reference: list[str]
     equal: list[str]
     perturbed: dict[tuple[str, float], list[str]]
-    changed: dict[tuple[str, float], float]
     left_out: dict[str, str]
 
     @classmethod
@@ -178,25 +177,23 @@ class _Design:
         halves = np.sort(order[: len(texts) // 2]), np.sort(order[len(texts) // 2 :])
         equal, reference = ([texts[number] for number in half] for half in halves)
         perturbed: dict[tuple[str, float], list[str]] = {}
-        changed: dict[tuple[str, float], float] = {}
         left_out: dict[str, str] = {}
         for name in names:
-            sets = {strength: PERTURBATIONS[name].perturb(equal, strength, seed) for strength in strengths}
-            shares = {strength: _share_changed(equal, found) for strength, found in sets.items()}
-            if shares[strengths[-1]] < FEWEST_CHANGED * strengths[-1]:
+            sets = {(name, strength): PERTURBATIONS[name].perturb(equal, strength, seed) for strength in strengths}
+            share = _share_changed(equal, sets[name, strengths[-1]])
+            if share < FEWEST_CHANGED * strengths[-1]:
                 left_out[name] = (
-                    f"it changes only {shares[strengths[-1]]:.0%} of these texts at strength {strengths[-1]:g}: they "
-                    "are too short, or have nothing that it could change"
+                    f"it changes only {share:.0%} of these texts at strength {strengths[-1]:g}: they are too short, or "
+                    "have nothing that it could change"
                 )
                 continue
-            perturbed |= {(name, strength): sets[strength] for strength in strengths}
-            changed |= {(name, strength): shares[strength] for strength in strengths}
+            perturbed |= sets
         if not perturbed:
             raise ValueError(
                 "p_text: the texts are too short to be given errors; "
                 + "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
             )
-        return cls(reference, equal, perturbed, changed, left_out)
+        return cls(reference, equal, perturbed, left_out)
 
 
 def _share_changed(texts: Sequence[str], perturbed: Sequence[str]) -> float:
@@ -226,7 +223,7 @@ def _stress(job: Featurizing, name: str, design: _Design, run: RunOptions) -> Fe
     more = {"perturbations": ",".join(map(str, names)), "strengths": ",".join(f"{part:g}" for part in strengths)}
     resolved = resolve_config(config, len(reference), len(equal))
     signature = format_signature(signature_entries(reference, equal, resolved, more))
-    scores = _scores(results, design.changed, config.confidence_level)
+    scores = _scores(results, design, config.confidence_level)
     (of_equal,) = scores.pop("equal")
     return FeaturizerStress(of_equal, scores, signature)
 
@@ -246,11 +243,11 @@ def _announce(
 
 
 def _scores(
-    results: Mapping[tuple[str, float], MauveResult], changed: Mapping[tuple[str, float], float], level: float
+    results: Mapping[tuple[str, float], MauveResult], design: _Design, level: float
 ) -> dict[str, tuple[StressedScore, ...]]:
     """The scores of each error by its strength, and of "equal" sets, with corrected p-values.
 
-    changed: share of the texts that each error of each strength changed. level: above which an error is seen.
+    level: above which an error is seen.
     """
     p_values = [math.nan if result.p_value is None else result.p_value for result in results.values()]
     first, *others = p_values
@@ -258,7 +255,7 @@ def _scores(
     for ((name, strength), result), p_value in zip(results.items(), [first, *holm(others).tolist()], strict=True):
         if result.mauve_debiased is None:
             raise ValueError(f"{name} at strength {strength:g} leaves fewer than two texts, which have no interval")
-        share = changed.get((name, strength), 0.0)
+        share = _share_changed(design.equal, design.perturbed.get((name, strength), design.equal))
         score = StressedScore(strength, result.mauve_debiased, result.mauve_ci, p_value, p_value < 1 - level, share)
         scores[name] = (*scores.get(name, ()), score)
     return scores

@@ -329,13 +329,10 @@ class KnownTexts:
 
     def find(self, texts: Sequence[str]) -> StoredFeatures | None:
         """Look up what is known of texts; None unless all of them are known."""
-        (known,) = self._store.get([self._key(None)])
-        if known is None or known.dtype != np.uint8:
+        stored = [note for note in self._store.get([self._key(text) for text in (None, *texts)]) if note is not None]
+        if len(stored) <= len(texts):
             return None
-        stored = [note for note in self._store.get([self._key(text) for text in texts]) if note is not None]
-        notes = [note for note in stored if note.dtype == np.uint8 and note.shape == (_NOTE.itemsize,)]
-        if len(notes) < len(texts):
-            return None
+        known, *notes = stored
         rows = np.stack(notes).view(_NOTE)[:, 0]
         found = self._store.get([key.tobytes() for key in rows["key"]])
         features = [feature for feature in found if feature is not None]

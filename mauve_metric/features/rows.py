@@ -134,7 +134,7 @@ class CheckedRows:
         return self._check(self.rows.take(numbers), numbers)
 
     def _check(self, rows: Array, numbers: Integers) -> Array:
-        rows = _at_most_float64(self.name, rows, numbers)
+        rows = _at_most_float64(rows)
         bad = ~np.isfinite(rows).all(axis=1)
         if bad.any():
             raise NotFinite.of(self.name, f"must be finite: row {numbers[bad.argmax()]} holds NaN or infinity")
@@ -147,8 +147,7 @@ def check_features(name: str, features: object) -> Array:
     Raises:
         TypeError: not numbers. ValueError: not two-dimensional, empty, NaN or infinite.
     """
-    array = numbers_of(name, features)
-    array = _at_most_float64(name, array, np.arange(len(array)))
+    array = _at_most_float64(numbers_of(name, features))
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(array.sum()):
             return array  # one number that is not finite would show in the sum
@@ -179,16 +178,10 @@ def numbers_of(name: str, data: object) -> Array:
     return array
 
 
-def _at_most_float64(name: str, rows: Array, numbers: Integers) -> Array:
-    """Rows of longer numbers in float64; `ValueError` with the number of the first row that does not fit."""
-    if rows.dtype.itemsize <= 8:
-        return rows
+def _at_most_float64(rows: Array) -> Array:
+    """Rows of longer numbers in float64, in which the largest are infinite."""
     with np.errstate(over="ignore"):
-        shorter = rows.astype(np.float64)
-    lost = (np.isfinite(rows) & ~np.isfinite(shorter)).any(axis=1)
-    if lost.any():
-        raise NotFinite.of(name, f"must be finite in float64: row {numbers[lost.argmax()]} holds a larger number")
-    return shorter
+        return rows if rows.dtype.itemsize <= 8 else rows.astype(np.float64)
 
 
 MOST_NUMBERS_AT_ONCE = 2**28  # 1 GiB in float32

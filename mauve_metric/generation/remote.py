@@ -139,8 +139,7 @@ class openai_server:  # called as a function
         self.failures = dict(sorted(self.failures.items()))
         if not self.failures:
             return found
-        sent_first = sorted(self.failures.items(), key=lambda item: (item[1].startswith("not sent"), item[0]))
-        named = "; ".join(f"prompt {number}: {reason}" for number, reason in sent_first[:_NAMED])
+        named = "; ".join(f"prompt {number}: {reason}" for number, reason in [*self.failures.items()][:_NAMED])
         more = "; …" if len(self.failures) > _NAMED else ""
         if len(self.failures) == len(found):
             raise OSError(f"no text came from {self.url} for any of {len(found)} prompts ({named}{more})")

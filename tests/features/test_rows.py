@@ -385,7 +385,7 @@ def test_long_doubles_beyond_float64_are_named(tmp_path: Path) -> None:
         pytest.skip("long doubles are no longer than doubles here")
     rows[7, 2] = np.longdouble("1e4000")
     for features in (rows, npy(rows, tmp_path), iter([rows])):
-        with pytest.raises(ValueError, match="p_features must be finite in float64: row 7 holds a larger number"):
+        with pytest.raises(ValueError, match=r"p_features must be finite: .*row 7"):
             score_of(features)
 
 

@@ -57,7 +57,9 @@ def text_statistics(
         except ValueError as error:
             reasons[name] = str(error)
     sizes = {"num_texts": len(texts), "num_tokens": len(tokens.ids)}
-    named = "words" if tokenizer is None else getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
+    named = "words" if tokenizer is None else tokenizer
+    if not isinstance(named, str):
+        named = getattr(tokenizer, "name_or_path", None) or getattr(named, "__qualname__", type(named).__qualname__)
     signature = format_signature({"tokens": named, **sizes, "mauve_metric": __version__})
     return values | sizes | {"not_computed": reasons, "signature": signature}
 

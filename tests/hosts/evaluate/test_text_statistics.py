@@ -156,3 +156,13 @@ def test_missing_values_are_none_with_a_reason(texts: list[str], lacking: set[st
 def test_bad_input_is_named(call: Callable[[], object], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_tokenizer_of_transformers(tiny_gpt2: str) -> None:
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_gpt2)
+    expected = len(tokenizer.encode("so it goes", add_special_tokens=False))
+    for given in (tiny_gpt2, tokenizer):
+        found = text_statistics(["so it goes"], tokenizer=given, measures=["mean_length"])
+        assert found["mean_length"] == expected and str(found["signature"]).startswith(f"tokens:{tiny_gpt2}|")
