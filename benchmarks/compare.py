@@ -24,9 +24,9 @@ from mauve_metric import compare, explain
 from mauve_metric.measures import frontier
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import intervals, jackknife
-from mauve_metric.uncertainty.buckets import holm
 from mauve_metric.uncertainty.differences import JointErrors, difference_of, joint_errors
 from mauve_metric.uncertainty.forecast import Seen, texts_needed
+from mauve_metric.uncertainty.gap_buckets import holm
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -27,7 +27,7 @@ from mauve_metric.measures.cross_fitting import buckets_of_ranks
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.results.wording.verdict import told_apart
-from mauve_metric.uncertainty.learned import debiased, learned_score
+from mauve_metric.uncertainty.learned_score import debiased, learned_score
 
 REPEATS = 200
 TEXTS_A_PROMPT = 5

@@ -34,7 +34,7 @@ GROUPS = {
 _TESTS_OF_SCORES = {
     "mauve": "api/test_compute.py",
     "mauve_debiased": "uncertainty/test_jackknife.py",
-    "mauve_classifier": "uncertainty/test_learned.py",
+    "mauve_classifier": "uncertainty/test_learned_score.py",
     "auc": "measures/test_cross_fitting.py",
     "mauve_star": "api/test_compute.py",
     "mauve_exact": "measures/test_frontier.py",

@@ -24,7 +24,7 @@ from mauve_metric.measures.cross_fitting import auto_learned_buckets
 from mauve_metric.results.plain_text import digits
 from mauve_metric.uncertainty import resampling, score_warnings
 from mauve_metric.uncertainty.intervals import Estimate
-from mauve_metric.uncertainty.learned import debiased
+from mauve_metric.uncertainty.learned_score import debiased
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 

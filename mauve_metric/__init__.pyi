@@ -24,8 +24,8 @@ from mauve_metric.results.explanation import Explanation as Explanation
 from mauve_metric.results.result import MauveResult as MauveResult
 from mauve_metric.results.robustness import Robustness as Robustness
 from mauve_metric.results.stress_test import StressTest as StressTest
-from mauve_metric.sharding.sharded import score_sharded as score_sharded
-from mauve_metric.sharding.sharded import shard_pass as shard_pass
+from mauve_metric.sharding.score_sharded import score_sharded as score_sharded
+from mauve_metric.sharding.score_sharded import shard_pass as shard_pass
 from mauve_metric.texts.files import TextFile as TextFile
 from mauve_metric.texts.files import read_texts as read_texts
 from mauve_metric.uncertainty.score_warnings import ScoreWarning as ScoreWarning

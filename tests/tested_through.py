@@ -27,7 +27,7 @@ TESTED_THROUGH = {
     "features/test_rows.py": ("features/row_files",),
     "generation/test_evaluator.py": (
         "generation/decoding",
-        "generation/options",
+        "generation/writing_options",
     ),
     "generation/test_writer.py": ("runtime/model_state",),
     "hosts/cli/commands/test_deduplicate.py": ("hosts/cli/commands/memorised",),

@@ -17,7 +17,7 @@ from mauve_metric.results.judgement import BoundaryGame, PlayerPair, RoundScores
 from mauve_metric.runtime.checks import check_bool, check_number
 from mauve_metric.texts.judgements import Guesses, read_guesses
 from mauve_metric.texts.tables import TableData
-from mauve_metric.uncertainty.means import mean_interval
+from mauve_metric.uncertainty.mean_intervals import mean_interval
 from mauve_metric.version import __version__
 
 MOST_POINTS = 1e6  # beyond, nothing else would count

@@ -33,9 +33,9 @@ from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty import forecast, intervals
-from mauve_metric.uncertainty.buckets import holm
 from mauve_metric.uncertainty.differences import JointErrors, design_effect, difference_of, joint_errors
-from mauve_metric.uncertainty.learned import Learned, learned_estimates
+from mauve_metric.uncertainty.gap_buckets import holm
+from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
 
 

@@ -23,7 +23,7 @@ from mauve_metric.runtime import tensors
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.sources import TextSource
-from mauve_metric.uncertainty.learned import Learned, learned_score
+from mauve_metric.uncertainty.learned_score import Learned, learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 Given = TypeVar("Given")

@@ -33,7 +33,7 @@ from mauve_metric.results.description import Described
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.uncertainty.divergence_intervals import TEXTS_OF_ROUGH, chi_square, few_texts_a_bucket
-from mauve_metric.uncertainty.means import difference_interval, mean_interval
+from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
 
 if TYPE_CHECKING:
     from mauve_metric.features.likelihood.likelihoods import Likelihoods

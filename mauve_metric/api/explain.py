@@ -25,7 +25,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.tensors import on_cpu
 from mauve_metric.texts.files import TextFile
-from mauve_metric.uncertainty.buckets import best_overlaps, contributions, noise_p_values
+from mauve_metric.uncertainty.gap_buckets import best_overlaps, contributions, noise_p_values
 
 _PHRASES = 24  # that tell one set from the other
 AROUND = 20  # fewest texts of the other side that a side's texts in a bucket are compared with

@@ -30,7 +30,7 @@ from mauve_metric.uncertainty import intervals, jackknife, resampling, score_war
 from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
 from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
-from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_aucs
+from mauve_metric.uncertainty.learned_score import Learned, learned_score, permuted_aucs
 
 logger = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import watched
 from mauve_metric.texts.files import TextFile
-from mauve_metric.uncertainty.buckets import holm
+from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.partition import KNN_MOST_ROWS
 from mauve_metric.results.comparison import Subgroup
 from mauve_metric.runtime.tensors import ProjectedRows, on_cpu
-from mauve_metric.uncertainty.means import difference_interval, mean_interval
+from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
 
 FEWEST_TEXTS = 10  # of a subgroup, for scores of it
 

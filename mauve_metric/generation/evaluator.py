@@ -16,9 +16,9 @@ from mauve_metric.features.text_functions import name_of, named_featurizers
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
 from mauve_metric.generation.decoding import Prompt, describe_settings, generation_settings, max_positions
 from mauve_metric.generation.evaluation import Evaluation, PromptGroups, ReferenceScorer, continuation_statistics
-from mauve_metric.generation.options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.generation.writer import Given, Part, Writer, needed, refuse_sharded, sharded_by
+from mauve_metric.generation.writing_options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.options import Featurizer, Options, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import bare_model, random_states_kept, release_memory
@@ -37,7 +37,7 @@ class ModelEvaluator:
     """State shared by all evaluations of a model.
 
     Args:
-        prompts, references: see `mauve_metric.generation.options.WritingOptions`.
+        prompts, references: see `mauve_metric.generation.writing_options.WritingOptions`.
         keep_going: count texts that fail and go on.
         featurizers: see `compute_mauve`; the references must be texts then.
         **options: the other fields of `WritingOptions`, and the options of `compute_mauve`. `seed` is that of the
@@ -322,7 +322,7 @@ def evaluate_model(
     Args:
         model: a transformers model with `generate` (an adapter's or data parallelism's shell around it is fine).
         tokenizer: its tokenizer.
-        prompts, references, dataset, prompt_tokens, include_prompt: see `generation.options.WritingOptions`.
+        prompts, references, dataset, prompt_tokens, include_prompt: see `generation.writing_options.WritingOptions`.
         chat_template, num_samples, generation_config, max_new_tokens, generate_fn, generation_batch_size: likewise.
         featurizers: several, as in `compute_mauve`; the references must be texts then.
         distributed: every process of the torch process group calls; each writes its share, the first one scores.

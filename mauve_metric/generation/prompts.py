@@ -12,7 +12,7 @@ from mauve_metric.features.featurize import windows
 from mauve_metric.generation import conversations
 from mauve_metric.generation.conversations import Conversation
 from mauve_metric.generation.decoding import Prompt, decode, is_encoder_decoder, max_positions, start_ids, token_ids
-from mauve_metric.generation.options import WritingOptions
+from mauve_metric.generation.writing_options import WritingOptions
 from mauve_metric.texts.sources import text_source
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from mauve_metric.generation.decoding import (
     known_ids,
     max_positions,
 )
-from mauve_metric.generation.options import GenerateFunction, WritingOptions
+from mauve_metric.generation.writing_options import GenerateFunction, WritingOptions
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.model_state import (
     check_finite_weights,

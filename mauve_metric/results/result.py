@@ -17,7 +17,7 @@ from mauve_metric.results.wording.answer import CONTENT, KINDS, featurizers_tabl
 from mauve_metric.results.wording.verdict import finding, learned_sentence, verdict
 from mauve_metric.results.wording.words import facts, headline, result_warnings, warnings_prose
 from mauve_metric.uncertainty.jackknife import CurveBand
-from mauve_metric.uncertainty.learned import Learned
+from mauve_metric.uncertainty.learned_score import Learned
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class MauveResult(SignedResult):
         curve_band: the debiased curve and its pointwise band, see `jackknife.frontier_band`.
         learned_p_counts, learned_q_counts: human and model texts in each bucket of `mauve_classifier`, (k,), from the
             most human to the most model-like.
-        learned: buckets and ranks of each text by the classifier (see `uncertainty.learned.Learned`).
+        learned: buckets and ranks of each text by the classifier (see `uncertainty.learned_score.Learned`).
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in
             `to_dict`.
     """

@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple, get_args
 
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, UnknownEnding
-from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, inspect_records
 from mauve_metric.texts.records import (
     Record,
     decode,
@@ -31,6 +30,7 @@ from mauve_metric.texts.records import (
 )
 from mauve_metric.texts.sources import NoTextsError
 from mauve_metric.texts.tables import parquet_texts, read_csv, read_table
+from mauve_metric.texts.tool_formats import INSPECT, Column, Format, format_of, inspect_records
 
 Role = Literal["reference", "prediction"]
 

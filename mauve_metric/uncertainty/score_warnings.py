@@ -1,6 +1,6 @@
 """Warnings about a score, a comparison of models and duplicates: each threshold once, with its reason.
 
-`warning_guide.md` in this folder has the message, the cause and the cure of each code.
+`warning_texts.md` in this folder has the message, the cause and the cure of each code.
 """
 
 from __future__ import annotations
@@ -301,9 +301,9 @@ class Advice(NamedTuple):
 
 
 def _read() -> dict[str, Advice]:
-    """`warning_guide.md` by codes, as it is written."""
+    """`warning_texts.md` by codes, as it is written."""
     text = re.sub(
-        "<!--.*?-->", "", Path(__file__).with_name("warning_guide.md").read_text(encoding="utf-8"), flags=re.S
+        "<!--.*?-->", "", Path(__file__).with_name("warning_texts.md").read_text(encoding="utf-8"), flags=re.S
     )
     found = {}
     for part in re.split("^# ", re.sub("^> ", "", text, flags=re.MULTILINE), flags=re.MULTILINE)[1:]:

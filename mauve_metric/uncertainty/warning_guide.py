@@ -1,4 +1,4 @@
-"""Meaning and remedy of each warning's code, for the page of warnings and for the shell, from `warning_guide.md`."""
+"""Meaning and remedy of each warning's code, for the page of warnings and for the shell, from `warning_texts.md`."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.uncertainty.buckets import holm
+from mauve_metric.uncertainty.gap_buckets import holm
 
 Floats = NDArray[np.float64]
 EVIL = '<script>alert("x")</script> & | _b_ \\% $'

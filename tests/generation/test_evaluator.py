@@ -18,7 +18,7 @@ import mauve_metric
 from mauve_metric import FeatureSet, MauveConfig, evaluate_model
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluator import ModelEvaluator
-from mauve_metric.generation.options import ModelKeywords, TrainingKeywords, WritingKeywords, WritingOptions
+from mauve_metric.generation.writing_options import ModelKeywords, TrainingKeywords, WritingKeywords, WritingOptions
 from mauve_metric.options import option_names
 
 torch = pytest.importorskip("torch")

@@ -10,7 +10,7 @@ import pytest
 
 from mauve_metric.measures import tails
 from mauve_metric.results.plain_text import p_words
-from mauve_metric.uncertainty.buckets import noise_p_values
+from mauve_metric.uncertainty.gap_buckets import noise_p_values
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 
 

@@ -1,4 +1,4 @@
-"""The parts of the work on Ray that need no cluster; tests/sharding/test_sharded.py has clusters."""
+"""The parts of the work on Ray that need no cluster; tests/sharding/test_score_sharded.py has clusters."""
 
 from __future__ import annotations
 

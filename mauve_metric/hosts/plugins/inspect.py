@@ -18,7 +18,7 @@ except ImportError as error:
 
 from mauve_metric.hosts.plugins.pair_scores import Pair, PairScores
 from mauve_metric.options import Options
-from mauve_metric.texts.formats import sample_order
+from mauve_metric.texts.tool_formats import sample_order
 
 REFERENCE = "reference"  # in the metadata of a score
 

@@ -11,7 +11,7 @@ from mauve_metric.results.signature import signature_number
 from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.uncertainty import forecast
 from mauve_metric.uncertainty.blind_spots import blind_spots, is_measured
-from mauve_metric.uncertainty.buckets import holm
+from mauve_metric.uncertainty.gap_buckets import holm
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

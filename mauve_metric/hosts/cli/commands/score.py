@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         result = show_result_of(compute_mauve, options, given | two_sides(options), title)
     else:
         from mauve_metric.runtime.progress import LogLines
-        from mauve_metric.sharding.sharded import score_sharded
+        from mauve_metric.sharding.score_sharded import score_sharded
 
         given |= keywords_of(score_sharded, options)
         if options.text_field is not None:

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from mauve_metric import compare, compute_mauve, explain
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import count_labels
-from mauve_metric.uncertainty.learned import Learned, debiased, learned_estimates, learned_score
+from mauve_metric.uncertainty.learned_score import Learned, debiased, learned_estimates, learned_score
 
 
 def _gaussian_mauve(shift: float) -> float:

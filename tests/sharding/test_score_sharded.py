@@ -22,7 +22,7 @@ from mauve_metric import compute_mauve, score_sharded
 from mauve_metric.api.score import NOT_READ_AGAIN
 from mauve_metric.features.feature_files import read_features, write_features
 from mauve_metric.sharding import shards
-from mauve_metric.sharding.sharded import shard_pass
+from mauve_metric.sharding.score_sharded import shard_pass
 from mauve_metric.sharding.shards import ShardFeaturizer
 
 HUMAN, MODEL = texts_of(330, seed=0), texts_of(270, seed=1, longest=20)
@@ -101,7 +101,7 @@ def test_prompts_in_a_field_are_the_groups(tmp_path: Path) -> None:
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let features count as too many for the memory."""
-    monkeypatch.setattr("mauve_metric.sharding.sharded.MOST_NUMBERS_AT_ONCE", 100)
+    monkeypatch.setattr("mauve_metric.sharding.score_sharded.MOST_NUMBERS_AT_ONCE", 100)
 
 
 def test_features_beyond_memory_are_scored_as_those_of_one_file(
@@ -126,7 +126,7 @@ def test_a_quantizer_of_all_features_at_once_is_the_one_that_scores(
     expected = compute_mauve(p_text=HUMAN, q_text=MODEL, cache=False, **options)
     result = score_sharded(*sides, **out, **options)
     assert result.to_dict() == expected.to_dict() and result.num_buckets == 9
-    for module in ("sharding.sharded", "quantize.partition"):
+    for module in ("sharding.score_sharded", "quantize.partition"):
         monkeypatch.setattr(f"mauve_metric.{module}.MOST_NUMBERS_AT_ONCE", 100)
     with pytest.raises(ValueError, match="quantizer='drmm' does not work in blocks"):
         score_sharded(*sides, **out, **options)

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.measures.frontier import curve_area, divergence_curve
-from mauve_metric.uncertainty import buckets
+from mauve_metric.uncertainty import gap_buckets as buckets
 
 
 def test_noise_is_the_exact_binomial_test_with_holm() -> None:

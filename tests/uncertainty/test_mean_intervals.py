@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from mauve_metric.arrays import Floats
-from mauve_metric.uncertainty.means import difference_interval, mean_interval
+from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
 
 
 def test_against_scipy() -> None:
