@@ -99,8 +99,18 @@ class NpyRows:
         return MappedRows(np.memmap(self.path, self.dtype, "r", self.offset, self.shape, order))
 
     def blocks(self) -> Iterator[Array]:
-        """All rows in order."""
-        return self._mapped().blocks()
+        """All rows in order; read, since a process that finds no more of a mapped file ends without an error."""
+        if self.fortran:
+            yield from self._mapped().blocks()
+            return
+        n, d = self.shape
+        with self.path.open("rb") as file:
+            file.seek(self.offset)
+            for start in range(0, n, BLOCK_ROWS):
+                rows = np.fromfile(file, self.dtype, min(BLOCK_ROWS, n - start) * d)
+                if rows.size < min(BLOCK_ROWS, n - start) * d:
+                    raise OSError(f"{self.path} became shorter while it was read")
+                yield rows.reshape(-1, d)
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""

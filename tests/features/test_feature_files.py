@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from samples import texts_of
 
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import feature_files
+from mauve_metric.features.row_files import NpyRows
+from mauve_metric.features.rows import BLOCK_ROWS
 
 FORMATS = ["npz", "npy", "parquet"]
 
@@ -413,3 +416,13 @@ def test_features_that_do_not_fit_on_the_disk_are_not_half_written(ending: str, 
     done = subprocess.run([sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stderr == f"'{path}' cannot be written: File too large\n"
     assert path.read_text() == "what was there before" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_file_that_is_cut_short_while_it_is_read_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "rows.npy"
+    np.save(path, np.ones((3 * BLOCK_ROWS, 4)))
+    blocks = NpyRows.of_file(path).blocks()
+    next(blocks)
+    os.truncate(path, 1000)
+    with pytest.raises(OSError, match=r"rows\.npy became shorter while it was read"):
+        list(blocks)
