@@ -52,8 +52,11 @@ class MappedRows(ArrayRows):
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
-        taken = super().take(numbers)
-        self._give_back()
+        taken = np.empty((len(numbers), self.shape[1]), dtype=self.array.dtype)
+        for start in range(0, len(numbers), BLOCK_ROWS):
+            some = slice(start, start + BLOCK_ROWS)
+            taken[some] = super().take(numbers[some])
+            self._give_back()
         return taken
 
     def _give_back(self) -> None:
