@@ -99,7 +99,7 @@ class NpyRows:
         return MappedRows(np.memmap(self.path, self.dtype, "r", self.offset, self.shape, order))
 
     def blocks(self) -> Iterator[Array]:
-        """All rows in order; read, since a process that finds no more of a mapped file ends without an error."""
+        """All rows in order. They are read: where a mapped file becomes shorter, the system kills the process."""
         if self.fortran:
             yield from self._mapped().blocks()
             return
@@ -205,9 +205,7 @@ def name_among(names: Sequence[str]) -> str | None:
 
 def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
     """Blocks written to a temporary file, each in its own number format; it goes when the rows are no longer used."""
-    parts: list[
-        tuple[np.dtype[np.generic], int, int]
-    ] = []  # format, offset and rows of consecutive blocks of one format
+    parts: list[tuple[np.dtype[Any], int, int]] = []  # number format, offset and rows of blocks of one format
     width = 0
     with tempfile.TemporaryFile() as file:
         for index, block in enumerate(data):

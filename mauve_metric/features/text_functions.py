@@ -280,12 +280,12 @@ class _Content(pickle.Pickler):
 
     def __init__(self, file: io.BytesIO, module: str | None) -> None:
         super().__init__(file)
-        self.fast = True  # equal values are written alike, whether they are one object or two
+        self.fast = True  # without references, so that two equal objects are written like one
         self._module = module
-        self._seen: dict[int, object] = {}  # by their ids, and thereby kept alive: the id of what is gone is given away
+        self._seen: dict[int, object] = {}  # by id; the reference keeps Python from using the id again
 
     def persistent_id(self, value: object) -> object:
-        """The content of what pickle would write by its name, or in an order of its own; None for all else."""
+        """The content of functions, classes and code, and sets in a fixed order; None for what pickle writes itself."""
         if isinstance(value, (set, frozenset)):
             return [type(value).__name__, *sorted(value, key=repr)]
         if isinstance(value, types.CodeType):

@@ -88,14 +88,12 @@ def mmd(
     p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)
     if groups is not None and min(len(np.unique(number[is_p == side])) for side in (True, False)) < FEWEST_GROUPS:
         return Estimate(value, None, p_value)
-    outside = math.floor((1 - level) / 2 * (len(others) + 1) + 1e-9)  # of the divisions, on either side, the real one
+    outside = math.floor((1 - level) / 2 * (len(others) + 1) + 1e-9)  # random divisions on either side of the interval
     if outside < 1:
         return Estimate(value, None, p_value)
-    # the normal interval's half width, or as far as the values of the divisions reach where that is further
-    ordered, half = (
-        np.sort(others),
-        float(norm.ppf((1 + level) / 2)) * _error(by_side, len(p), number, groups is not None),
-    )
+    ordered = np.sort(others)
+    # the normal interval, or the one of the random divisions where that is wider
+    half = float(norm.ppf((1 + level) / 2)) * _error(by_side, len(p), number, groups is not None)
     high = value + max(half, -float(ordered[outside - 1]))
     return Estimate(value, (value - max(half, float(ordered[-outside])), max(high, 0.0)), p_value)
 

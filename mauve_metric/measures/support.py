@@ -128,7 +128,7 @@ def ball_counts(
 def _counts(
     points: _Points, balls: _Points, radii: Floats, unit: float, strict: bool = False, own: Floats | None = None
 ) -> tuple[Integers, Integers, Bools]:
-    """Number of balls around each point, and of points in each ball; which balls' centres are in balls of the points.
+    """Number of balls around each point, of points in each ball, and whether a ball's centre is in a point's ball.
 
     radii: squared, of the balls. own: those of balls around the points, if they have some.
     """

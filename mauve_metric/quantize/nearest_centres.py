@@ -102,7 +102,7 @@ class BoundedCentres:
         self._heads = {width: np.hstack([cut(rows, width), ones]) for width in widths if width < rows.shape[1]}
         self._threads = import_faiss().omp_get_max_threads()
         self._libraries = ThreadpoolController()
-        # a method as initializer would keep the pool, and with it these rows, alive until the next garbage collection
+        # a method as initializer would be a reference cycle, which keeps these rows until the next garbage collection
         self._pool = ThreadPoolExecutor(self._threads, initializer=_use_one_thread, initargs=(low,))
         self._parts: list[_Part] = []
 
