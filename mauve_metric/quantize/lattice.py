@@ -255,6 +255,7 @@ def points(squared_radius: int) -> Integers:
     whole = np.square(last) == rest
     both = [np.column_stack([first[whole], sign * last[whole]]) for sign in (-1, 1)]
     found: Integers = np.unique(np.concatenate(both), axis=0)[::-1]
+    found.flags.writeable = False  # every caller gets the same array
     return found
 
 

@@ -69,9 +69,9 @@ class AllCentres:
 
     def follow(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
         """The same after some of the centres, (runs, k), have moved."""
-        ends = np.cumsum(moved.sum(axis=1))
-        distances = np.matmul(self.rows, (centres[moved] * np.float32(-2)).T)
-        distances += np.einsum("ij,ij->i", centres[moved], centres[moved])
+        ends, new = np.cumsum(moved.sum(axis=1)), centres[moved]
+        distances = np.matmul(self.rows, (new * np.float32(-2)).T)
+        distances += np.einsum("ij,ij->i", new, new)
         fresh = np.split(distances, ends[:-1], axis=1)
         self.labels = self.labels.copy()
         for run in np.flatnonzero(moved.any(axis=1)):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import numpy as np
-from pydantic import ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mauve_metric.api.explain import explain_model
 from mauve_metric.api.score import curve_band, debiased_estimates, score_histograms
@@ -99,8 +100,9 @@ def _results_in(values: Mapping[str, Any], part: str, most: int) -> list[tuple[s
     return [(check_name(part, name), one) for name, one in given.items()]
 
 
-def _check_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a dataclass that are in its JSON; `ValidationError` for another type, NaN and infinity."""
+@lru_cache
+def _model_of(kind: type) -> type[BaseModel]:
+    """A model of the fields of a dataclass that are in its JSON; NaN and infinity are errors."""
     hints = get_type_hints(kind) | {"warnings": _WARNINGS, "mauve_runs": list[float]}
     leave = (*_OF_HISTOGRAMS, "models", "explanations", "by_featurizer", "signature_entries")
     given: dict[str, Any] = {
@@ -108,15 +110,14 @@ def _check_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
         for item in fields(kind)
         if item.init and item.metadata.get("in_dict", True) and item.name not in leave
     }
-    model = create_model(kind.__name__, __config__=ConfigDict(allow_inf_nan=False), **given)
-    return dict(model.model_validate(values))
+    return create_model(kind.__name__, __config__=ConfigDict(allow_inf_nan=False), **given)
 
 
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
     read = {name: _result(result, limits) for name, result in _results_in(values, "models", limits.model_sets)}
     results = {name: result for name, (result, _) in read.items()}
     pairs = {name: [{**item, "stderr": None} for item in values.get(name, [])] for name in _PAIRS}
-    given = _check_fields(Comparison, {**values, **pairs})
+    given = dict(_model_of(Comparison).model_validate({**values, **pairs}))
     if not results or sorted(given["ranking"]) != sorted(results):
         raise ValueError("ranking must name every model once")
     if given["smallest_difference"] is not None and len(results) < 2:
@@ -143,7 +144,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
 
 def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, MauveConfig]:
     """One result and the config of its signature; the curve and its band come from the histograms again."""
-    given = _check_fields(MauveResult, values)
+    given = dict(_model_of(MauveResult).model_validate(values))
     entries = parse_signature(str(values["signature"]))
     options = {name: entries[name] for name in _OF_SCORES if name in config_fields()}
     check_options({"featurize_model_name": "", **options}, [""], limits)
