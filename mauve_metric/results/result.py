@@ -231,7 +231,13 @@ class MauveResult(SignedResult):
         """
         first, each = headline(self), self.by_featurizer if len(self.by_featurizer) > 1 else {}
         kind = "" if self.mauve_debiased is None else f"By content ({KINDS[CONTENT]}): "
-        said = (opening(self), f"{kind}{first.sentence}.", learned_sentence(self), verdict_sentence(self), self.joint_verdict)
+        said = (
+            opening(self),
+            f"{kind}{first.sentence}.",
+            learned_sentence(self),
+            verdict_sentence(self),
+            self.joint_verdict,
+        )
         rows = []
         for name, score in SCORES.items():
             if (value := getattr(self, name)) is not None:
