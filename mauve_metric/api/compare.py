@@ -13,7 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from mauve_metric.api import score
-from mauve_metric.api.compute import learned_together, of_each
+from mauve_metric.api.compute import judged_together, learned_together, of_each
 from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.opening import check_sides, open_several
 from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
@@ -27,13 +27,14 @@ from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, w
 from mauve_metric.quantize.partition import without_first
 from mauve_metric.results.comparison import Comparison, Difference, OwnScore
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty import forecast, intervals
+from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.differences import JointErrors, design_effect, difference_of, joint_errors
 from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
@@ -121,8 +122,14 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
     }
     ranking, differences = _by_learned_score(found, [side.groups for side in sets[0]], config)
     models = {
-        name: result if (own := found[name]) is None else replace(result, together=LearnedScore.of(own))
-        for name, result in comparison.models.items()
+        name: judged_together(
+            result,
+            {label: one.models[name] for label, one in comparison.by_featurizer.items()},
+            found[name],
+            (sets[0][0], sets[0][number]),
+            config,
+        )
+        for number, (name, result) in enumerate(comparison.models.items(), start=1)
     }
     return replace(comparison, models=models, together_ranking=ranking, together_differences=differences)
 
@@ -203,7 +210,7 @@ def compare_features(
         result = score.score_buckets(p, side, partition, number, resolved, own[name].p_value, learned, entries)
         results[name] = result
         histograms = score.count_runs(kept, number, (groups[0], groups[number]), resolved)
-        estimates[name] = score.debiased_estimates(histograms, resolved).mauve
+        estimates[name] = debiased_estimates(histograms, resolved).mauve
         if readable is not None and buckets:
             gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
             given, pair = readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number])

@@ -16,7 +16,7 @@ from mauve_metric.api import robustness_settings as plans
 from mauve_metric.api.compare import ranked_differences
 from mauve_metric.api.opening import check_sides, open_several
 from mauve_metric.api.pipeline import cluster, resolve_config
-from mauve_metric.api.score import count_runs, debiased_estimates, score_histograms
+from mauve_metric.api.score import count_runs, score_histograms
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder
@@ -34,6 +34,7 @@ from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import watched
 from mauve_metric.texts.files import TextFile
+from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.differences import joint_errors
 from mauve_metric.uncertainty.intervals import Estimate
 

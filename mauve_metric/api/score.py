@@ -19,14 +19,15 @@ from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import count_groups, pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition
+from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, without_first
 from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.signature import signature_entries
+from mauve_metric.results.verdict import judged
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
-from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
-from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
+from mauve_metric.uncertainty import jackknife, resampling, score_warnings
+from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
 from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned_score import Learned, learned_score, permuted_aucs
@@ -80,57 +81,6 @@ def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramSc
         curve_mixtures=np.stack([weights, type_one, type_two], axis=1),
         prd_curve=np.stack([prd.recall, prd.precision], axis=1),
     )
-
-
-class Estimates(NamedTuple):
-    """Debiased scores with errors, also those that a result hides; None where no error is known.
-
-    values: of MAUVE and the frontier integral. problem: the reason for which a result shows no errors, else None.
-    few_texts_a_bucket: the frontier integral has no interval that holds.
-    """
-
-    values: tuple[float, float] | None = None
-    mauve: intervals.Estimate | None = None
-    frontier_integral: intervals.Estimate | None = None
-    problem: str | None = None
-    few_texts_a_bucket: bool = False
-
-
-def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estimates:
-    """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
-
-    Each clustering's interval allows for the spread over all of them.
-    """
-    first, groups = runs[0], runs[0].groups
-    if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
-        return Estimates(problem="the texts of a side are all of one prompt")
-    if min(first.p_counts.sum(), first.q_counts.sum()) < 2:
-        return Estimates(problem="a side has a single text")
-    c, level = config.mauve_scaling_factor, config.confidence_level
-    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in runs]
-    scores = [intervals.debiased_scores(run, c) for run in frontiers]
-    spread = np.array([[run.mauve, run.frontier_integral] for run in scores])
-    problem = intervals.too_few(frontiers[0])
-    if problem is not None:
-        return Estimates((float(spread[:, 0].mean()), float(spread[:, 1].mean())), problem=problem)
-    problem = intervals.too_alike(scores)
-    each = []
-    for number, of_run in enumerate(scores):
-        own_first = np.concatenate([spread[number : number + 1], spread[:number], spread[number + 1 :]])
-        variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
-        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]))
-        each.append(found if problem is None else intervals.inflated(of_run, *found, level))
-    mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
-    few = few_texts_a_bucket(first.p_counts, first.q_counts)
-    return Estimates((mauve.value, integral.value), mauve, integral, problem, few)
-
-
-def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
-    """Average estimates over clusterings: values, squared errors and ends."""
-    low, high = np.mean([item.ci for item in found], axis=0).tolist()
-    error = float(np.sqrt(np.mean(np.square([item.stderr for item in found]))))
-    value = float(np.mean([item.value for item in found]))
-    return intervals.Estimate(value, error, (low, high), min(item.freedom for item in found))
 
 
 def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
@@ -242,17 +192,29 @@ def score_buckets(
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
     clusterings = _fields_of_clusterings(scores.mauve, histograms, others, config)
-    ceiling = clusterings["mauve_ceiling"], clusterings["mauve_ceiling_std"]
-    texts_a_bucket = np.bincount(np.concatenate(first), minlength=k)
+    by_content = without_first(partition.labels)
+    areas, ceiling = _areas(others or [histograms], config), _null_scores((others or [histograms])[0], config)
+    texts_a_bucket = np.bincount(np.concatenate(by_content[0]), minlength=k)
     formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, groups, config.seed)
     warnings = (
-        *score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket),
+        *score_warnings.all_warnings(
+            p,
+            q,
+            histograms,
+            float(np.mean(areas)),
+            scores.mauve_floor,
+            float(ceiling.mean()),
+            float(ceiling.std(ddof=1)),
+            texts_a_bucket,
+        ),
         *score_warnings.quantizer_warnings(partition.problems),
         *score_warnings.design_warnings(histograms.groups, estimates.problem, k),
         *wrapping_warnings(p, q),
         *format_warnings(formats),
     )
-    return MauveResult(
+    bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], groups, _tested(p_value, config))]
+    bounds += [] if learned is None else [Bound.of_learned(learned, groups)]
+    result = MauveResult(
         **scores._asdict(),
         **clusterings,
         **_fields_of_estimates(estimates),
@@ -274,7 +236,26 @@ def score_buckets(
         format_auc=None if formats is None else formats.auc,
         format_aucs=None if formats is None else formats.each,
         normalised_missing=None if formats is None or not formats.tells else NOT_READ_AGAIN,
+        bounds=tuple(bounds),
     )
+    return judged(result, config)
+
+
+def _tested(p_value: float | None, config: MauveConfig) -> float | None:
+    """The p-value of a permutation test; None where it has too few permutations to find a difference."""
+    return None if 1 / (config.permutations + 1) > 1 - config.confidence_level else p_value
+
+
+def _areas(runs: Sequence[Histograms], config: MauveConfig) -> list[float]:
+    """MAUVE of each clustering."""
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    return [curve_area(divergence_curve(*run.probabilities(), c, points)) for run in runs]
+
+
+def _null_scores(histograms: Histograms, config: MauveConfig) -> Floats:
+    """MAUVE of random splits of all texts in the same buckets."""
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    return resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
 
 
 def _fields_of_clusterings(
@@ -285,11 +266,9 @@ def _fields_of_clusterings(
     Args:
         mauve: of the histograms. others: the histograms of other clusterings.
     """
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     runs = len(others) + 1 if config.num_runs == "auto" else config.num_runs
-    areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
-    plug_in = np.array([mauve, *areas][:runs])
-    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
+    plug_in = np.array([mauve, *_areas(others, config)][:runs])
+    null = _null_scores(histograms, config)
     return {
         "mauve_ceiling": float(null.mean()),
         "mauve_ceiling_std": float(null.std(ddof=1)),
@@ -304,7 +283,7 @@ def _fields_of_estimates(estimates: Estimates) -> dict[str, Any]:
     """The fields of a result on its debiased scores, without errors that are not valid."""
     found: dict[str, Any] = {}
     for name, value in zip(("mauve", "frontier_integral"), estimates.values or (None, None), strict=True):
-        known = None if estimates.problem is not None else getattr(estimates, name)
+        known = getattr(estimates, name)
         found |= {f"{name}_debiased": value, f"{name}_stderr": known and known.stderr, f"{name}_ci": known and known.ci}
     if estimates.few_texts_a_bucket:
         found["frontier_integral_ci"] = None

@@ -129,29 +129,19 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     return None
 
 
-def too_alike(scores: Sequence[DebiasedScores]) -> str | None:
-    """The reason why the interval of the mean over clusterings would be too narrow, in words; None if it is not.
+def too_alike(scores: Sequence[DebiasedScores]) -> bool:
+    """Return whether the interval of the mean over clusterings would be too narrow.
 
     No two distributions have a frontier integral below 0. An estimate below by more than its standard error would give
     an interval of next to no width. Texts that share prompts or undeclared copies do that, and chance in
     about one of six pairs of equal sets.
     """
     error = math.sqrt(float(np.mean([integral_variance(one.frontier) for one in scores])))
-    integral = float(np.mean([one.raw_integral for one in scores]))
-    if integral >= -error:
-        return None
-    more = "" if scores[0].frontier.groups is None else " beyond those that were declared"
-    return (
-        f"the debiased frontier integral is {integral:.2g}, below 0 by more than its standard error "
-        f"({error:.2g}), as by chance or where the sets share prompts or texts{more}"
-    )
+    return float(np.mean([one.raw_integral for one in scores])) < -error
 
 
 def inflated(scores: DebiasedScores, mauve: Estimate, integral: Estimate, level: float) -> tuple[Estimate, Estimate]:
-    """Estimates of sets that are too alike, with the distance of their integral from 0 as its error at least.
-
-    No result shows them; a difference from another score needs an error that is not too small.
-    """
+    """Estimates of sets that are too alike, with the distance of their integral from 0 as its error at least."""
     distance = max(-scores.raw_integral, integral.stderr)
     z = _quantile(level, integral.freedom)
     low, _ = _carry_over(scores, z * distance, distance)
