@@ -131,7 +131,7 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     >>> found.value, found.ci[1], found.shown
     (1.0, 1.0, ())
     """
-    level = 1 - (1 - config.confidence_level) / max(len(bounds), 1)
+    level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
     found = [bound.estimates(replace(config, confidence_level=level)) for bound in bounds]
     values = [item.values[0] if item.values else np.inf for item in found]
     if not np.isfinite(values).any():

@@ -62,6 +62,13 @@ def answers(number: int, **facts: Any) -> FeatureSet:
     return replace(alone, opening_hashes=opened)
 
 
+def aligned(moved: int) -> FeatureSet:
+    """A set of aligned rows of which the first ones open like those of other rows."""
+    opened = np.arange(100, dtype=np.uint64)
+    opened[:moved] = np.roll(opened[:moved], 1)
+    return replace(side(first=moved * 1000), opening_hashes=opened, groups=np.arange(100))
+
+
 def prompts(number: int) -> GroupCounts | None:
     rows = np.arange(number)
     return count_groups(rows % 2, rows % 3, rows, rows, 3)
@@ -111,7 +118,11 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         (lambda: score_warnings(0.504, 0.5, 0.96, 0.01), lambda: score_warnings(0.51, 0.5, 0.96, 0.01), ["0.5000"]),
     ],
     "above_ceiling": [
-        (lambda: score_warnings(0.981, FLOOR, 0.96, 0.01), lambda: score_warnings(0.98, FLOOR, 0.96, 0.01), ["0.960"])
+        (
+            lambda: score_warnings(0.981, FLOOR, 0.96, 0.01),
+            lambda: score_warnings(0.98, FLOOR, 0.96, 0.01),
+            ["as by chance"],
+        )
     ],
     "constant_features": [
         (lambda: feature_warnings(np.ones((3, 2)), np.ones((4, 2))), lambda: feature_warnings(*spread(1.0)), [])
@@ -134,6 +145,9 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: origin_warnings(side(), side(identity=MODEL, from_file=True)),
             ["human"],
         )
+    ],
+    "rows_not_aligned": [
+        (lambda: text_warnings(aligned(0), aligned(80)), lambda: text_warnings(aligned(0), aligned(50)), ["20 of 100"])
     ],
     "dropped_texts": [
         (lambda: text_warnings(side(dropped=3), OTHER), lambda: text_warnings(side(), OTHER), ["3 empty", "human"])
