@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mauve_metric.api.pipeline import Clustered, cluster
 from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet
@@ -16,11 +16,10 @@ from mauve_metric.features.rows import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frontier, precision_recall, support
 from mauve_metric.measures.frontier import curve_area, divergence_curve
-from mauve_metric.measures.groups import count_groups, design_of, pair_of_groups
+from mauve_metric.measures.groups import count_groups, pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, partition_sets, without_first
-from mauve_metric.quantize.quantizers import num_buckets_of, training_of
+from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, without_first
 from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.results.verdict import judged
@@ -90,11 +89,6 @@ def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
     return jackknife.frontier_band(frontier, config.mauve_scaling_factor, config.confidence_level)
 
 
-KNN_AUTO_ROWS = 10_000  # rows per side up to which nearest neighbours take at most two seconds
-FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
-RUNS_OF_FEW_TEXTS = 5
-
-
 def score_features(
     p: FeatureSet,
     q: FeatureSet,
@@ -113,29 +107,19 @@ def score_features(
     the device to work on in place of the one where the features are. clusterings: see `partition_sets`.
     """
     check_columns({"p_features": p, "q_features": q})
-    config = resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
-    partition = partition_sets(
-        [p.features, q.features], config, run, clusterings=clusterings, groups=[p.groups, q.groups]
-    )
-    return score_partition(p, q, partition, config, quiet, with_learned=with_learned)
+    return score_clustered(cluster([p, q], config, run, clusterings=clusterings), quiet, with_learned=with_learned)
 
 
-def score_partition(
-    p: FeatureSet,
-    q: FeatureSet,
-    partition: Partition,
-    config: MauveConfig,
-    quiet: bool = False,
-    *,
-    with_learned: bool = True,
-) -> MauveResult:
-    """The result of two sides that are partitioned; `config` is without "auto"."""
+def score_clustered(clustered: Clustered, quiet: bool = False, *, with_learned: bool = True) -> MauveResult:
+    """The result of two sides in buckets."""
+    (p, q), config, partition = clustered.sides, clustered.config, clustered.partition
     p_value = None
     if config.permutations and config.quantizer == "classifier":  # which is fitted anew to permuted sides
         aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
         p_value = float(np.mean(aucs >= aucs[0] - 1e-12))
     elif config.permutations:
-        (p_labels, q_labels), k = partition.labels_without_sets, int(config.num_buckets)
+        p_labels, q_labels = partition.labels_without_sets
+        k = int(max(p_labels.max(), q_labels.max())) + 1
         groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
         p_value = resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
     learned = learned_of(p, q, config) if with_learned else None
@@ -177,7 +161,8 @@ def count_runs(
     config: MauveConfig,
 ) -> list[Histograms]:
     """The histograms of P and of the model with this number, from 1, for each clustering."""
-    return [count_labels(run[0], run[number], int(config.num_buckets), *groups) for run in runs]
+    sizes = [max(int(config.num_buckets), *(int(labels.max()) + 1 for labels in run)) for run in runs]
+    return [count_labels(run[0], run[number], k, *groups) for run, k in zip(runs, sizes, strict=True)]
 
 
 def score_buckets(
@@ -227,7 +212,7 @@ def score_buckets(
         *wrapping_warnings(p, q),
         *format_warnings(formats),
     )
-    bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], k, groups, _tested(p_value, config))]
+    bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], groups, _tested(p_value, config))]
     bounds += [] if learned is None else [Bound.of_learned(learned, groups)]
     result = MauveResult(
         **scores._asdict(),
@@ -240,7 +225,9 @@ def score_buckets(
         **_fields_of_learned(learned),
         curve_band=None if estimates.problem is not None else curve_band(histograms, config),
         p_value=p_value,
-        design=design_of(p.groups, q.groups),
+        design=q.design,
+        partners=None if q.dependence is None else q.dependence.partners,
+        pairs_in_step=None if q.dependence is None else q.dependence.in_step,
         num_buckets=k,
         warnings=warnings,
         signature_entries=signature_entries(p, q, config, entries or {}),
@@ -308,7 +295,9 @@ def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict
     groups = histograms.groups
     return {
         f"n_{name}": len(side),
-        f"{name}_prompts": None if groups is None else int((getattr(groups, f"{name}_sizes") > 0).sum()),
+        f"{name}_prompts": None
+        if groups is None or side.design == "independent"
+        else int((getattr(groups, f"{name}_sizes") > 0).sum()),
         f"{name}_dropped": side.dropped,
         f"{name}_truncated": side.truncated,
         f"{name}_stripped": tuple(Stripped(*item) for item in side.stripped.items()),
@@ -324,22 +313,6 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
     found |= {name: getattr(learned, name) for name in ("auc", "auc_ci", "auc_p_value")}
     found |= {f"learned_{name}": tuple(getattr(learned, name).tolist()) for name in ("p_counts", "q_counts")}
     return found | {"mauve_classifier_ci": learned.ci}
-
-
-def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers | None] | None = None) -> MauveConfig:
-    """Replace every "auto" and preset in the config by its value for sets of these sizes, P's first.
-
-    groups: codes of the texts of each set; a bucket then needs ten prompts, since texts of one tell less.
-    """
-    smaller = min(sizes)
-    num_buckets = num_buckets_of(config, *sizes)
-    if config.num_buckets == "auto" and groups is not None:
-        prompts = (size if own is None else len(np.unique(own)) for size, own in zip(sizes, groups, strict=True))
-        num_buckets = min(num_buckets, num_buckets_of(config, *prompts))
-    runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
-    knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
-    training: dict[str, Any] = training_of(config, sum(sizes))
-    return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn, **training)
 
 
 @fitting_threads()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Counts, Integers, Labels
 
-Design = Literal["independent", "aligned", "prompts"]
+Design = Literal["independent", "aligned", "prompts", "found"]
 
 FEWEST_GROUPS = 10  # below, no interval: a variance of so few numbers is too uncertain
 # From `benchmarks/results/coverage_prompts.csv`.

@@ -105,8 +105,12 @@ class MauveResult(SignedResult):
         precision, recall, density, coverage: from nearest neighbours (Kynkäänniemi 2019; Naeem 2020).
         prd_precision, prd_recall, prd_area: of the exact precision-recall curve of the histograms (Sajjadi 2018).
         frechet_distance: of the features, at least 0, lower is better (Heusel 2017).
-        design: of the texts: "independent", "aligned" (row i of both sides answers prompt i) or "prompts" (groups were
-            given). A score of one design does not compare with one of another.
+        design: of the texts: "independent", "aligned" (row i of both sides answers prompt i), "prompts" (groups were
+            given) or "found" (nothing was declared, and texts that share prompts were found from their features or
+            openings). A score of one design does not compare with one of another.
+        partners: model texts that share a prompt with a human text, as declared or found, or are copies of one; None:
+            not looked for. pairs_in_step: share of the pairs found from the features that are in the same row of both
+            sides, in [0, 1]; None if none were found. Under a true "aligned" it is near 1.
         n_p, n_q: number of texts. p_prompts, q_prompts: of prompts, None in the independent design.
         num_buckets: number of buckets of the histograms.
         p_dropped, q_dropped: empty texts left out on request. p_truncated, q_truncated: texts cut to the featurizer's
@@ -157,6 +161,8 @@ class MauveResult(SignedResult):
     prd_area: float
     frechet_distance: float | None
     design: Design
+    partners: int | None
+    pairs_in_step: float | None
     n_p: int
     n_q: int
     p_prompts: int | None

@@ -38,8 +38,8 @@ REASONS += (*dict.fromkeys(LIFTED.values()), "no_interval")
 def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     """Set a result's closeness with its interval, its verdict and the reason for it, from its bounds and warnings.
 
-    "different": the interval of closeness leaves out 1, where equal sets are, and the test by the partition that does
-    so shows a difference. "like human": no test shows one, and one of `SMALL` would have shown in 8 of 10 cases.
+    "different": a test or an interval shows a difference (see `Closeness.shown`). "like human": none does, and one of
+    `SMALL` would have shown in 8 of 10 cases.
     "undecided": more texts would tell. "no verdict": the number cannot be believed.
 
     Args:
@@ -58,7 +58,7 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
         word = "no verdict"
     elif shown:
         word, reason = "different", _first_of(LAYOUT, codes)
-    elif found.ci[1] >= 1 and not found.tested and found.smallest is not None and found.smallest <= SMALL:
+    elif found.ci[1] >= 1 and found.smallest is not None and found.smallest <= SMALL:
         word = "like human"
     else:
         word = "undecided"

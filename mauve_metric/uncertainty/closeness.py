@@ -32,11 +32,14 @@ class Estimates(NamedTuple):
     few_texts_a_bucket: bool = False
 
 
-def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estimates:
+def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, spread: float = 0.0) -> Estimates:
     """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
 
     Each clustering's interval allows for the spread over all of them. Where the sets are more alike than two samples of
     one distribution are on average, the interval is widened by as much (see `intervals.inflated`).
+
+    Args:
+        spread: the least variance of a frontier integral, of learned buckets that were joined (see `Learned`).
     """
     first, groups = runs[0], runs[0].groups
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
@@ -55,7 +58,8 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estim
     for number, of_run in enumerate(scores):
         own_first = np.concatenate([spread[number : number + 1], spread[:number], spread[number + 1 :]])
         variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
-        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]))
+        more = max(spread - intervals.integral_variance(of_run.frontier), 0.0)
+        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]) + more)
         each.append(intervals.inflated(of_run, *found, level) if too_alike else found)
     mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
     few = few_texts_a_bucket(first.p_counts, first.q_counts)
@@ -77,19 +81,19 @@ class Bound:
     Attributes:
         kind: "groups" of similar texts, or the scores of a "classifier".
         labels: for each clustering the bucket of each text of both sides, (n_p,) and (n_q,).
-        num_buckets: k.
         codes: of the groups of texts that are not independent, (n_p,) and (n_q,); None: each text is alone.
         p_value: of a test that both sides have one distribution; None: the interval is the test.
         auc: of the classifier.
+        spread: see `debiased_estimates`.
         featurizer: its name, where there are several; empty for one, and for a classifier of the features of all.
     """
 
     kind: Literal["groups", "classifier"]
     labels: Sequence[tuple[Labels, Labels]]
-    num_buckets: int
     codes: tuple[Integers, Integers] | None
     p_value: float | None = None
     auc: float | None = None
+    spread: float = 0.0
     featurizer: str = ""
 
     @classmethod
@@ -97,12 +101,14 @@ class Bound:
         """The bound by a classifier's scores; an AUC of at most ½ is no difference."""
         p_value = learned.auc_p_value if learned.auc > 0.5 else 1.0
         labels = [(learned.p_labels, learned.q_labels)]
-        return cls("classifier", labels, learned.num_buckets, codes, p_value, learned.auc, featurizer)
+        return cls("classifier", labels, codes, p_value, learned.auc, learned.spread, featurizer)
 
     def estimates(self, config: MauveConfig) -> Estimates:
         """The debiased scores with intervals at the level of a config."""
         codes = self.codes or (None, None)
-        return debiased_estimates([count_labels(*pair, self.num_buckets, *codes) for pair in self.labels], config)
+        sizes = [int(max(p.max(), q.max())) + 1 for p, q in self.labels]
+        runs = [count_labels(*pair, k, *codes) for pair, k in zip(self.labels, sizes, strict=True)]
+        return debiased_estimates(runs, config, self.spread)
 
 
 class Closeness(NamedTuple):
@@ -110,16 +116,15 @@ class Closeness(NamedTuple):
 
     value: in [0, 1]. ci: [lowest of the lows, lowest of the highs] of m intervals at level 1 - α/m: no interval that is
     right for its own partition ends below the true MAUVE with a higher probability than α/m. lowest: number of the
-    sharpest bound. shown: numbers of the bounds that leave out equal sets and whose test shows a difference.
-    tested: whether any test has a p-value of at most α/m. smallest: the distance from 1 that sets of this size would
-    show by any of the bounds in 8 of 10 cases; None without errors.
+    sharpest bound. shown: numbers of the bounds that show a difference: by a test with a p-value of at most α/m, or by
+    an interval that leaves out equal sets, which no test contradicts. smallest: the distance from 1 that sets of this
+    size would show by any of the bounds in 8 of 10 cases; None without errors.
     """
 
     value: float
     ci: tuple[float, float] | None
     lowest: int
     shown: tuple[int, ...]
-    tested: bool
     smallest: float | None
 
 
@@ -127,7 +132,7 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     """The lowest of the bounds with its interval at the level of a config; None for no bound with a value.
 
     >>> labels = np.repeat(np.arange(10), 30)
-    >>> found = closeness_of([Bound("groups", [(labels, labels)], 10, None)], MauveConfig())
+    >>> found = closeness_of([Bound("groups", [(labels, labels)], None)], MauveConfig())
     >>> found.value, found.ci[1], found.shown
     (1.0, 1.0, ())
     """
@@ -142,18 +147,16 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     if found[lowest].mauve is not None:
         ci = min(low for low, _ in ends), min(high for _, high in ends)
     alpha = 1 - config.confidence_level + _ROUNDING
-    p_values = [bound.p_value for bound in bounds]
     apart = [item.mauve is not None and item.mauve.ci[1] < 1 for item in found]
-    shown = [
-        number
-        for number, (is_apart, value) in enumerate(zip(apart, p_values, strict=True))
-        if is_apart and (value is None or value <= alpha)
-    ]
-    tested = any(value is not None and value <= 1 - level + _ROUNDING for value in p_values)
+    shown = []
+    for number, (bound, is_apart) in enumerate(zip(bounds, apart, strict=True)):
+        by_test = bound.p_value is not None and bound.p_value <= 1 - level + _ROUNDING
+        if by_test or (is_apart and (bound.p_value is None or bound.p_value <= alpha)):
+            shown.append(number)
     gaps = []
     for bound, item in zip(bounds, found, strict=True):
         if item.frontier_integral is not None:
             sizes = [len(np.unique(side)) for side in bound.codes] if bound.codes else map(len, bound.labels[0])
             error = item.frontier_integral.stderr
             gaps.append(1 - forecast.score_told_from_one(error, *sizes, config.mauve_scaling_factor, level))
-    return Closeness(float(values[lowest]), ci, lowest, tuple(shown), tested, max(gaps) if gaps else None)
+    return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps) if gaps else None)

@@ -17,7 +17,7 @@ TILTED = np.array([0.19, 0.01] * 5)  # MAUVE .88 against an even histogram
 def bound(rng: np.random.Generator, p: np.ndarray, q: np.ndarray, n: int = 400, p_value: float | None = None) -> Bound:
     """Texts drawn from two histograms; with a p-value those of a classifier."""
     labels = rng.choice(10, n, p=p), rng.choice(10, n, p=q)
-    return Bound("groups" if p_value is None else "classifier", [labels], 10, None, p_value)
+    return Bound("groups" if p_value is None else "classifier", [labels], None, p_value)
 
 
 def test_the_lowest_counts_and_each_interval_has_its_share_of_the_errors() -> None:
@@ -57,7 +57,7 @@ def test_sets_that_are_too_alike_have_a_wider_interval() -> None:
 
 
 def test_few_texts_have_a_value_without_an_interval() -> None:
-    few = Bound("groups", [(np.array([0, 1, 0]), np.array([1, 1, 0]))], 2, None)
+    few = Bound("groups", [(np.array([0, 1, 0]), np.array([1, 1, 0]))], None)
     found = closeness_of([few], CONFIG)
     assert found is not None and found.ci is None and found.smallest is None
-    assert closeness_of([Bound("groups", [(np.array([0]), np.array([0]))], 2, None)], CONFIG) is None
+    assert closeness_of([Bound("groups", [(np.array([0]), np.array([0]))], None)], CONFIG) is None
