@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.features.feature_set import FeatureSet, featurize
+from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts, count_groups
 from mauve_metric.uncertainty.score_warnings import (
@@ -66,7 +66,9 @@ def aligned(moved: int) -> FeatureSet:
     """A set of aligned rows of which the first ones open like those of other rows."""
     opened = np.arange(100, dtype=np.uint64)
     opened[:moved] = np.roll(opened[:moved], 1)
-    return replace(side(first=moved * 1000), opening_hashes=opened, groups=np.arange(100))
+    return replace(
+        side(first=moved * 1000), opening_hashes=opened, groups=np.arange(100), dependence=Dependence("aligned")
+    )
 
 
 def prompts(number: int) -> GroupCounts | None:
@@ -147,7 +149,7 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         )
     ],
     "rows_not_aligned": [
-        (lambda: text_warnings(aligned(0), aligned(80)), lambda: text_warnings(aligned(0), aligned(50)), ["20 of 100"])
+        (lambda: text_warnings(aligned(0), aligned(80)), lambda: text_warnings(aligned(0), aligned(49)), ["20.0 %"])
     ],
     "dropped_texts": [
         (lambda: text_warnings(side(dropped=3), OTHER), lambda: text_warnings(side(), OTHER), ["3 empty", "human"])
