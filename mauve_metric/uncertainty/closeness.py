@@ -136,7 +136,7 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     >>> found.value, found.ci[1], found.shown
     (1.0, 1.0, ())
     """
-    level = 1 - (1 - config.confidence_level) / max(len(bounds), 1)
+    level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
     found = [bound.estimates(replace(config, confidence_level=level)) for bound in bounds]
     values = [item.values[0] if item.values else np.inf for item in found]
     if not np.isfinite(values).any():
@@ -156,7 +156,7 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     gaps = []
     for bound, item in zip(bounds, found, strict=True):
         if item.frontier_integral is not None:
-            sizes = [len(np.unique(side)) for side in bound.codes] if bound.codes else map(len, bound.labels[0])
-            error = item.frontier_integral.stderr
-            gaps.append(1 - forecast.score_told_from_one(error, *sizes, config.mauve_scaling_factor, level))
+            p, q = bound.labels[0] if bound.codes is None else map(np.unique, bound.codes)
+            error, factor = item.frontier_integral.stderr, config.mauve_scaling_factor
+            gaps.append(1 - forecast.score_told_from_one(error, len(p), len(q), factor, level))
     return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps) if gaps else None)
