@@ -270,8 +270,8 @@ def test_the_keys_are_enough_from_the_texts_to_the_files(page: Any) -> None:
 
 TABBED = "() => { document.activeElement.dataset.tabbed = 1; return document.activeElement === document.body; }"
 LEFT_OUT = """() => [...document.querySelectorAll('input, textarea, button, select, summary, a[href]')]
-    .filter(it => it.checkVisibility({visibilityProperty: true, opacityProperty: true}) && it.tabIndex >= 0 && !it.disabled
-        && it.type != 'radio' && !it.dataset.tabbed && it.getBoundingClientRect().width > 0)
+    .filter(it => it.checkVisibility({visibilityProperty: true, opacityProperty: true}) && !it.disabled
+        && it.tabIndex >= 0 && it.type != 'radio' && !it.dataset.tabbed && it.getBoundingClientRect().width > 0)
     .map(it => it.outerHTML.slice(0, 160))"""
 
 
