@@ -97,6 +97,7 @@ def _check_own(path: Path) -> None:
     """
     if not hasattr(os, "getuid"):
         return  # Windows keeps a user's folders from others
+    reached = path.parent.stat().st_mode & 0o011  # whether anybody else comes to the files
     for place in (path.parent, *(path.with_name(FILE_NAME + suffix) for suffix in _FILES)):
         try:
             facts = place.stat()
@@ -104,7 +105,8 @@ def _check_own(path: Path) -> None:
             continue
         if facts.st_uid != os.getuid():
             raise PermissionError(f"{str(place)!r} belongs to another user, who decides what is in it: {_OWN_FOLDER}")
-        if facts.st_mode & 0o002 or (facts.st_mode & 0o020 and not _is_private_group(facts.st_gid)):
+        by_group = facts.st_mode & 0o020 and not _is_private_group(facts.st_gid)
+        if (facts.st_mode & 0o002 or by_group) and (place == path.parent or reached):
             raise PermissionError(f"other users may write to {str(place)!r}: run `chmod go-w` on it, or {_OWN_FOLDER}")
 
 

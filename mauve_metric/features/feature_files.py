@@ -21,7 +21,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
 from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, ParquetFeatures, name_among, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
-from mauve_metric.runtime.checks import check_directory, check_file, check_unpacked, shown
+from mauve_metric.runtime.checks import check_directory, check_file, check_path, check_unpacked, shown
 from mauve_metric.runtime.errors import DamagedFile, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable, written_whole
@@ -158,7 +158,7 @@ def write_features(stored: StoredFeatures, path: str | Path, of_texts: bool = Fa
         TypeError, ValueError: another suffix, or features that are none.
         OSError: the file cannot be written, or `FILE.npy.json` is a file of something else.
     """
-    path = Path(path)
+    path = check_path("path", path)
     suffix = path.suffix.lower()
     if suffix not in (".npz", ".npy", ".parquet"):
         raise ValueError(f"features are written to .npz, .npy or .parquet, got {str(path)!r}")
@@ -218,7 +218,7 @@ def read_features(path: str | Path) -> StoredFeatures:
     Raises:
         FileNotFoundError: there is none. ValueError: it holds something else, or is damaged.
     """
-    path = Path(path)
+    path = check_path("path", path)
     check_file(path)
     features: Features
     if path.suffix.lower() == ".parquet":

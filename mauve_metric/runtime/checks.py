@@ -53,6 +53,13 @@ def quoted(names: Sequence[str], most: int = 8) -> str:
     return found if len(names) <= most else f"{found} and {len(names) - most} more"
 
 
+def check_path(name: str, value: object) -> Path:
+    """The name of a file as a path; `WrongOption` for what names none."""
+    if not isinstance(value, (str, os.PathLike)) or not isinstance(os.fspath(value), str) or not os.fspath(value):
+        raise wrong(name, "the name of a file", value)
+    return Path(value)
+
+
 def check_file(path: Path, before: str = "") -> None:
     """`NoFile` unless there is a file. before: words before the message.
 

@@ -655,6 +655,7 @@ def test_a_cache_that_others_can_have_written_is_not_believed(
         os.chown(place, 12345, 12345)
     else:
         monkeypatch.setattr("mauve_metric.features.cache._is_private_group", lambda number: False)
+        folder.chmod(0o755)
         place.chmod(0o777 if how == "writable by all" else 0o770)
     with pytest.raises(PermissionError, match="name a folder of your own by cache= or MAUVE_METRIC_CACHE"):
         FeatureCache(folder)
