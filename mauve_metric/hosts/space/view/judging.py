@@ -29,6 +29,7 @@ from mauve_metric.hosts.space.view.markup import escape, in_controls, render
 from mauve_metric.measures.judgements.boundary_detection import boundary_points
 from mauve_metric.measures.judgements.judgement_options import SENTENCES
 from mauve_metric.perturbations.pieces import sentences_in
+from mauve_metric.results.plain_text import spreadsheet_text
 
 HUMAN = "human"
 MOST_JUDGED = 200  # rounds, and pairs, that one person may get
@@ -187,7 +188,7 @@ def deal(rater: str, human: TextSet, models: Mapping[str, TextSet]) -> Judging:
 
 
 def table(rows: Sequence[Mapping[str, object]]) -> str:
-    """The rows as CSV, with a header; empty without rows.
+    """The rows as CSV, with a header, no name of which is a formula; empty without rows.
 
     >>> table([{"annotator": "a", "guess": "none"}])
     'annotator,guess\\r\\na,none\\r\\n'
@@ -196,7 +197,9 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     if rows:
         writer = csv.DictWriter(text, list(rows[0]))
         writer.writeheader()
-        writer.writerows(rows)
+        for row in rows:
+            cells = ((key, spreadsheet_text(value) if isinstance(value, str) else value) for key, value in row.items())
+            writer.writerow(dict(cells))
     return text.getvalue()
 
 
