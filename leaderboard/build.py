@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mauve_metric import Histograms, MauveConfig
-from mauve_metric.api.score import debiased_estimates, score_histograms
+from mauve_metric.api.score import score_histograms
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.cross_fitting import auto_learned_buckets
 from mauve_metric.results.plain_text import digits
 from mauve_metric.uncertainty import resampling, score_warnings
+from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.learned_score import debiased
 from mauve_metric.uncertainty.score_warnings import SEVERE

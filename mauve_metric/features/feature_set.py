@@ -24,6 +24,7 @@ from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, as_rows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
+from mauve_metric.measures.groups import Design
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.runtime.checks import check_count, wrong
 from mauve_metric.runtime.devices import resolve_device
@@ -36,6 +37,18 @@ from mauve_metric.texts.sources import TextSource, text_source
 from mauve_metric.texts.wrapping import Stripping
 
 logger = logging.getLogger(__name__)
+
+
+class Dependence(NamedTuple):
+    """Knowledge about texts of a set that are not independent.
+
+    design: declared by the caller, or "found". partners: texts that are in a group with a human text. in_step: share of
+    the pairs that were found from the features whose texts are in the same row of both sets; None if none were found.
+    """
+
+    design: Design
+    partners: int = 0
+    in_step: float | None = None
 
 
 @dataclass(frozen=True)
@@ -59,10 +72,12 @@ class FeatureSet(StoredFeatures):
         groups: the number of the group of each text, (n,), for one call: texts of one number, on either side, share a
             prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
             of a set) keeps those of one number together. Not written by `save`.
+        dependence: what `dependence.with_dependence` found when it completed the groups; None: it has not yet.
     """
 
     from_file: bool = False
     groups: Integers | None = None
+    dependence: Dependence | None = None
 
     def __post_init__(self) -> None:
         """Check what is known of the features, and make arrays of what is known of each text.
@@ -107,6 +122,11 @@ class FeatureSet(StoredFeatures):
 
     def __len__(self) -> int:
         return int(self.features.shape[0])
+
+    @property
+    def design(self) -> Design:
+        """The relation of the texts to each other, as declared or found; "independent" where neither is known."""
+        return "independent" if self.dependence is None else self.dependence.design
 
     @classmethod
     def joined(cls, features: Features, parts: Sequence[StoredFeatures]) -> FeatureSet:

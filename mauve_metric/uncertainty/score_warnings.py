@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts
+from mauve_metric.arrays import Array, Counts, Integers
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import equal_rows, read_in_blocks, some_rows
-from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
+from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts, design_of
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty.blind_spots import blind_spots
 
@@ -39,7 +39,7 @@ UNDECLARED = (  # after what suggests that texts share prompts
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "few_prompts_a_bucket "
     "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
-    "wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
+    "rows_not_aligned wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
@@ -180,6 +180,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Duplicates, shared texts and prompts, lengths."""
     for side, name in ((p, "human"), (q, "model")):
         yield from _side_warnings(side, name)
+    yield from alignment_warnings(p, q)
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = np.isin(q.text_hashes, p.text_hashes)
         if shared.mean() > SHARED_SHARE:
@@ -187,7 +188,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
             yield warn("duplicates_between", {"share": float(shared.mean()), "examples": examples})
         if p.opening_hashes is not None and q.opening_hashes is not None:
             opening = np.isin(q.opening_hashes, p.opening_hashes) & ~shared
-            if opening.mean() > OPENING_SHARE:
+            if opening.mean() > OPENING_SHARE and not is_one_prompt(p.opening_hashes, q.opening_hashes):
                 undeclared = "" if p.groups is not None else UNDECLARED
                 yield warn("shared_prompts", {"share": float(opening.mean())}, undeclared=undeclared)
     if p.lengths is None:
@@ -200,6 +201,26 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     model = float(np.median(q.lengths))
     if max(human, model) > LENGTH_RATIO * min(human, model):
         yield warn("length_mismatch", {"p_median_length": human, "q_median_length": model})
+
+
+def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
+    """Warn of sets that are said to be aligned, whose texts open like those of other rows instead."""
+    if p.opening_hashes is None or q.opening_hashes is None or design_of(p.groups, q.groups) != "aligned":
+        return
+    one, two = (side.opening_hashes[np.argsort(side.groups)] for side in (p, q))
+    in_step, elsewhere = one == two, np.isin(two, one)
+    if elsewhere.mean() > OPENING_SHARE and in_step.sum() < elsewhere.sum() / 2:
+        numbers = {"in_step": int(in_step.sum()), "elsewhere": int((elsewhere & ~in_step).sum()), "pairs": len(one)}
+        yield warn("rows_not_aligned", numbers)
+
+
+def is_one_prompt(*openings: Integers) -> bool:
+    """Return whether all texts open alike: given their one prompt, they are independent.
+
+    >>> is_one_prompt(np.array([7, 7]), np.array([7])), is_one_prompt(np.array([7, 7]), np.array([8]))
+    (True, False)
+    """
+    return len(np.unique(np.concatenate(openings))) == 1
 
 
 def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
@@ -215,7 +236,7 @@ def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
         kept = slice(None) if side.text_hashes is None else np.unique(side.text_hashes, return_index=True)[1]
         _, times = np.unique(side.opening_hashes[kept], return_counts=True)
         share = float(times[times > 1].sum() / len(side.opening_hashes))
-        if share > OPENING_SHARE:
+        if share > OPENING_SHARE and len(times) > 1:
             yield warn("repeated_prompts", {"share": share, "set": name}, undeclared=UNDECLARED)
     share = side.truncated / len(side)
     if share > TRUNCATED_SHARE:
