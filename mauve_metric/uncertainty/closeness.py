@@ -32,14 +32,14 @@ class Estimates(NamedTuple):
     few_texts_a_bucket: bool = False
 
 
-def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, spread: float = 0.0) -> Estimates:
+def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_variance: float = 0.0) -> Estimates:
     """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
 
     Each clustering's interval allows for the spread over all of them. Where the sets are more alike than two samples of
     one distribution are on average, the interval is widened by as much (see `intervals.inflated`).
 
     Args:
-        spread: the least variance of a frontier integral, of learned buckets that were joined (see `Learned`).
+        least_variance: of a frontier integral, of learned buckets that were joined (see `Learned`).
     """
     first, groups = runs[0], runs[0].groups
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
@@ -58,7 +58,7 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, spread: 
     for number, of_run in enumerate(scores):
         own_first = np.concatenate([spread[number : number + 1], spread[:number], spread[number + 1 :]])
         variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
-        more = max(spread - intervals.integral_variance(of_run.frontier), 0.0)
+        more = max(least_variance - intervals.integral_variance(of_run.frontier), 0.0)
         found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]) + more)
         each.append(intervals.inflated(of_run, *found, level) if too_alike else found)
     mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
