@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Features, Integers, TextData
+from mauve_metric.arrays import Array, Features, Integers, TextData
 from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
 from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, check_identity, read_features, write_features
@@ -26,6 +26,7 @@ from mauve_metric.features.rows import CheckedRows, as_rows, check_features, has
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
 from mauve_metric.measures.groups import Design
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.runtime.checks import check_count, wrong
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFeatures, WrongOption
 from mauve_metric.runtime.progress import progress_bar
@@ -77,6 +78,30 @@ class FeatureSet(StoredFeatures):
     from_file: bool = False
     groups: Integers | None = None
     dependence: Dependence | None = None
+
+    def __post_init__(self) -> None:
+        """Check what is known of the features, and make arrays of what is known of each text.
+
+        Raises:
+            WrongOption: a field is not what it should be; it names the field. The features are checked where they are
+                used.
+        """
+        shape = getattr(self.features, "shape", None)
+        for name in (*EACH_TEXT, "groups"):
+            value, dimensions = getattr(self, name), 2 if name == "format_numbers" else 1
+            if value is not None:
+                object.__setattr__(self, name, _one_each(name, value, dimensions, shape[0] if shape else None))
+        for name in ("truncated", "dropped"):
+            object.__setattr__(self, name, check_count(name, getattr(self, name), low=0))
+        stripped = self.stripped
+        if not isinstance(stripped, Mapping) or not all(isinstance(rule, str) for rule in stripped):
+            raise wrong("stripped", "a dict of numbers by the names of rules", stripped)
+        for rule, number in stripped.items():
+            check_count(f"stripped[{rule!r}]", number, low=0)
+        for name, kind in (("origin", str), ("marks", Marks)):
+            value = getattr(self, name)
+            if not isinstance(value, (kind, type(None))):
+                raise wrong(name, f"a {kind.__name__} or None", value)
 
     @classmethod
     def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> FeatureSet:
@@ -133,6 +158,21 @@ class FeatureSet(StoredFeatures):
         texts = b"" if self.text_hashes is None else self.text_hashes.astype("<u8").tobytes()
         fixed = texts and "revision" in (self.identity or {})
         return hashlib.sha256(texts + (b"" if fixed else hash_of_rows(self.features).encode())).hexdigest()[:12]
+
+
+def _one_each(name: str, value: object, dimensions: int, count: int | None) -> Array:
+    """An array with an entry for each text; count: how many there are, None where that is not known."""
+    what = "row of numbers" if dimensions == 2 else "whole number"
+    expected = f"None, or one {what} for each of {'the' if count is None else count} texts"
+    try:
+        found = np.asarray(value)
+    except (ValueError, TypeError, RuntimeError):  # ragged, or a tensor on a GPU
+        raise wrong(name, expected, value) from None
+    if found.ndim != dimensions or found.dtype.kind not in ("iuf" if dimensions == 2 else "iu"):
+        raise wrong(name, expected, value)
+    if count is not None and len(found) != count:
+        raise WrongOption.of(name, f"must be {expected}, got {len(found)}")
+    return found
 
 
 @with_options()
