@@ -49,14 +49,14 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
     c, level = config.mauve_scaling_factor, config.confidence_level
     frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in runs]
     scores = [intervals.debiased_scores(run, c) for run in frontiers]
-    spread = np.array([[run.mauve, run.frontier_integral] for run in scores])
+    values = np.array([[run.mauve, run.frontier_integral] for run in scores])
     problem = intervals.too_few(frontiers[0])
     if problem is not None:
-        return Estimates((float(spread[:, 0].mean()), float(spread[:, 1].mean())), problem=problem)
+        return Estimates((float(values[:, 0].mean()), float(values[:, 1].mean())), problem=problem)
     too_alike = intervals.too_alike(scores)
     each = []
     for number, of_run in enumerate(scores):
-        own_first = np.concatenate([spread[number : number + 1], spread[:number], spread[number + 1 :]])
+        own_first = np.concatenate([values[number : number + 1], values[:number], values[number + 1 :]])
         variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
         more = max(least_variance - intervals.integral_variance(of_run.frontier), 0.0)
         found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]) + more)
