@@ -259,13 +259,15 @@ def score_buckets(
     clusterings = _fields_of_clusterings(scores.mauve, histograms, others, config)
     ceiling = clusterings["mauve_ceiling"], clusterings["mauve_ceiling_std"]
     texts_a_bucket = np.bincount(np.concatenate(first), minlength=k)
-    formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, groups, config.seed)
+    formats = None
+    if learned is not None:
+        formats = check_format(p.format_numbers, q.format_numbers, groups, config.seed, p.unseen_formats or ())
     warnings = (
         *score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket),
         *score_warnings.quantizer_warnings(partition.problems),
         *score_warnings.design_warnings(histograms.groups, estimates.problem, k),
         *wrapping_warnings(p, q),
-        *format_warnings(formats),
+        *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )
     return MauveResult(
         **scores._asdict(),

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.api.compare import compare_features, compare_together
-from mauve_metric.api.compute import with_normalised, with_together
+from mauve_metric.api.compute import with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.opening import check_sides
 from mauve_metric.api.score import resolve_config, score_features, score_partition
+from mauve_metric.api.without_layout import without_layout
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.rows import all_rows
@@ -333,7 +334,7 @@ def score(
     run.stage(0.9, "scoring")
     if len(models) == 1:
         result = score_partition(human, models[0], partition, resolved, quiet=True)
-        result = with_normalised(result, [*map(embedded.kept, (0, 1))], pair_of_groups(*groups), resolved)
+        result = without_layout(result, [*map(embedded.kept, (0, 1))], pair_of_groups(*groups), resolved)
         found: dict[str, Any] = {"results": {next(iter(names)): result}, "comparison": None}
         return Scored(embedded, sides, config, partition, aligned, resolved=resolved, **found)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
