@@ -190,9 +190,15 @@ def score_partition(
         p_value = resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
     learned = learned_of(p, q, config) if with_learned else None
     result = score_buckets(p, q, partition, 1, config, p_value, learned)
-    for warning in () if quiet else result.warnings:
-        logger.warning("%s: %s", warning.code, warning.message)
+    if not quiet:
+        log_warnings(result)
     return result
+
+
+def log_warnings(result: MauveResult) -> None:
+    """Log each warning of a result."""
+    for warning in result.warnings:
+        logger.warning("%s: %s", warning.code, warning.message)
 
 
 def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | None:

@@ -144,6 +144,12 @@ def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
         return job.of_texts("texts", texts)
 
 
+def prompts_of(run: RunOptions) -> tuple[str, ...]:
+    """The prompts that the caller gave, or those in the file that was named."""
+    given = run.prompts or ()
+    return tuple(read_texts(given) if isinstance(given, (str, Path)) else given)
+
+
 Kind = Literal["set", "features", "tokens", "text"]
 
 
@@ -310,14 +316,12 @@ class Featurizing:
 
     def source(self, name: str, data: object, empty_texts: str | None = None) -> TextSource:
         """Texts in any form that `text_source` takes, without what the config takes off them."""
-        given = self.run.prompts or ()
-        prompts = read_texts(given) if isinstance(given, (str, Path)) else tuple(given)
         return text_source(
             name,
             data,
             text_field=self.run.text_field,
             empty_texts=empty_texts or self.config.empty_texts,
-            stripping=Stripping(str(self.config.strip), prompts),
+            stripping=Stripping(str(self.config.strip), prompts_of(self.run)),
         )
 
     def of_texts(self, name: str, data: object) -> FeatureSet:
