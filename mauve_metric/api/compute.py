@@ -10,7 +10,8 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 
 from mauve_metric.api.opening import listed_texts, open_two
-from mauve_metric.api.score import log_warnings, score_features
+from mauve_metric.api.pipeline import cluster
+from mauve_metric.api.score import log_warnings, score_clustered
 from mauve_metric.api.without_layout import layout_warning, without_layout
 from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
@@ -20,9 +21,11 @@ from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, with_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.verdict import bounds_of, judged
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.texts.files import TextFile
+from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.learned_score import Learned, learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
@@ -118,13 +121,14 @@ def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[M
         p_side, q_side = opened.grouped(sides).values()
         check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
         check_same_encoder(p_side.identity, q_side.identity)
-        result = score_features(p_side, q_side, config, True, job.run)
+        clustered = cluster([p_side, q_side], config, job.run)
+        result = score_clustered(clustered, quiet=True)
         if layout_warning(result) is not None:
             texts = [  # None for a stream and for sides without texts
                 listed_texts(job, side) if side.kind == "text" and hasattr(side.content, "__len__") else None
                 for side in opened.sides.values()
             ]
-            result = without_layout(result, texts, pair_of_groups(p_side.groups, q_side.groups), config, job)
+            result = without_layout(result, texts, pair_of_groups(*clustered.groups), config, job)
         if is_first:
             log_warnings(result)
         return result, (p_side, q_side)
@@ -181,16 +185,33 @@ def of_each(
         return score(own, kept, name == first)
 
     found, missing = with_each(named, score_with)
-    result: Any = together(found[first][0], [sets for _, sets in found.values()], job.config)
-    by_featurizer = {name: one for name, (one, _) in found.items()}
-    whole: Scored = replace(result, by_featurizer=by_featurizer, warnings=(*result.warnings, *missing))
-    return whole
+    result: Any = replace(found[first][0], by_featurizer={name: one for name, (one, _) in found.items()})
+    result = replace(result, warnings=(*result.warnings, *missing))
+    return together(result, [sets for _, sets in found.values()], job.config)
 
 
 def with_together(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
-    """Add the learned score of one classifier of the features of all featurizers, if there is one."""
-    found = learned_together(sides, config)
-    return result if found is None else replace(result, together=LearnedScore.of(found))
+    """Judge by all featurizers, with the learned score of one classifier of all their features, if there is one."""
+    return judged_together(result, result.by_featurizer, learned_together(sides, config), sides[0], config)
+
+
+def judged_together(
+    result: MauveResult,
+    each: Mapping[str, MauveResult],
+    learned: Learned | None,
+    sides: Sequence[FeatureSet],
+    config: MauveConfig,
+) -> MauveResult:
+    """Judge a result by the partitions of all featurizers.
+
+    Args:
+        each: the result of the same two sets by each featurizer. learned: of all features together. sides: P and Q.
+    """
+    bounds, together = bounds_of(each), None
+    if learned is not None:
+        bounds = (*bounds, Bound.of_learned(learned, pair_of_groups(sides[0].groups, sides[1].groups)))
+        together = LearnedScore.of(learned)
+    return judged(replace(result, together=together, bounds=bounds), config)
 
 
 def learned_together(sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Learned | None:

@@ -11,6 +11,7 @@ from mauve_metric.features.feature_set import Featurizing
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
 from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.verdict import judged
 from mauve_metric.runtime.errors import one_line
 from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.texts.sources import TextSource
@@ -83,7 +84,7 @@ class _Trial:
         if before is None or after is None:
             return replace(result, normalised_missing="without layout too few different texts are left")
         kept = tuple(item for item in result.warnings if item is not warning)
-        unmoved = replace(result, warnings=kept, normalised_missing=None)
+        unmoved = judged(replace(result, warnings=kept, normalised_missing=None), self._config)
         if not _has_moved(before, after, least):
             return unmoved
         curable = [name for name in names if FORMATS[name].strip not in (None, *self._stripped)]
@@ -104,7 +105,8 @@ class _Trial:
             numbers, weight = {"auc_before": aucs[0], "auc_without": aucs[1]}, min(2 * (aucs[0] - aucs[1]), 1.0)
         who = result.signature_entries.get("featurize_model_name")
         told = format_warning(warning.numbers | numbers, None if who is None else str(who), effect, cure, weight)
-        changed = replace(result, warnings=tuple(told if item is warning else item for item in result.warnings))
+        told_all = tuple(told if item is warning else item for item in result.warnings)
+        changed = judged(replace(result, warnings=told_all), self._config)
         if not is_full:
             return replace(changed, normalised_missing=TWICE)
         return replace(changed, normalised=after, normalised_missing=None)

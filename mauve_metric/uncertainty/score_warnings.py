@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts
+from mauve_metric.arrays import Array, Counts, Hashes
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import equal_rows, read_in_blocks, some_rows
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
@@ -44,7 +44,7 @@ UNDECLARED = (  # after what suggests that texts share prompts
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "echoed_prompts prompts_as_answers unseen_characters few_prompts_a_bucket "
     "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
-    "wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
+    "rows_not_aligned wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
@@ -52,6 +52,7 @@ TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rou
 _DECLARED_WEIGHT = 0.1  # of shared prompts for which intervals and tests allow
 BLURRED = 0.1  # common buckets that lift a score by more hide a difference as large as that between two models
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
+IN_STEP_SHARE = 0.5  # of the texts that belong together: below, the rows are not aligned as the caller says
 NEAR_SHARE = 0.01  # of model texts that nearly repeat a human one: as for equal ones, they lift the score
 COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what models copy from all of the web
 WITHIN_MORE = 0.01  # more near duplicates than the human set has: fewer texts than it seems
@@ -59,6 +60,7 @@ REPEATED_MORE = 0.05  # more tokens in repeated passages than the human set has:
 
 WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is gone: 1 is from one end to the other
     **dict.fromkeys(("constant_features", "nearly_constant_features", "unseen_characters", "prompts_as_answers"), 1.0),
+    "rows_not_aligned": 1.0,
     **dict.fromkeys(("echoed_prompts", "wrapping_in_one_set", "equal_models", "short_references"), 0.9),
     **dict.fromkeys(("shared_prompts", "duplicates_between", "near_duplicates_between", "copied_passages"), 0.8),
     **dict.fromkeys(("no_interval", "above_ceiling", "missing_values", "looping_texts"), 0.7),
@@ -201,6 +203,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Duplicates, shared texts and prompts, lengths."""
     for name, side in _named(p, q):
         yield from _side_warnings(side, name)
+    yield from alignment_warnings(p, q)
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = np.isin(q.text_hashes, p.text_hashes)
         if shared.mean() > SHARED_SHARE:
@@ -208,8 +211,8 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
             yield warn("prompts_as_answers" if shared.mean() >= PROMPTS_SHARE else "duplicates_between", numbers)
         if p.opening_hashes is not None and q.opening_hashes is not None:
             opening = np.isin(q.opening_hashes, p.opening_hashes) & ~shared
-            if opening.mean() > OPENING_SHARE:
-                undeclared = "" if p.groups is not None else UNDECLARED
+            if opening.mean() > OPENING_SHARE and not is_one_prompt(p.opening_hashes, q.opening_hashes):
+                undeclared = "" if q.design != "independent" else UNDECLARED
                 warning = warn("shared_prompts", {"share": float(opening.mean())}, undeclared=undeclared)
                 yield warning if undeclared else warning._replace(weight=_DECLARED_WEIGHT)
     yield from _unseen_warnings(p, q)
@@ -245,6 +248,28 @@ def _length_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
         yield warn("length_mismatch", {"p_median_length": human, "q_median_length": model}, units=units, cure=cure)
 
 
+def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
+    """Warn of sets that are said to be aligned, whose texts belong to those of other rows by openings or features."""
+    if q.design != "aligned" or len(p) != len(q):
+        return
+    shares = [] if q.dependence is None or q.dependence.in_step is None else [q.dependence.in_step]
+    if p.opening_hashes is not None and q.opening_hashes is not None:
+        alike = np.isin(q.opening_hashes, p.opening_hashes)
+        if alike.mean() > OPENING_SHARE:
+            shares.append(float((p.opening_hashes == q.opening_hashes).sum() / alike.sum()))
+    if shares and min(shares) < IN_STEP_SHARE:
+        yield warn("rows_not_aligned", {"share": min(shares)})
+
+
+def is_one_prompt(*openings: Hashes) -> bool:
+    """Return whether all texts open alike: given their one prompt, they are independent.
+
+    >>> is_one_prompt(np.array([7, 7]), np.array([7])), is_one_prompt(np.array([7, 7]), np.array([8]))
+    (True, False)
+    """
+    return len(np.unique(np.concatenate(openings))) == 1
+
+
 def _median_length(side: FeatureSet, units: str) -> float | None:
     """Median length of texts in tokens, or in words, of eight characters each in scripts without blanks."""
     if units == "tokens":
@@ -269,7 +294,7 @@ def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
         kept = slice(None) if side.text_hashes is None else np.unique(side.text_hashes, return_index=True)[1]
         _, times = np.unique(side.opening_hashes[kept], return_counts=True)
         share = float(times[times > 1].sum() / len(side.opening_hashes))
-        if share > OPENING_SHARE:
+        if share > OPENING_SHARE and len(times) > 1:
             yield warn("repeated_prompts", {"share": share, "set": name}, undeclared=UNDECLARED)
     share = side.truncated / len(side)
     if share > TRUNCATED_SHARE:

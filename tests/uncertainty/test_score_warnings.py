@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.features.feature_set import FeatureSet, featurize
+from mauve_metric.features.feature_set import Dependence, FeatureSet, featurize
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts, count_groups
 from mauve_metric.texts.fingerprints import format_numbers
@@ -77,6 +77,15 @@ def answers(number: int, **facts: Any) -> FeatureSet:
     return replace(alone, opening_hashes=opened)
 
 
+def aligned(moved: int) -> FeatureSet:
+    """A set of aligned rows of which the first ones open like those of other rows."""
+    opened = np.arange(100, dtype=np.uint64)
+    opened[:moved] = np.roll(opened[:moved], 1)
+    return replace(
+        side(first=moved * 1000), opening_hashes=opened, groups=np.arange(100), dependence=Dependence("aligned")
+    )
+
+
 def prompts(number: int) -> GroupCounts | None:
     rows = np.arange(number)
     return count_groups(rows % 2, rows % 3, rows, rows, 3)
@@ -126,7 +135,11 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         (lambda: score_warnings(0.504, 0.5, 0.96, 0.01), lambda: score_warnings(0.51, 0.5, 0.96, 0.01), ["0.5000"]),
     ],
     "above_ceiling": [
-        (lambda: score_warnings(0.981, FLOOR, 0.96, 0.01), lambda: score_warnings(0.98, FLOOR, 0.96, 0.01), ["0.960"])
+        (
+            lambda: score_warnings(0.981, FLOOR, 0.96, 0.01),
+            lambda: score_warnings(0.98, FLOOR, 0.96, 0.01),
+            ["as by chance"],
+        )
     ],
     "constant_features": [
         (lambda: feature_warnings(np.ones((3, 2)), np.ones((4, 2))), lambda: feature_warnings(*spread(1.0)), [])
@@ -149,6 +162,9 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: origin_warnings(side(), side(identity=MODEL, from_file=True)),
             ["human"],
         )
+    ],
+    "rows_not_aligned": [
+        (lambda: text_warnings(aligned(0), aligned(80)), lambda: text_warnings(aligned(0), aligned(49)), ["20.0 %"])
     ],
     "dropped_texts": [
         (lambda: text_warnings(side(dropped=3), OTHER), lambda: text_warnings(side(), OTHER), ["3 empty", "human"])
@@ -278,8 +294,8 @@ def test_a_weight_is_that_of_the_code_and_grows_with_the_share() -> None:
     (few,), (many,) = (text_warnings(OTHER, unseen(share)) for share in (0.06, 0.15))
     assert 0 < few.weight < many.weight < WEIGHTS[many.code]
     (undeclared,) = text_warnings(side(openings=50), side(first=1000, openings=50))
-    groups = np.arange(100)
-    (declared,) = text_warnings(side(openings=50, groups=groups), side(first=1000, openings=50, groups=groups))
+    known = {"groups": np.arange(100), "dependence": Dependence("aligned")}
+    (declared,) = text_warnings(side(openings=50, **known), side(first=1000, openings=50, **known))
     assert declared.weight < 0.2 < undeclared.weight
 
 
