@@ -93,11 +93,11 @@ class MauveResult(SignedResult):
             the texts are about (docs/saturation.md). None below ten texts a side.
         auc, auc_ci, auc_p_value: chance that this classifier scores a model's text above a human one, ½ for sets that
             cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
-        format_auc, format_aucs: the same AUC of a classifier that sees only how texts are formatted (length, line
-            breaks, quotation marks and so on), and of each of these alone; None where the texts are not known.
-        normalised: where these tell the two sets apart (warning `format_differs`), the learned score and AUC of the
-            same texts with each run of white space as one blank and in small letters.
-        normalised_missing: why `normalised` is not there although format tells the two sets apart, as one clause.
+        format_auc, format_aucs: the same AUC of a classifier of the layout that the featurizer sees (line breaks,
+            blanks and so on), and of each number of `FORMATS` alone; None where the texts are not known.
+        normalised: where layout moves the score (warning `format_differs`), the learned score and AUC of the same texts
+            without it.
+        normalised_missing: why `normalised` is not there although layout tells the two sets apart, as one clause.
         together: with several featurizers, the learned score and AUC of one classifier of all their features.
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
