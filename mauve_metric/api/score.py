@@ -213,6 +213,9 @@ def score_buckets(
         *format_warnings(formats),
     )
     bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], groups, _tested(p_value, config))]
+    if partition.finer is not None:
+        finer = [(partition.finer[0], partition.finer[number])]
+        bounds.append(Bound("groups", finer, groups, _tested(p_value, config)))
     bounds += [] if learned is None else [Bound.of_learned(learned, groups)]
     result = MauveResult(
         **scores._asdict(),

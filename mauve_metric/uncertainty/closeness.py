@@ -49,14 +49,14 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
     c, level = config.mauve_scaling_factor, config.confidence_level
     frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in runs]
     scores = [intervals.debiased_scores(run, c) for run in frontiers]
-    spread = np.array([[run.mauve, run.frontier_integral] for run in scores])
+    values = np.array([[run.mauve, run.frontier_integral] for run in scores])
     problem = intervals.too_few(frontiers[0])
     if problem is not None:
-        return Estimates((float(spread[:, 0].mean()), float(spread[:, 1].mean())), problem=problem)
+        return Estimates((float(values[:, 0].mean()), float(values[:, 1].mean())), problem=problem)
     too_alike = intervals.too_alike(scores)
     each = []
     for number, of_run in enumerate(scores):
-        own_first = np.concatenate([spread[number : number + 1], spread[:number], spread[number + 1 :]])
+        own_first = np.concatenate([values[number : number + 1], values[:number], values[number + 1 :]])
         variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
         more = max(least_variance - intervals.integral_variance(of_run.frontier), 0.0)
         found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]) + more)
@@ -136,7 +136,7 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     >>> found.value, found.ci[1], found.shown
     (1.0, 1.0, ())
     """
-    level = 1 - (1 - config.confidence_level) / max(len(bounds), 1)
+    level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
     found = [bound.estimates(replace(config, confidence_level=level)) for bound in bounds]
     values = [item.values[0] if item.values else np.inf for item in found]
     if not np.isfinite(values).any():
@@ -156,7 +156,7 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     gaps = []
     for bound, item in zip(bounds, found, strict=True):
         if item.frontier_integral is not None:
-            sizes = [len(np.unique(side)) for side in bound.codes] if bound.codes else map(len, bound.labels[0])
-            error = item.frontier_integral.stderr
-            gaps.append(1 - forecast.score_told_from_one(error, *sizes, config.mauve_scaling_factor, level))
+            p, q = bound.labels[0] if bound.codes is None else map(np.unique, bound.codes)
+            error, factor = item.frontier_integral.stderr, config.mauve_scaling_factor
+            gaps.append(1 - forecast.score_told_from_one(error, len(p), len(q), factor, level))
     return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps) if gaps else None)

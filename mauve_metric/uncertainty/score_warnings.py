@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts, Integers
+from mauve_metric.arrays import Array, Counts, Hashes
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import equal_rows, read_in_blocks, some_rows
-from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts, design_of
+from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty.blind_spots import blind_spots
 
@@ -46,6 +46,7 @@ ROWS_LOOKED_AT = 4096  # of features that are not in memory
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
 BLURRED = 0.1  # common buckets that lift a score by more hide a difference as large as that between two models
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
+IN_STEP_SHARE = 0.5  # of the texts that belong together: below, the rows are not aligned as the caller says
 NEAR_SHARE = 0.01  # of model texts that nearly repeat a human one: as for equal ones, they lift the score
 COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what models copy from all of the web
 WITHIN_MORE = 0.01  # more near duplicates than the human set has: fewer texts than it seems
@@ -204,17 +205,19 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 
 def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
-    """Warn of sets that are said to be aligned, whose texts open like those of other rows instead."""
-    if p.opening_hashes is None or q.opening_hashes is None or design_of(p.groups, q.groups) != "aligned":
+    """Warn of sets that are said to be aligned, whose texts belong to those of other rows by openings or features."""
+    if q.design != "aligned" or len(p) != len(q):
         return
-    one, two = (side.opening_hashes[np.argsort(side.groups)] for side in (p, q))
-    in_step, elsewhere = one == two, np.isin(two, one)
-    if elsewhere.mean() > OPENING_SHARE and in_step.sum() < elsewhere.sum() / 2:
-        numbers = {"in_step": int(in_step.sum()), "elsewhere": int((elsewhere & ~in_step).sum()), "pairs": len(one)}
-        yield warn("rows_not_aligned", numbers)
+    shares = [] if q.dependence is None or q.dependence.in_step is None else [q.dependence.in_step]
+    if p.opening_hashes is not None and q.opening_hashes is not None:
+        alike = np.isin(q.opening_hashes, p.opening_hashes)
+        if alike.mean() > OPENING_SHARE:
+            shares.append(float((p.opening_hashes == q.opening_hashes).sum() / alike.sum()))
+    if shares and min(shares) < IN_STEP_SHARE:
+        yield warn("rows_not_aligned", {"share": min(shares)})
 
 
-def is_one_prompt(*openings: Integers) -> bool:
+def is_one_prompt(*openings: Hashes) -> bool:
     """Return whether all texts open alike: given their one prompt, they are independent.
 
     >>> is_one_prompt(np.array([7, 7]), np.array([7])), is_one_prompt(np.array([7, 7]), np.array([8]))
