@@ -60,6 +60,7 @@ REPEATED_MORE = 0.05  # more tokens in repeated passages than the human set has:
 
 WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is gone: 1 is from one end to the other
     **dict.fromkeys(("constant_features", "nearly_constant_features", "unseen_characters", "prompts_as_answers"), 1.0),
+    "rows_not_aligned": 1.0,
     **dict.fromkeys(("echoed_prompts", "wrapping_in_one_set", "equal_models", "short_references"), 0.9),
     **dict.fromkeys(("shared_prompts", "duplicates_between", "near_duplicates_between", "copied_passages"), 0.8),
     **dict.fromkeys(("no_interval", "above_ceiling", "missing_values", "looping_texts"), 0.7),
