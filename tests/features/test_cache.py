@@ -27,10 +27,11 @@ from mauve_metric import compute_mauve
 from mauve_metric.features import cache, featurize
 from mauve_metric.features import cache as feature_cache
 from mauve_metric.features import cache as feature_cache_module
-from mauve_metric.features.cache import FILE_NAME, LOCK_SECONDS, FeatureCache, cache_folder, max_cache_bytes
+from mauve_metric.features.cache import FILE_NAME, LOCK_SECONDS, FeatureCache, max_cache_bytes
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.feature_set import featurize as featurized
 from mauve_metric.hosts.cli import main as cli
+from mauve_metric.runtime.outputs import cache_folder
 
 
 def keys_of(count: int, start: int = 0) -> list[bytes]:
