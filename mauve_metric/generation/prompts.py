@@ -150,7 +150,8 @@ class PromptSource:
         wanted = self.options.num_samples
         if self._prompts is None:
             return [""] * (known if wanted is None else wanted)
-        texts = list(self._texts("prompts", self._prompts, "keep"))
+        source = text_source("prompts", self._prompts, text_field=self.text_field, empty_texts="keep")
+        texts = list(source.texts)
         if not texts:
             raise ValueError("prompts must hold at least one text, got none")
         return self._as_many(texts)
@@ -159,10 +160,6 @@ class PromptSource:
         """The items, used again up to the number asked for."""
         wanted = self.options.num_samples
         return [items[index % len(items)] for index in range(len(items) if wanted is None else wanted)]
-
-    def _texts(self, name: str, data: Iterable[object], empty_texts: str) -> Iterable[str]:
-        """The texts in anything that `text_source` takes."""
-        return text_source(name, data, text_field=self.text_field, empty_texts=empty_texts).texts
 
     def _wanted_lengths(
         self,
@@ -202,7 +199,8 @@ class PromptSource:
         pairs: list[tuple[Prompt, str]] = []
         short = 0
         at_once = min(_TOKENIZED_AT_ONCE, wanted or _TOKENIZED_AT_ONCE)
-        for text, ids in tokenized(tokenizer, self._texts("dataset", dataset, "drop"), at_once):
+        source = text_source("dataset", dataset, text_field=self.text_field, empty_texts="drop")
+        for text, ids in tokenized(tokenizer, source.texts, at_once):
             size = self.options.prompt_tokens + (bool(ids) and ids[0] == getattr(tokenizer, "bos_token_id", None))
             total = min(len(ids), positions or len(ids), len(ids) if most is None else size + most)
             if total <= size:
@@ -213,6 +211,8 @@ class PromptSource:
             pairs.append((prompt, whole if self.options.include_prompt else whole.removeprefix(prompt.text)))
             if len(pairs) == wanted:
                 break
+        if source.dropped:
+            logger.warning("dataset: %d empty texts are left out", source.dropped)
         if short:
             logger.warning("dataset: %d texts are left out, they have no token beyond the prompt's", short)
         if not pairs:

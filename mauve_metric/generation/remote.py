@@ -40,7 +40,8 @@ class openai_server:  # called as a function
             top_k. What is not given, the server decides. With a seed, prompt i gets seed + i.
 
     Attributes:
-        failures: of the last call: the reason for each prompt that failed, by its number.
+        failures: of the last call: the reason for each prompt that failed, by its place. unreachable: whether the last
+            call ended because no prompt could be answered.
 
     Returns:
         A function from prompts to texts in their order, None for a prompt that failed.
@@ -85,19 +86,25 @@ class openai_server:  # called as a function
         self._concurrency = check_count("concurrency", concurrency)
         self._retries = check_count("retries", retries, low=0)
         self.failures: dict[int, str] = {}
+        self.unreachable = False
         self._named = f"model={self.model!r}" + "".join(f", {name}={it!r}" for name, it in self.settings.items())
         self.__qualname__ = f"openai_server({self._named})"  # the signature entry
 
     def __repr__(self) -> str:
         return f"openai_server({self.url!r}, {self._named})"
 
-    def __call__(self, prompts: Sequence[str | Conversation]) -> list[str | None]:
+    def __call__(self, prompts: Sequence[str | Conversation], numbers: Sequence[int] | None = None) -> list[str | None]:
         """The text of each prompt; None for one that failed.
+
+        numbers: of the prompts, for their seeds; None: from 0.
 
         Raises:
             ValueError, TypeError: a prompt is none. OSError: no text came for any prompt.
         """
         openai, requests = import_openai(), [self._request(number, prompt) for number, prompt in enumerate(prompts)]
+        for request, number in zip(requests, range(len(requests)) if numbers is None else numbers, strict=True):
+            if isinstance(request["extra_body"].get("seed"), int):
+                request["extra_body"]["seed"] += number
         self.failures = {}
         if not requests:
             return []
@@ -136,7 +143,7 @@ class openai_server:  # called as a function
                 found = [future.result() for future in waiting]
             finally:  # do not wait for the rest if the user interrupts
                 pool.shutdown(wait=False, cancel_futures=True)
-        self.failures = dict(sorted(self.failures.items()))
+        self.failures, self.unreachable = dict(sorted(self.failures.items())), lost
         if not self.failures:
             return found
         named = "; ".join(f"prompt {number}: {reason}" for number, reason in [*self.failures.items()][:_NAMED])
@@ -149,10 +156,7 @@ class openai_server:  # called as a function
 
     def _request(self, number: int, prompt: object) -> dict[str, Any]:
         """The arguments of the request for one prompt."""
-        settings = dict(self.settings)
-        if isinstance(settings.get("seed"), int):
-            settings["seed"] = int(str(settings["seed"])) + number
-        request: dict[str, Any] = {"model": self.model, "extra_body": settings}
+        request: dict[str, Any] = {"model": self.model, "extra_body": dict(self.settings)}
         if isinstance(prompt, str) and not self._chat:
             return {**request, "prompt": prompt}
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt

@@ -1,10 +1,13 @@
-"""A tiny language model and its tokenizer."""
+"""A tiny language model and its tokenizer, and a server that answers."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from answering import KEY, Answers
 
 
 @pytest.fixture
@@ -19,3 +22,16 @@ def tokenizer(tiny_gpt2: str) -> Any:
     import transformers
 
     return transformers.AutoTokenizer.from_pretrained(tiny_gpt2)
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server = Answers()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
