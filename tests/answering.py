@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import random
 import threading
 import time
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -24,6 +27,7 @@ class Answers(ThreadingHTTPServer):
         self.times: dict[str, list[float]] = {}
         self.busy = self.busiest = 0
         self.lock = threading.Lock()
+        self.ended, self.elsewhere = threading.Event(), ""
 
     @property
     def url(self) -> str:
@@ -46,6 +50,10 @@ class Handler(BaseHTTPRequestHandler):
             server.times.setdefault(prompt, []).append(time.monotonic())
             server.busy += 1
             server.busiest = max(server.busiest, server.busy)
+        if prompt.split()[:1] == ["hostile"]:
+            with contextlib.suppress(OSError):  # the client hangs up
+                self._attack(prompt.split()[1])
+            return
         time.sleep(random.Random(prompt).uniform(0, 0.03))
         status, headers, answer = self._answer(prompt, server.tried[prompt])
         with server.lock:
@@ -56,6 +64,37 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
+
+    def _attack(self, kind: str) -> None:
+        """Answer as no server should, for as long as the client listens."""
+        headers: dict[str, str] = {}
+        body, status = b'{"choices": [{"text": "a"}]}', 200
+        if kind == "nested":
+            body = b"[" * 200_000
+        elif kind == "half":
+            body = b'{"choices": [{"text": "\\ud800"}]}'
+        elif kind == "sent":
+            status, headers = 307, {"Location": self.server.elsewhere + "/v1/completions"}
+        elif kind == "escapes":
+            status, body = 400, b'{"error": {"message": "\\u001b[2J\\u0007 gone"}}'
+        elif kind == "packed":
+            body, headers = gzip.compress(b'{"choices": [' + b" " * 10**8), {"Content-Encoding": "gzip"}
+        if kind == "headers":
+            while not self.server.ended.wait(0.02):
+                self.wfile.write(b"H")
+                self.wfile.flush()
+        self.send_response(status)
+        for name, value in (
+            {} if kind in ("bytes", "endless") else {"Content-Length": str(len(body))} | headers
+        ).items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        while kind == "bytes" and not self.server.ended.wait(0.02):
+            self.wfile.write(b" ")
+        while kind == "endless":
+            self.wfile.write(b" " * 2**16)
+        self.wfile.write(body)
 
     def _answer(self, prompt: str, tried: int) -> tuple[int, dict[str, str], object]:
         word = prompt.split()[0] if prompt.split() else ""
@@ -81,3 +120,18 @@ class Handler(BaseHTTPRequestHandler):
             text = "" if word == "empty" else None
         choice: dict[str, Any] = {"text": text} if "completions" in self.path and "chat" not in self.path else {}
         return 200, {}, {"choices": [choice or {"message": {"role": "assistant", "content": text}}]}
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[Answers]:
+    """A server that answers until the context ends."""
+    server = Answers()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.ended.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -19,10 +19,12 @@ from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.verdict import bounds_of, judged
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.sources import TextSource
+from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.learned_score import Learned, learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -182,16 +184,33 @@ def of_each(
         return score(own, kept, name == first)
 
     found, missing = with_each(named, score_with)
-    result: Any = together(found[first][0], [sets for _, sets in found.values()], job.config)
-    by_featurizer = {name: one for name, (one, _) in found.items()}
-    whole: Scored = replace(result, by_featurizer=by_featurizer, warnings=(*result.warnings, *missing))
-    return whole
+    result: Any = replace(found[first][0], by_featurizer={name: one for name, (one, _) in found.items()})
+    result = replace(result, warnings=(*result.warnings, *missing))
+    return together(result, [sets for _, sets in found.values()], job.config)
 
 
 def with_together(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
-    """Add the learned score of one classifier of the features of all featurizers, if there is one."""
-    found = learned_together(sides, config)
-    return result if found is None else replace(result, together=LearnedScore.of(found))
+    """Judge by all featurizers, with the learned score of one classifier of all their features, if there is one."""
+    return judged_together(result, result.by_featurizer, learned_together(sides, config), sides[0], config)
+
+
+def judged_together(
+    result: MauveResult,
+    each: Mapping[str, MauveResult],
+    learned: Learned | None,
+    sides: Sequence[FeatureSet],
+    config: MauveConfig,
+) -> MauveResult:
+    """Judge a result by the partitions of all featurizers.
+
+    Args:
+        each: the result of the same two sets by each featurizer. learned: of all features together. sides: P and Q.
+    """
+    bounds, together = bounds_of(each), None
+    if learned is not None:
+        bounds = (*bounds, Bound.of_learned(learned, pair_of_groups(sides[0].groups, sides[1].groups)))
+        together = LearnedScore.of(learned)
+    return judged(replace(result, together=together, bounds=bounds), config)
 
 
 def learned_together(sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Learned | None:

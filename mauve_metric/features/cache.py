@@ -74,6 +74,41 @@ def open_cache(cache: bool | str | Path) -> FeatureCache | None:
         return None
 
 
+def _check_own(path: Path) -> None:
+    """Refuse a cache that another user can have written: its features would be believed.
+
+    Raises:
+        PermissionError: another user owns its folder or one of its files, or may write to it.
+    """
+    if not hasattr(os, "getuid"):
+        return  # Windows keeps a user's folders from others
+    reached = path.parent.stat().st_mode & 0o011  # whether anybody else comes to the files
+    for place in (path.parent, *(path.with_name(FILE_NAME + suffix) for suffix in _FILES)):
+        try:
+            facts = place.stat()
+        except FileNotFoundError:
+            continue
+        if facts.st_uid != os.getuid():
+            raise PermissionError(f"{str(place)!r} belongs to another user, who decides what is in it: {_OWN_FOLDER}")
+        by_group = facts.st_mode & 0o020 and not _is_private_group(facts.st_gid)
+        if (facts.st_mode & 0o002 or by_group) and (place == path.parent or reached):
+            raise PermissionError(f"other users may write to {str(place)!r}: run `chmod go-w` on it, or {_OWN_FOLDER}")
+
+
+def _is_private_group(number: int) -> bool:
+    """Return whether a group is that of this user alone, which many systems give the user's name."""
+    import grp
+    import pwd
+
+    try:
+        return grp.getgrgid(number).gr_name == pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return False
+
+
+_OWN_FOLDER = "name a folder of your own by cache= or MAUVE_METRIC_CACHE"
+
+
 class FeatureCache:
     """A store of features by key; use it as a context, so that its file is closed.
 
@@ -86,7 +121,8 @@ class FeatureCache:
     logged as warnings, the last ones once. Folders that are made and the files in them are for their user alone.
 
     Raises:
-        OSError: the file cannot be opened, or looked after, at all, or it is a database of another program.
+        OSError: the file cannot be opened, or looked after, at all, or it is a database of another program; another
+            user owns file or folder, or may write to them.
     """
 
     def __init__(self, folder: str | Path | None = None, max_bytes: int | None = None) -> None:
@@ -94,6 +130,7 @@ class FeatureCache:
         self.max_bytes = max_cache_bytes() if max_bytes is None else max_bytes
         self.path.parent.parent.mkdir(parents=True, exist_ok=True)
         self.path.parent.mkdir(mode=0o700, exist_ok=True)  # a folder that is there stays as it is
+        _check_own(self.path)
         self._connection: sqlite3.Connection | None = None
         self._patience = LOCK_SECONDS
         self._told: set[str] = set()  # operations with a logged failure

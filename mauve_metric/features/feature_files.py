@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import os
 import sys
 import zipfile
@@ -20,7 +21,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
 from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, ParquetFeatures, name_among, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
-from mauve_metric.runtime.checks import check_directory, check_file, shown
+from mauve_metric.runtime.checks import check_directory, check_file, check_path, check_unpacked, shown
 from mauve_metric.runtime.errors import DamagedFile, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable, written_whole
@@ -157,7 +158,7 @@ def write_features(stored: StoredFeatures, path: str | Path, of_texts: bool = Fa
         TypeError, ValueError: another suffix, or features that are none.
         OSError: the file cannot be written, or `FILE.npy.json` is a file of something else.
     """
-    path = Path(path)
+    path = check_path("path", path)
     suffix = path.suffix.lower()
     if suffix not in (".npz", ".npy", ".parquet"):
         raise ValueError(f"features are written to .npz, .npy or .parquet, got {str(path)!r}")
@@ -217,11 +218,12 @@ def read_features(path: str | Path) -> StoredFeatures:
     Raises:
         FileNotFoundError: there is none. ValueError: it holds something else, or is damaged.
     """
-    path = Path(path)
+    path = check_path("path", path)
     check_file(path)
     features: Features
     if path.suffix.lower() == ".parquet":
         source, file = path, ParquetFeatures(path)
+        check_unpacked(path, 4 * math.prod(file.shape))
         features, content = np.concatenate(list(file.blocks())), file.metadata
     else:
         with path.open("rb") as opened:
@@ -262,6 +264,7 @@ def _read_npz(path: Path) -> StoredFeatures:
                 expected = "must hold one array or one called 'features'"
                 raise ValueError(f"{path} {expected}, it holds {one_line(', '.join(arrays))}")
             member = file.getinfo(f"{wanted}.npy")
+            check_unpacked(path, member.file_size)
             with file.open(member) as opened:
                 npy_header(str(path), cast("BinaryIO", opened), member.file_size)
         with np.load(path, allow_pickle=False) as loaded:

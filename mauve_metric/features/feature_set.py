@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Features, Integers, TextData
+from mauve_metric.arrays import Array, Features, Integers, TextData
 from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
 from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, check_identity, read_features, write_features
@@ -24,7 +24,9 @@ from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, as_rows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
+from mauve_metric.measures.groups import Design
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.runtime.checks import check_count, wrong
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFeatures, WrongOption
 from mauve_metric.runtime.progress import progress_bar
@@ -35,6 +37,18 @@ from mauve_metric.texts.sources import TextSource, text_source
 from mauve_metric.texts.wrapping import Stripping
 
 logger = logging.getLogger(__name__)
+
+
+class Dependence(NamedTuple):
+    """Knowledge about texts of a set that are not independent.
+
+    design: declared by the caller, or "found". partners: texts that are in a group with a human text. in_step: share of
+    the pairs that were found from the features whose texts are in the same row of both sets; None if none were found.
+    """
+
+    design: Design
+    partners: int = 0
+    in_step: float | None = None
 
 
 @dataclass(frozen=True)
@@ -58,10 +72,36 @@ class FeatureSet(StoredFeatures):
         groups: the number of the group of each text, (n,), for one call: texts of one number, on either side, share a
             prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
             of a set) keeps those of one number together. Not written by `save`.
+        dependence: what `dependence.with_dependence` found when it completed the groups; None: it has not yet.
     """
 
     from_file: bool = False
     groups: Integers | None = None
+    dependence: Dependence | None = None
+
+    def __post_init__(self) -> None:
+        """Check what is known of the features, and make arrays of what is known of each text.
+
+        Raises:
+            WrongOption: a field is not what it should be; it names the field. The features are checked where they are
+                used.
+        """
+        shape = getattr(self.features, "shape", None)
+        for name in (*EACH_TEXT, "groups"):
+            value, dimensions = getattr(self, name), 2 if name == "format_numbers" else 1
+            if value is not None:
+                object.__setattr__(self, name, _one_each(name, value, dimensions, shape[0] if shape else None))
+        for name in ("truncated", "dropped"):
+            object.__setattr__(self, name, check_count(name, getattr(self, name), low=0))
+        stripped = self.stripped
+        if not isinstance(stripped, Mapping) or not all(isinstance(rule, str) for rule in stripped):
+            raise wrong("stripped", "a dict of numbers by the names of rules", stripped)
+        for rule, number in stripped.items():
+            check_count(f"stripped[{rule!r}]", number, low=0)
+        for name, kind in (("origin", str), ("marks", Marks)):
+            value = getattr(self, name)
+            if not isinstance(value, (kind, type(None))):
+                raise wrong(name, f"a {kind.__name__} or None", value)
 
     @classmethod
     def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> FeatureSet:
@@ -82,6 +122,11 @@ class FeatureSet(StoredFeatures):
 
     def __len__(self) -> int:
         return int(self.features.shape[0])
+
+    @property
+    def design(self) -> Design:
+        """The relation of the texts to each other, as declared or found; "independent" where neither is known."""
+        return "independent" if self.dependence is None else self.dependence.design
 
     @classmethod
     def joined(cls, features: Features, parts: Sequence[StoredFeatures]) -> FeatureSet:
@@ -113,6 +158,21 @@ class FeatureSet(StoredFeatures):
         texts = b"" if self.text_hashes is None else self.text_hashes.astype("<u8").tobytes()
         fixed = texts and "revision" in (self.identity or {})
         return hashlib.sha256(texts + (b"" if fixed else hash_of_rows(self.features).encode())).hexdigest()[:12]
+
+
+def _one_each(name: str, value: object, dimensions: int, count: int | None) -> Array:
+    """An array with an entry for each text; count: how many there are, None where that is not known."""
+    what = "row of numbers" if dimensions == 2 else "whole number"
+    expected = f"None, or one {what} for each of {'the' if count is None else count} texts"
+    try:
+        found = np.asarray(value)
+    except (ValueError, TypeError, RuntimeError):  # ragged, or a tensor on a GPU
+        raise wrong(name, expected, value) from None
+    if found.ndim != dimensions or found.dtype.kind not in ("iuf" if dimensions == 2 else "iu"):
+        raise wrong(name, expected, value)
+    if count is not None and len(found) != count:
+        raise WrongOption.of(name, f"must be {expected}, got {len(found)}")
+    return found
 
 
 @with_options()

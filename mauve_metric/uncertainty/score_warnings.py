@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts
+from mauve_metric.arrays import Array, Counts, Hashes
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import equal_rows, read_in_blocks, some_rows
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
@@ -39,13 +39,14 @@ UNDECLARED = (  # after what suggests that texts share prompts
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "few_prompts_a_bucket "
     "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
-    "wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
+    "rows_not_aligned wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
 BLURRED = 0.1  # common buckets that lift a score by more hide a difference as large as that between two models
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
+IN_STEP_SHARE = 0.5  # of the texts that belong together: below, the rows are not aligned as the caller says
 NEAR_SHARE = 0.01  # of model texts that nearly repeat a human one: as for equal ones, they lift the score
 COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what models copy from all of the web
 WITHIN_MORE = 0.01  # more near duplicates than the human set has: fewer texts than it seems
@@ -180,6 +181,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Duplicates, shared texts and prompts, lengths."""
     for side, name in ((p, "human"), (q, "model")):
         yield from _side_warnings(side, name)
+    yield from alignment_warnings(p, q)
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = np.isin(q.text_hashes, p.text_hashes)
         if shared.mean() > SHARED_SHARE:
@@ -187,7 +189,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
             yield warn("duplicates_between", {"share": float(shared.mean()), "examples": examples})
         if p.opening_hashes is not None and q.opening_hashes is not None:
             opening = np.isin(q.opening_hashes, p.opening_hashes) & ~shared
-            if opening.mean() > OPENING_SHARE:
+            if opening.mean() > OPENING_SHARE and not is_one_prompt(p.opening_hashes, q.opening_hashes):
                 undeclared = "" if p.groups is not None else UNDECLARED
                 yield warn("shared_prompts", {"share": float(opening.mean())}, undeclared=undeclared)
     if p.lengths is None:
@@ -200,6 +202,28 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     model = float(np.median(q.lengths))
     if max(human, model) > LENGTH_RATIO * min(human, model):
         yield warn("length_mismatch", {"p_median_length": human, "q_median_length": model})
+
+
+def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
+    """Warn of sets that are said to be aligned, whose texts belong to those of other rows by openings or features."""
+    if q.design != "aligned" or len(p) != len(q):
+        return
+    shares = [] if q.dependence is None or q.dependence.in_step is None else [q.dependence.in_step]
+    if p.opening_hashes is not None and q.opening_hashes is not None:
+        alike = np.isin(q.opening_hashes, p.opening_hashes)
+        if alike.mean() > OPENING_SHARE:
+            shares.append(float((p.opening_hashes == q.opening_hashes).sum() / alike.sum()))
+    if shares and min(shares) < IN_STEP_SHARE:
+        yield warn("rows_not_aligned", {"share": min(shares)})
+
+
+def is_one_prompt(*openings: Hashes) -> bool:
+    """Return whether all texts open alike: given their one prompt, they are independent.
+
+    >>> is_one_prompt(np.array([7, 7]), np.array([7])), is_one_prompt(np.array([7, 7]), np.array([8]))
+    (True, False)
+    """
+    return len(np.unique(np.concatenate(openings))) == 1
 
 
 def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
@@ -215,7 +239,7 @@ def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
         kept = slice(None) if side.text_hashes is None else np.unique(side.text_hashes, return_index=True)[1]
         _, times = np.unique(side.opening_hashes[kept], return_counts=True)
         share = float(times[times > 1].sum() / len(side.opening_hashes))
-        if share > OPENING_SHARE:
+        if share > OPENING_SHARE and len(times) > 1:
             yield warn("repeated_prompts", {"share": share, "set": name}, undeclared=UNDECLARED)
     share = side.truncated / len(side)
     if share > TRUNCATED_SHARE:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from answering import KEY, Answers
+from answering import KEY, Answers, serving
 
 
 @pytest.fixture
@@ -28,10 +27,5 @@ def tokenizer(tiny_gpt2: str) -> Any:
 def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    server = Answers()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving() as server:
+        yield server

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import logging
+import os
 import pickle
+import re
+import signal
+import threading
+import time
 from typing import Any
 
 import pytest
-from answering import KEY, Answers
+from answering import KEY, Answers, serving
 from samples import HUMAN, ngrams
 
 from mauve_metric import evaluate_model
@@ -142,3 +148,71 @@ def test_a_model_behind_a_server_is_evaluated(answers: Answers) -> None:
     )
     assert result.n_q == len(HUMAN)
     assert "generation:mauve_metric.generation.remote.openai_server(model='m', max_tokens=128, temp" in result.signature
+
+
+HOSTILE = {
+    "nested": r"not of the protocol, or without text \(RecursionError\)",
+    "half": r"not of the protocol, or without text \(UnicodeEncodeError\)",
+    "endless": "OpenAIError: the answer is longer than [0-9]+ bytes: max_tokens sets",
+    "packed": "OpenAIError: the answer is compressed, which was not asked for",
+    "sent": "the server sends prompts on to 'http://127.0.0.1:[0-9]+/v1/completions', not done",
+    "escapes": r"BadRequestError: Error code: 400 - \\x1b\[2J\\x07 gone",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_answer_costs_no_other_text(answers: Answers, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    write = openai_server(answers.url, model="m", retries=1, concurrency=1)
+    with serving() as other:
+        answers.elsewhere = other.url
+        assert write(["fine", f"hostile {kind}", "also fine"]) == ["…fine", None, "…also fine"]
+        assert not other.requests
+    assert re.search(HOSTILE[kind], write.failures[1]), write.failures[1]
+    assert all(record.getMessage().isprintable() for record in caplog.records)
+
+
+@pytest.mark.parametrize("kind", ["bytes", "headers"])
+def test_the_time_limit_is_one_of_the_whole_answer(answers: Answers, kind: str) -> None:
+    write = openai_server(answers.url, model="m", timeout=0.5, retries=1)
+    with pytest.raises(OSError, match=r"any of 1 prompts .*APITimeoutError: Request timed out"):
+        write([f"hostile {kind}"])
+
+
+def test_an_answer_as_long_as_its_tokens_is_read(answers: Answers) -> None:
+    prompt = "long " + "é" * 300_000
+    assert openai_server(answers.url, model="m", max_tokens=300)([prompt]) == [f"…{prompt}"]
+
+
+def test_what_came_is_kept_and_only_the_rest_is_asked_for_again(answers: Answers) -> None:
+    write = openai_server(answers.url, model="m", retries=0)
+    assert write(["fine", "twice a", "b"]) == ["…fine", None, "…b"] and write.texts == {0: "…fine", 2: "…b"}
+    assert write.resume() == ["…fine", None, "…b"]
+    assert write.resume() == ["…fine", "…twice a", "…b"] and write.failures == {}
+    assert write.resume() == ["…fine", "…twice a", "…b"]
+    assert answers.tried == {"fine": 1, "twice a": 3, "b": 1}
+    assert write(["fine"]) == ["…fine"] and answers.tried["fine"] == 2  # a new call asks for everything
+
+
+def test_an_interrupt_keeps_what_came(answers: Answers) -> None:
+    write = openai_server(answers.url, model="m", concurrency=1, timeout=3600.0)
+    thread = threading.Thread(target=_interrupt_once, args=(answers,))
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        write(["a", "b", "hostile bytes", "c"])
+    thread.join()
+    assert write.texts == {0: "…a", 1: "…b"}
+    assert "c" not in answers.tried
+
+
+def _interrupt_once(answers: Answers) -> None:
+    """Interrupt the main thread as Ctrl-C does, once the server has got the third prompt."""
+    while "hostile bytes" not in answers.tried:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_server_is_asked_where_an_event_loop_runs(answers: Answers) -> None:
+    async def notebook() -> list[str | None]:
+        return openai_server(answers.url, model="m")(["a"])
+
+    assert asyncio.run(notebook()) == ["…a"]

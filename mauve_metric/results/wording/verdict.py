@@ -30,16 +30,15 @@ _ROUNDING = 1e-9  # of a p-value, which is a fraction, and of a level
 
 WITHHELD = {  # warnings that contradict any verdict, with the reason
     "shared_prompts": "the two sets share prompts, for which the interval and the test do not allow",
-    "above_ceiling": "the score is above what two samples of one distribution give, so that the texts of the two sets "
-    "are not independent",
     "constant_features": "all features are equal",
     "nearly_constant_features": "the features differ by rounding only",
     "wrapping_in_one_set": "one set has layout that the other has not, and the score may be of that",
+    "rows_not_aligned": "the rows are not aligned, as they are said to be",
     "short_references": "the human texts are a few words long, and MAUVE is not for such texts",
 }
 # These make a classifier's p-value too large, not too small: a text's partner of the other side is among those that its
 # classifier was fitted to.
-TOO_CAREFUL = ("shared_prompts", "above_ceiling")
+TOO_CAREFUL = ("shared_prompts",)
 LIFTED = {  # warnings that contradict a verdict of no visible difference, with the reason
     "duplicates_between": "texts of the model are in the human set too, which lifts the score",
     "near_duplicates_between": "texts of the model nearly repeat human ones, which lifts the score",
