@@ -15,7 +15,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mauve_metric.arrays import Array
+from mauve_metric.arrays import Array, Floats
 from mauve_metric.features.feature_files import StoredFeatures
 from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, folder_of, identity_digest
 from mauve_metric.options import MauveConfig
@@ -50,8 +50,9 @@ DELETE FROM features WHERE key IN
 """
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)  # the second: SQLite quotes a damaged definition in its message
 _DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # others: locked, full, forbidden
-_FORM = "1"  # of the notes; another one finds nothing of the old
-_NOTE = np.dtype([("key", f"V{_KEY_BYTES}"), ("length", "<u4"), ("cut", "u1")])  # of a text; stored as its bytes
+_FORM = "2"  # of the notes; another one finds nothing of the old
+# Of a text; stored as its bytes.
+_NOTE = np.dtype([("key", f"V{_KEY_BYTES}"), ("length", "<u4"), ("cut", "u1"), ("unseen", "<f8")])
 Answer = TypeVar("Answer")
 
 
@@ -360,28 +361,43 @@ class KnownTexts:
         features = [feature for feature in found if feature is not None]
         if len(features) < len(texts):
             return None
-        identity = {"model": self._model, **json.loads(known.tobytes())}
-        return StoredFeatures(np.stack(features), identity, rows["length"].astype(np.int64), int(rows["cut"].sum()))
+        facts = json.loads(known.tobytes())
+        return StoredFeatures(
+            np.stack(features),
+            {"model": self._model, **facts["identity"]},
+            rows["length"].astype(np.int64),
+            int(rows["cut"].sum()),
+            unseen=rows["unseen"].astype(np.float64),
+            unseen_formats=frozenset(facts["unseen_formats"]),
+        )
 
     def remember(
         self,
         identity: dict[str, str],
+        unseen_formats: Iterable[str],
         texts: Sequence[str],
         ids: Sequence[Sequence[int]],
         cut: Sequence[bool],
+        unseen: Floats,
     ) -> None:
         """Note texts whose features are in the cache.
 
         Args:
-            identity: of the encoder. texts, ids, cut: the texts, their token ids, and whether these were cut.
+            identity: of the encoder. unseen_formats: see `FeatureSet`. texts, ids, cut: the texts, their token ids, and
+                whether these were cut. unseen: share of each text's characters without a token, (n,).
         """
         digest = identity_digest(identity)
         notes = np.array(
-            [(token_key(digest, row), len(row), is_cut) for row, is_cut in zip(ids, cut, strict=True)], _NOTE
+            [
+                (token_key(digest, row), len(row), is_cut, share)
+                for row, is_cut, share in zip(ids, cut, unseen, strict=True)
+            ],
+            _NOTE,
         )
         self._store.put([self._key(text) for text in texts], notes.view(np.uint8).reshape(len(texts), -1))
         nameless = {key: value for key, value in identity.items() if key != "model"}
-        content = np.frombuffer(json.dumps(nameless).encode(), dtype=np.uint8)
+        facts = {"identity": nameless, "unseen_formats": sorted(unseen_formats)}
+        content = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
         self._store.put([self._key(None)], content[None])
 
     def _key(self, text: str | None) -> bytes:

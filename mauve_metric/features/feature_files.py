@@ -33,7 +33,7 @@ _FORMAT = "mauve_metric features 1"
 _MARK = b'"format": "mauve_metric features'
 _HASH = "features_hash"  # in FILE.npy.json, which numpy.save leaves behind when it writes other features to FILE.npy
 _KINDS = {"lengths": np.int64, "text_hashes": np.uint64, "opening_hashes": np.uint64}
-EACH_TEXT = (*_KINDS, "format_numbers")  # fields of `StoredFeatures` with an entry for each text
+EACH_TEXT = (*_KINDS, "format_numbers", "unseen")  # fields of `StoredFeatures` with an entry for each text
 _CHECKSUM = "checksum"  # of all else that is known about the features
 
 logger = logging.getLogger(__name__)
@@ -54,6 +54,8 @@ class StoredFeatures:
     stripped: Mapping[str, int] = field(default_factory=dict)
     origin: str | None = None
     format_numbers: Floats | None = field(default=None, repr=False)
+    unseen: Floats | None = field(default=None, repr=False)
+    unseen_formats: frozenset[str] | None = None
 
 
 def _meta(stored: StoredFeatures) -> dict[str, Any]:
@@ -67,6 +69,8 @@ def _meta(stored: StoredFeatures) -> dict[str, Any]:
         "stripped": dict(stored.stripped),
         "marks": None if marks is None else {"wrapped": dict(marks.wrapped), "texts": marks.texts},
         "origin": stored.origin,
+        "unseen": None if stored.unseen is None else stored.unseen.tolist(),
+        "unseen_formats": None if stored.unseen_formats is None else sorted(stored.unseen_formats),
         **{name: None if (value := getattr(stored, name)) is None else value.tolist() for name in _KINDS},
     }
 
@@ -111,8 +115,10 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
             openings = marks.get("openings")
             words = None if openings is None else {tuple(map(sys.intern, some)): int(count) for some, count in openings}
             values["marks"] = Marks(_counts(marks["wrapped"]), words, int(marks["texts"]))
-        formats = meta.get("format_numbers")
-        values["format_numbers"] = None if formats is None else np.array(formats, dtype=np.float64)
+        for name in ("format_numbers", "unseen"):
+            values[name] = None if meta.get(name) is None else np.array(meta[name], dtype=np.float64)
+        names = meta.get("unseen_formats")
+        values["unseen_formats"] = None if names is None else frozenset(map(str, names))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DamagedFile(f"{path} is damaged: the facts about the features are not complete ({error!r})") from error
     for name in EACH_TEXT:

@@ -118,7 +118,7 @@ class Closeness(NamedTuple):
     right for its own partition ends below the true MAUVE with a higher probability than α/m. lowest: number of the
     sharpest bound. shown: numbers of the bounds that show a difference: by a test with a p-value of at most α/m, or by
     an interval that leaves out equal sets, which no test contradicts. smallest: the distance from 1 that sets of this
-    size would show by any of the bounds in 8 of 10 cases; None without errors.
+    size would show by either kind of bound in 8 of 10 cases; None without errors.
     """
 
     value: float
@@ -153,10 +153,11 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
         by_test = bound.p_value is not None and bound.p_value <= 1 - level + _ROUNDING
         if by_test or (is_apart and (bound.p_value is None or bound.p_value <= alpha)):
             shown.append(number)
-    gaps = []
+    gaps: dict[str, float] = {}
     for bound, item in zip(bounds, found, strict=True):
         if item.frontier_integral is not None:
             p, q = bound.labels[0] if bound.codes is None else map(np.unique, bound.codes)
             error, factor = item.frontier_integral.stderr, config.mauve_scaling_factor
-            gaps.append(1 - forecast.score_told_from_one(error, len(p), len(q), factor, level))
-    return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps) if gaps else None)
+            gap = 1 - forecast.score_told_from_one(error, len(p), len(q), factor, level)
+            gaps[bound.kind] = min(gap, gaps.get(bound.kind, 1.0))
+    return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps.values(), default=None))
