@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -184,6 +185,31 @@ class PromptSource:
         tokens = [len(ids) for _, ids in tokenized(tokenizer, human)]
         inside = self.scores_prompt(model, prompts) and self._prompts is not None
         return [max(1, tokens[index % len(tokens)] - (len(row) if inside else 0)) for index, row in enumerate(rows)]
+
+    def cut_to_length(
+        self,
+        texts: Sequence[str],
+        model: LanguageModel,
+        tokenizer: PreTrainedTokenizerBase,
+        prompts: Sequence[Prompt],
+    ) -> list[str]:
+        """The human texts, text i cut to the most tokens that the scored text of prompt i can have.
+
+        They stay whole where they themselves give the lengths, and unless `cut_references` is True.
+        """
+        limits = (self.options.max_new_tokens, self.settings.max_new_tokens, self.settings.max_length)
+        if self.options.cut_references is not True or limits == (None, None, None):
+            return list(texts)
+        begins = self.scores_prompt(model, prompts) and self._prompts is not None
+        start = getattr(tokenizer, "bos_token_id", None)
+        sizes = [
+            prompt.new_tokens + (len(prompt.ids) - (prompt.ids[:1] == (start,)) if begins else 0) for prompt in prompts
+        ]
+        rows = token_ids(tokenizer, texts, special=False)
+        return [
+            text if len(row) <= size else decode(tokenizer, row[:size])
+            for text, row, size in zip(texts, rows, itertools.cycle(sizes), strict=False)
+        ]
 
     # --- the beginnings of texts ----------------------------------------------------------------------------------
 

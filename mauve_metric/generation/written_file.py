@@ -30,7 +30,7 @@ def check_new(path: str | Path) -> Path:
     return target
 
 
-def save_texts(path: str | Path, texts: Iterable[WrittenText], decoder: str, seed: int) -> None:
+def save_written(path: str | Path, texts: Iterable[WrittenText], decoder: str, seed: int) -> None:
     """Write texts as JSON lines with prompt, text, decoder, seed and tokens, atomically.
 
     Raises:
@@ -114,7 +114,7 @@ class JobFile:
 
     def finish(self, output: Path, decoder: str, seed: int) -> None:
         """Write the output in the order of the numbers, and delete the unfinished file."""
-        save_texts(output, [self.texts[number] for number in sorted(self.texts)], decoder, seed)
+        save_written(output, [self.texts[number] for number in sorted(self.texts)], decoder, seed)
         self.path.unlink(missing_ok=True)
 
 
