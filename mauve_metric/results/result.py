@@ -48,6 +48,19 @@ class Stripped(NamedTuple):
     texts: int
 
 
+class WrittenText(NamedTuple):
+    """A text that a model wrote for a score.
+
+    prompt: what it continues or answers, "" for none. continuation: what was written. text: what is scored, with or
+    without the prompt. tokens: how many were written; None where that is not known.
+    """
+
+    prompt: str
+    continuation: str
+    text: str
+    tokens: int | None
+
+
 class LearnedScore(NamedTuple):
     """A score on learned buckets with the AUC of its classifier, and their intervals."""
 
@@ -128,6 +141,7 @@ class MauveResult(SignedResult):
         learned_p_counts, learned_q_counts: human and model texts in each bucket of `mauve_classifier`, (k,), from the
             most human to the most model-like.
         learned: buckets and ranks of each text by the classifier (see `uncertainty.learned_score.Learned`).
+        texts: of `evaluate_model`, what the model wrote, empty texts too; else empty.
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in
             `to_dict`.
     """
@@ -205,6 +219,7 @@ class MauveResult(SignedResult):
     learned_p_counts: tuple[int, ...] | None = None
     learned_q_counts: tuple[int, ...] | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
+    texts: tuple[WrittenText, ...] = field(default=(), repr=False, metadata={"in_dict": False})
     bounds: tuple[Bound, ...] = field(default=(), repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
