@@ -383,7 +383,7 @@ class RunOptions(CheckedFields):
     text_field: str | None = _texts(
         None,
         or_none(_column),
-        "field or column of the texts; unset: 'text' or the only one",
+        "field or column of the texts; unset: found by its name and its values",
         metavar="NAME",
         common=True,
     )

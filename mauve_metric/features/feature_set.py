@@ -301,7 +301,7 @@ class Featurizing:
     def source(self, name: str, data: object, empty_texts: str | None = None) -> TextSource:
         """Texts in any form that `text_source` takes, without what the config takes off them."""
         given = self.run.prompts or ()
-        prompts = read_texts(given) if isinstance(given, (str, Path)) else tuple(given)
+        prompts = read_texts(given, side="prompt") if isinstance(given, (str, Path)) else tuple(given)
         return text_source(
             name,
             data,

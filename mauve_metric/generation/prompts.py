@@ -162,7 +162,7 @@ class PromptSource:
 
     def _texts(self, name: str, data: Iterable[object], empty_texts: str) -> Iterable[str]:
         """The texts in anything that `text_source` takes."""
-        return text_source(name, data, text_field=self.text_field, empty_texts=empty_texts).texts
+        return text_source(name, data, text_field=self.text_field, empty_texts=empty_texts, side="prompt").texts
 
     def _wanted_lengths(
         self,

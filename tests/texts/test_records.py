@@ -36,7 +36,7 @@ def test_json_that_python_cannot_hold_is_named(
 def test_dotted_paths(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", '{"doc": {"story": "s1"}, "x": 1}\n{"doc": {"story": "s2"}, "x": 1}\n')
     assert read_texts(path, "doc.story") == ["s1", "s2"]
-    with pytest.raises(ValueError, match=r"a.jsonl, line 1 has no field 'doc.tale'; 'doc' has 'story'"):
+    with pytest.raises(ValueError, match=r"a.jsonl, line 1 has no field 'doc.tale'; 'doc' has 'story' \('s1'\)"):
         read_texts(path, "doc.tale")
     path = write(tmp_path / "b.jsonl", '{"a.b": "s1", "a": {"b": "no"}}\n')
     assert read_texts(path, "a.b") == ["s1"]

@@ -18,7 +18,7 @@ from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
-from mauve_metric.texts.files import TextFile
+from mauve_metric.texts.files import TextFile, split_field
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
@@ -70,7 +70,8 @@ def check_output_files(options: argparse.Namespace) -> None:
         check_can_be_written(path)
     read = [given[name] for name in _READ if name in given]
     listed = [item for value in read for item in (value if isinstance(value, list) else [value])]
-    inputs = [path for item in listed if isinstance(item, str) and (path := named_file(item)[1]) not in ("", "-")]
+    paths = [split_field(named_file(item)[1])[0] for item in listed if isinstance(item, str)]
+    inputs = [path for path in paths if path not in ("", "-")]
     check_outputs(outputs, [*inputs, *(f"{path}.json" for path in inputs if path.lower().endswith(".npy"))])
     if "plot" in given or "report" in given:
         import_altair()
@@ -103,7 +104,7 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
     from mauve_metric.features.feature_files import is_feature_file
     from mauve_metric.features.feature_set import FeatureSet
 
-    if is_feature_file(path):
+    if is_feature_file(split_field(path)[0]):
         if getattr(options, "prompt_field", None) is not None:
             raise ValueError(f"--prompt-field needs texts with fields, got features in {path!r}: use --aligned")
         return FeatureSet.load(path)
@@ -114,6 +115,7 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
         prediction_field=getattr(options, "prediction_field", None),
         filter=options.filter,
         prompt_field=getattr(options, "prompt_field", None),
+        encoding=options.encoding,
     )
 
 
@@ -183,7 +185,7 @@ def model_names(paths: Sequence[str]) -> list[str]:
     ['gpt2-1.5', 'phi']
     """
     parts: list[tuple[str, ...]] = []
-    for path in paths:
+    for path in (split_field(path)[0] for path in paths):
         folder = _folder_of_model(path) or (Path(path) if os.path.isdir(path) else None)
         of_file = ("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path)
         parts.append(of_file if folder is None else folder.parts)
@@ -206,9 +208,10 @@ def named_file(argument: str) -> tuple[str | None, str]:
     """
     parts = argument.split("=")
     splits = [("=".join(parts[:place]), "=".join(parts[place:])) for place in range(1, len(parts))]
-    if not splits or os.path.exists(argument):
+    if not splits or os.path.exists(split_field(argument)[0]):
         return None, argument
-    name, path = next((split for split in splits if split[1] == "-" or os.path.exists(split[1])), splits[0])
+    exists = (split for split in splits if split[1] == "-" or os.path.exists(split_field(split[1])[0]))
+    name, path = next(exists, splits[0])
     return (name.strip() or None), path
 
 
