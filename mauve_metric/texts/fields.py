@@ -221,7 +221,10 @@ def _longest(fields: list[Field]) -> Choice:
     if first.role == "" and first.words < _FEWEST_WORDS:
         return Choice(first.path, None, _doubt(fields), first.role)
     close = [field for field in others if first.words < _CLOSE * field.words and field.values != first.values]
-    return Choice(first.path, None, _doubt([first, *close]) if close else "", first.role)
+    if not close:
+        return Choice(first.path, None, "", first.role)
+    close = sorted([field for field in fields if field in (first, *close)], key=lambda field: "rejected" in field.path)
+    return Choice(close[0].path, None, _doubt(close), close[0].role)
 
 
 def _doubt(fields: Sequence[Field]) -> str:

@@ -454,7 +454,8 @@ class TextFile:
             texts = [harness_target(text, record) for text, record in zip(texts, rows, strict=True)]
         known, named = choice.known, self._own.get(side) is not None
         title = f" ({self.title})" if known is not None else ""
-        said = f"{self.name}: {_count(texts)} from `{field}`{title}"
+        headless = "" if rows.columns[:1] != ["1"] else ", a column by its number as there is no line of names"
+        said = f"{self.name}: {_count(texts)} from `{field}`{title}{headless}"
         origin = None
         if self.format is not None or named or (self._text_field is None and len(self.fields) > 1 and field != "text"):
             name = "records" if self.format is None else self.format.name

@@ -149,7 +149,7 @@ def _widths(content: str, delimiter: str) -> Iterator[int]:
 
 
 def table_in_lines(content: str, name: str) -> Rows | None:
-    """The rows of lines that are a table without an ending that says so; None for lines of text.
+    """Parse lines that are a table though no ending tells; None for lines of text.
 
     Known by tabs: as many in each line. By other marks: names of columns in the first line, values in most others.
 

@@ -279,6 +279,20 @@ def test_folders(tmp_path: Path) -> None:
         TextFile(tmp_path)
 
 
+def test_shards(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"part-{number}.jsonl").write_text(
+            f'{{"id": {number}, "text": "Text {number}."}}\n', encoding="utf-8"
+        )
+    assert read_texts(tmp_path) == ["Text 0.", "Text 1.", "Text 2."]
+    assert TextFile(tmp_path).side("prediction").said == f"{tmp_path}: 3 texts from `text`"
+    write(tmp_path / "trainer_log.jsonl", '{"loss": 1}\n')
+    with pytest.raises(
+        ValueError, match=r"holds files with other fields, first .*trainer_log\.jsonl: give its own name"
+    ):
+        read_texts(tmp_path)
+
+
 def test_a_filter_of_a_file_without_filters(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.csv"):
         path = write(tmp_path / name, WRITERS[Path(name).suffix](TEXTS))

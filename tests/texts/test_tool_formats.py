@@ -152,6 +152,43 @@ def test_chat_records_without_an_answer(tmp_path: Path) -> None:
         TextFile(path).side("prediction").check_filled()
 
 
+def test_empty_texts_that_are_no_silence_are_named(tmp_path: Path) -> None:
+    call = [{"role": "user", "content": "q"}, {"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}]
+    path = jsonl(tmp_path / "a.jsonl", [{"messages": turns("One.")}, {"messages": call}])
+    with pytest.raises(
+        ValueError, match=r"line 2: the text in 'messages' calls a tool and says nothing, as are 1 of 2"
+    ):
+        TextFile(path).side("prediction").check_filled()
+    (tmp_path / "a.csv").write_text("id,output\n1,A long text here.\n2,nan\n3,Another text.\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a\.csv, line 3: the text in 'output' is the word 'nan', a missing value"):
+        TextFile(tmp_path / "a.csv").side("prediction").check_filled()
+    assert read_texts(tmp_path / "a.csv") == ["A long text here.", "", "Another text."]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            {"response": {"status_code": 500, "body": {"error": {"message": "overload"}}}, "error": None},
+            "status 500: .*overload",
+        ),
+        ({"result": {"type": "errored", "error": {"type": "overloaded"}}}, "overloaded"),
+    ],
+)
+def test_a_failed_request_of_a_batch_is_said(row: Any, message: str, tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "a.jsonl", [{"custom_id": "b", **row}])
+    with pytest.raises(ValueError, match=f"a.jsonl, line 1: the request failed: {message}"):
+        read_texts(path)
+
+
+def test_models_in_one_column_are_told_apart(tmp_path: Path) -> None:
+    rows = [{"source_id": "1", "model": m, "attack": "none", "generation": f"{m} says so."} for m in ("human", "gpt2")]
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    with pytest.raises(ValueError, match=r"of model 'human', 'gpt2': choose one with filter, such as --filter human"):
+        read_texts(path)
+    assert read_texts(path, filter="gpt2") == ["gpt2 says so."]
+
+
 def test_a_record_of_two_formats_is_of_the_more_special_one(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "a.jsonl", [{"label": "a", "predict": "b", "messages": turns("c")}])
     assert both(path) == (["a"], ["b"])
