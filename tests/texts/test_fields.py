@@ -110,7 +110,8 @@ def row(layout: str, number: int) -> Any:
 ONE_SIDE = (
     "AlpacaEval,Alpaca,MT-bench,ShareGPT,Anthropic batch,OpenAI batch,OpenAI batch of responses,Gemini batch,"
     "Bedrock batch,vLLM,vLLM benchmark,UltraChat,ContrastiveDecoding,RAID,Hugging Face pipeline,Ollama,Ollama chat,"
-    "Anthropic message,GPT-2 output dataset,Dolly,LMSYS,WildBench,Arena-Hard,HumanEval,of no tool; German,of no tool; unknown names,"
+    "Anthropic message,GPT-2 output dataset,Dolly,LMSYS,WildBench,Arena-Hard,HumanEval,"
+    "of no tool; German,of no tool; unknown names,"
     "a question in text,a class beside,a judgement beside,a name and a date beside"
 ).split(",")
 BOTH = "HC3,SimCTG,M4,LlamaFactory,DeepEval,Ragas,LangSmith,an answer beside an output".split(",")
