@@ -53,7 +53,7 @@ class NoFile(CodedError, FileNotFoundError):
 class UnknownEnding(CodedError, ValueError):
     """The ending of a file says how it is read; this ending, or folder, is of no known kind.
 
-    Rename or convert it: `.jsonl`, `.json`, `.txt`, `.csv`, `.tsv` and `.parquet` for texts, `.npy`, `.npz` and
+    Rename or convert it: `.jsonl`, `.json`, `.txt`, `.csv`, `.tsv`, `.xlsx` and `.parquet` for texts, `.npy`, `.npz` and
     `.parquet` for features.
     """
 
@@ -61,8 +61,8 @@ class UnknownEnding(CodedError, ValueError):
 class NoSuchField(CodedError, ValueError):
     """No field or column of a file is known to hold the texts, or the one that was named is not there.
 
-    Name it by `--text-field NAME` (`text_field=`); `doc.story` is a field inside another one. For a file with both
-    sides give `--reference-field` and `--prediction-field`.
+    Name it by `FILE:NAME` or `--text-field NAME` (`text_field=`); `doc.story` is a field inside another one. For other
+    names on each side give `--reference-field` and `--prediction-field`.
     """
 
 
