@@ -338,6 +338,11 @@ class TextFile:
         """The fields of texts, with their first values; none for lines and lists of texts."""
         return [] if self._source is None else text_fields(self._source.sample)
 
+    def first_rows(self, most: int) -> list[Mapping[str, object]]:
+        """The first records as their fields of texts; none of lines and lists of texts."""
+        rows = self._rows(*(field.path for field in self.fields)) if self.fields else ()
+        return [record.value for record in rows[:most] if isinstance(record.value, Mapping)]
+
     @property
     def columns(self) -> list[str]:
         """The fields of the format that was recognised, the model's first."""

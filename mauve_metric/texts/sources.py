@@ -56,9 +56,9 @@ def text_source(
 
     Args:
         name: the argument's name, for errors.
-        data: a list, tuple, numpy array, pandas or polars column or frame, pyarrow array, `datasets.Dataset` or
-            one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other iterator
-            (streamed).
+        data: a list, tuple, numpy array, pandas or polars column or frame, pyarrow array or table, `datasets.Dataset`
+            or one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other
+            iterator (streamed).
         text_field: the field of a `Dataset` or a frame; None: see `choose`.
         empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
             all too, and makes a list of a stream.
@@ -124,6 +124,10 @@ def _plain_column(name: str, data: Any, text_field: str | None, side: Role) -> A
         columns = list(data.columns)
         field = _field(name, columns, text_field, lambda: data.head(LOOKED_AT).to_dict("records"), side)
         return [_text(name, field, value) for value in data[_column(field, columns)].tolist()]
+    if hasattr(data, "schema") and hasattr(data, "column") and hasattr(data, "num_rows"):  # a table or batch of pyarrow
+        columns = data.schema.names
+        field = _field(name, columns, text_field, lambda: data.slice(0, LOOKED_AT).to_pylist(), side)
+        return [_text(name, field, value) for value in data.column(_column(field, columns)).to_pylist()]
     convert = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)  # of pyarrow, of numpy and pandas
     return data if convert is None else convert()
 

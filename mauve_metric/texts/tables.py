@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from mauve_metric.runtime.checks import is_bool, quoted
+from mauve_metric.runtime.checks import check_unpacked, is_bool, quoted
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, SeveralTexts, one_line
 from mauve_metric.runtime.optional_imports import import_datasets, import_openpyxl, import_parquet
 from mauve_metric.texts.fields import LOOKED_AT, role_of
@@ -229,7 +229,7 @@ def parquet_rows(path: Path, fields: Collection[str] | None = None, most: int | 
         path: of the file. fields: paths that are needed; None: all. most: rows, and then only `_SAMPLE_BYTES` of them.
     """
     values: list[object] = []
-    size, (names, batches) = 0, parquet_batches(path, fields, 1024 if most is None else 1)
+    size, (names, batches) = 0, parquet_batches(path, fields, 256 if most is None else 1)
     for num_bytes, rows in batches:
         values += rows
         size += num_bytes
@@ -258,6 +258,7 @@ def parquet_batches(
         batches = file.iter_batches(columns=kept, batch_size=batch_size)
 
     def each() -> Iterator[tuple[int, list[dict[str, object]]]]:
+        unpacked = 0
         with raw:
             while True:
                 with reading_parquet(path):
@@ -265,7 +266,12 @@ def parquet_batches(
                     rows = [] if batch is None else batch.to_pylist()
                 if batch is None:
                     return
-                yield batch.nbytes, rows
+                size = max(
+                    batch.nbytes, sum(len(value) for row in rows for value in row.values() if isinstance(value, str))
+                )
+                unpacked += size  # the file's own account leaves out how often a text is repeated
+                check_unpacked(path, unpacked)
+                yield size, rows
 
     return names, each()
 
