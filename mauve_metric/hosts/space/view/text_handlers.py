@@ -244,4 +244,6 @@ def _columns(side: TextSet | None) -> dict[str, object]:
     """The choice of a column, if there is one."""
     if side is None or len(side.columns) < 2 or side.kind != "file":
         return gr.update(visible=False)
-    return gr.update(choices=list(side.columns), value=side.column, visible=True)
+    return gr.update(
+        choices=list(zip(side.examples or side.columns, side.columns, strict=True)), value=side.column, visible=True
+    )
