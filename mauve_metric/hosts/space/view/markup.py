@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jinja2
@@ -23,7 +23,7 @@ from mauve_metric.results.plain_text import cell, digits, percent
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer, evidence, words
 from mauve_metric.results.wording.answer import featurizers_table
-from mauve_metric.results.wording.spelling import ALIGNED, PAGE
+from mauve_metric.results.wording.spelling import PAGE
 from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, learned_ranking, learned_sentence, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -118,13 +118,20 @@ def headline(result: MauveResult | Comparison) -> str:
     """The answer, severe warnings, the highest score in large letters and a bar for each featurizer or model."""
     values = first_screen(result)
     if isinstance(result, MauveResult):
-        unsaid = result.design == "independent" and result.n_p == result.n_q
-        advised = unsaid and any(warning.code == "shared_prompts" for warning in result.warnings)
-        advice = f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
-        values["why"] = f"{answer.reasons_why(result)} {advice if advised else ''}".strip()
+        values["why"] = answer.reasons_why(result)
         if result.mauve_debiased is None:
             values["scale"] = words.headline(result).reading
     return _headline(**values)
+
+
+def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
+    """Return whether a verdict asks if row i of all sets answers prompt i."""
+    return any(
+        result.design == "independent"
+        and result.n_p == result.n_q
+        and any(warning.code == "shared_prompts" for warning in result.warnings)
+        for result in results
+    )
 
 
 def _headline(**values: Any) -> str:
