@@ -32,6 +32,7 @@ GROUPS = {
     "duplication": "Copies within a set and of the human texts. A model that copies its references scores MAUVE 1.",
 }
 _TESTS_OF_SCORES = {
+    "closeness": "uncertainty/test_closeness.py",
     "mauve": "api/test_compute.py",
     "mauve_debiased": "uncertainty/test_jackknife.py",
     "mauve_classifier": "uncertainty/test_learned_score.py",

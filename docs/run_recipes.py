@@ -99,10 +99,8 @@ def main(wheel: str) -> int:
         for recipe in recipes_of(PAGE.read_text(encoding="utf-8")):
             ours = [name for name in recipe.packages if name in names]
             if len(ours) != 1 or not recipe.program:
-                print(
-                    f"{recipe.title}: not run, {'installs nothing' if recipe.program else 'no code to run here'}",
-                    flush=True,
-                )
+                reason = "installs nothing" if recipe.program else "no code to run here"
+                print(f"{recipe.title}: not run, {reason}", flush=True)
                 continue
             if ours[0] not in bases:
                 bases[ours[0]] = make_environment(Path(work, f"base{len(bases)}"), [names[ours[0]]])

@@ -180,6 +180,32 @@ def test_features_are_scored_without_torch_and_transformers() -> None:
     assert "pip install 'mauve_metric[texts]'" in missing
 
 
+def test_a_missing_optional_package_is_named_wherever_it_is_needed() -> None:
+    code = """if True:
+        import importlib, pkgutil, sys
+        from pathlib import Path
+        optional = "torch transformers tokenizers accelerate evaluate datasets gradio gradio_client altair vl_convert "
+        optional += "ray openai datasketch choix torchmetrics lightning lm_eval inspect_ai lighteval"
+        sys.modules.update(dict.fromkeys(optional.split()))
+        sys.path.insert(0, str(Path.cwd()))
+        import mauve_metric
+        names = [module.name for module in pkgutil.walk_packages(mauve_metric.__path__, "mauve_metric.")]
+        calls = [(name, lambda name=name: importlib.import_module(name)) for name in [*names, "app"]]
+        calls += [(name, lambda name=name: getattr(mauve_metric, name)) for name in mauve_metric.__all__]
+        calls += [("*", lambda: exec("from mauve_metric import *", {}))]
+        for name, call in calls:
+            try:
+                call()
+            except ImportError as error:
+                print(name, getattr(error, "code", None), error)
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    said = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert {"MauveCallback", "*", "app", "mauve_metric.metric", "mauve_metric.hosts.space"} <= set(said)
+    assert "compute_mauve" not in said and "mauve_metric.results" not in said
+    assert [line for line in said.values() if " no_package " not in line or "pip install '" not in line] == []
+
+
 def test_the_long_description_has_no_header_and_no_relative_link(monkeypatch: pytest.MonkeyPatch) -> None:
     interface = types.SimpleNamespace(MetadataHookInterface=object)  # hatchling is there only while pip builds
     monkeypatch.setitem(sys.modules, "hatchling.metadata.plugin.interface", interface)

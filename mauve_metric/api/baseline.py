@@ -9,7 +9,8 @@ from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.api.score import resolve_config, score_histograms
+from mauve_metric.api.pipeline import resolve_config
+from mauve_metric.api.score import score_histograms
 from mauve_metric.arrays import Array, Counts, FeatureData, Floats, TextData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.rows import all_rows

@@ -13,26 +13,29 @@ from typing import Unpack
 import numpy as np
 
 from mauve_metric.api import score
-from mauve_metric.api.compute import learned_together, of_each
+from mauve_metric.api.compute import judged_together, learned_together, of_each
 from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.opening import check_sides, open_several
+from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
 from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
+from mauve_metric.api.without_layout import without_layout
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.lexical.phrases import Readable
-from mauve_metric.measures.groups import design_of, pair_of_groups
+from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
-from mauve_metric.quantize.partition import Partition, partition_sets, without_first
+from mauve_metric.quantize.partition import without_first
 from mauve_metric.results.comparison import Comparison, Difference, OwnScore
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty import forecast, intervals
+from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.differences import JointErrors, design_effect, difference_of, joint_errors
 from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
@@ -120,8 +123,14 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
     }
     ranking, differences = _by_learned_score(found, [side.groups for side in sets[0]], config)
     models = {
-        name: result if (own := found[name]) is None else replace(result, together=LearnedScore.of(own))
-        for name, result in comparison.models.items()
+        name: judged_together(
+            result,
+            {label: one.models[name] for label, one in comparison.by_featurizer.items()},
+            found[name],
+            (sets[0][0], sets[0][number]),
+            config,
+        )
+        for number, (name, result) in enumerate(comparison.models.items(), start=1)
     }
     return replace(comparison, models=models, together_ranking=ranking, together_differences=differences)
 
@@ -136,20 +145,26 @@ def _compare_one(
     config, buckets = job.config, buckets if is_first else 0
     with job:
         read = read_sides(job, opened)
-    check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
-    (human, human_texts), *reads = read.values()
-    models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
-    comparison = compare_features(
-        human,
-        models,
-        config,
-        run=job.run,
-        readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
-        buckets=buckets,
-        texts=texts,
-        subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
-    )
-    return comparison, [human, *models.values()]
+        check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
+        (human, human_texts), *reads = read.values()
+        models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
+        comparison = compare_features(
+            human,
+            models,
+            config,
+            run=job.run,
+            readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
+            buckets=buckets,
+            texts=texts,
+            subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
+        )
+        results = {
+            name: without_layout(
+                result, [human_texts, own], pair_of_groups(human.groups, models[name].groups), config, job
+            )
+            for (name, result), (_, own) in zip(comparison.models.items(), reads, strict=True)
+        }
+    return replace(comparison, models=results), [human, *models.values()]
 
 
 def compare_features(
@@ -161,7 +176,7 @@ def compare_features(
     readable: Readable | None = None,
     buckets: int = 0,
     texts: int = 3,
-    partition: Partition | None = None,
+    clustered: Clustered | None = None,
     watch: Callable[[str], None] | None = None,
     subgroups: Subgroups | None = None,
 ) -> Comparison:
@@ -171,17 +186,22 @@ def compare_features(
         p, models: checked sides. config: may hold "auto". run: has the device and the checkpoint folder.
         readable: the texts of P and of the models in order, needed for buckets > 0.
         buckets, texts: see `compare`.
-        partition: of the same sides under a config that clusters alike; None: it is made.
+        clustered: the same sides in buckets; None: they are put there.
         watch: called with the name of each model before it is scored.
         subgroups: rows of the texts of each label; they are compared on buckets of their own.
     """
-    sets, run, subgroups = [p, *models.values()], run or RunOptions(), subgroups or {}
-    features, groups = [side.features for side in sets], [side.groups for side in sets]
-    resolved = score.resolve_config(config, *map(len, sets), groups=groups)
-    if partition is None:
+    run, subgroups = run or RunOptions(), subgroups or {}
+    if clustered is None:
         common, every_row = _with_checkpoint(run, "common"), readable is not None
-        partition = partition_sets(features, resolved, common, every_row=every_row, groups=groups)
-    if subgroups and any(map(is_read_only_in_blocks, features)):
+        clustered = cluster([p, *models.values()], config, common, every_row=every_row)
+    (p, *sides), resolved, partition, groups = (
+        clustered.sides,
+        clustered.config,
+        clustered.partition,
+        clustered.groups,
+    )
+    models = dict(zip(models, sides, strict=True))
+    if subgroups and any(is_read_only_in_blocks(side.features) for side in clustered.sides):
         raise WrongOption.of("by", "needs features in memory, as an array")
     kept = without_first(partition.labels)
     results: dict[str, MauveResult] = {}
@@ -197,7 +217,7 @@ def compare_features(
         result = score.score_buckets(p, side, partition, number, resolved, own[name].p_value, learned, entries)
         results[name] = result
         histograms = score.count_runs(kept, number, (groups[0], groups[number]), resolved)
-        estimates[name] = score.debiased_estimates(histograms, resolved).mauve
+        estimates[name] = debiased_estimates(histograms, resolved).mauve
         if readable is not None and buckets:
             gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
             given, pair = readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number])
@@ -216,7 +236,7 @@ def compare_features(
         ranking=ranking,
         differences=differences,
         confidence_level=resolved.confidence_level,
-        design=design_of(*groups),
+        design=sides[0].design,
         smallest_difference=smallest_difference,
         texts_needed=texts_needed,
         warnings=(*comparison_warnings(models), *partition_warnings(on_common, alone)),
@@ -265,9 +285,8 @@ def _by_learned_score(
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:
     """Signature entries of a comparison: number of texts and file of each model, and the options."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
-    of_models = [side.groups for side in models.values()]
     digests = {f"digest_{name}": side.digest for name, side in models.items()}
-    more = {**sizes, **digests, "design": design_of(p.groups, *of_models)}
+    more = {**sizes, **digests, "design": next(iter(models.values())).design}
     entries = human_entries(p, next(iter(models.values())), config, more)
     if len({side.origin for side in models.values()}) == 1:
         return entries
@@ -330,7 +349,7 @@ def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
 
 def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
-    resolved = score.resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
+    resolved = resolve_config(config, len(p), len(q))
     once = replace(resolved, knn=False, frechet_distance=False)
     few = 2 if config.permutations else 1
     result = score.score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)

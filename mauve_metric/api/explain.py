@@ -8,9 +8,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.api.compute import with_normalised
 from mauve_metric.api.opening import open_two
-from mauve_metric.api.score import resolve_config, score_partition
+from mauve_metric.api.pipeline import cluster
+from mauve_metric.api.score import score_clustered
+from mauve_metric.api.without_layout import without_layout
 from mauve_metric.arrays import Array, FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.sides import By, Subgroups, check_columns, check_same_encoder, read_sides
@@ -19,7 +20,7 @@ from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phr
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, Options, with_options
 from mauve_metric.quantize.histograms import count_labels
-from mauve_metric.quantize.partition import Partition, partition_sets
+from mauve_metric.quantize.partition import Partition
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_count
@@ -88,15 +89,14 @@ def explain(
         subgroups = opened.rows_of_subgroups({"p": len(p_side), "q": len(q_side)})
         check_same_encoder(p_side.identity, q_side.identity)
         check_columns({"p_features": p_side, "q_features": q_side})
-        groups = [p_side.groups, q_side.groups]
-        config = resolve_config(job.config, len(p_side), len(q_side), groups=groups)
-        partition = partition_sets([p_side.features, q_side.features], config, job.run, every_row=True, groups=groups)
-        result = score_partition(p_side, q_side, partition, config, quiet=True)
+        clustered = cluster([p_side, q_side], job.config, job.run, every_row=True)
+        config, partition = clustered.config, clustered.partition
+        result = score_clustered(clustered, quiet=True)
         readable = Readable.of([p_read, q_read])
         explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
         composed = tuple(_with_composition(bucket, result, subgroups) for bucket in explanation.buckets)
         explanation = replace(explanation, buckets=composed)
-        return explain_learned(explanation, readable.texts, pair_of_groups(*groups), config, texts, job)
+        return explain_learned(explanation, readable.texts, pair_of_groups(*clustered.groups), config, texts, job)
 
 
 def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: Subgroups) -> GapBucket:
@@ -194,7 +194,7 @@ def explain_learned(
 
     Args:
         given: the texts of P and of Q, or None. groups: codes of texts that are not independent; None: each is alone.
-        config: of the result. texts: of each side to show. job: see `with_normalised`.
+        config: of the result. texts: of each side to show. job: see `without_layout`.
     """
     result = explanation.result
     if result.learned is None:
@@ -202,9 +202,9 @@ def explain_learned(
     p_texts, q_texts = given
     found = replace(
         explanation,
-        result=with_normalised(result, given, groups, config, job),
-        most_human=_extreme(result.learned.p_scores, -1, p_texts, texts),
-        most_model=_extreme(result.learned.q_scores, 1, q_texts, texts),
+        result=without_layout(result, given, groups, config, job),
+        most_human=_extreme(result.learned.p_ranks, -1, p_texts, texts),
+        most_model=_extreme(result.learned.q_ranks, 1, q_texts, texts),
     )
     if p_texts is None or q_texts is None or result.signature_entries.get("featurize_model_name") != "ngrams":
         return found

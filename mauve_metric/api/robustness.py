@@ -15,25 +15,26 @@ import numpy as np
 from mauve_metric.api import robustness_settings as plans
 from mauve_metric.api.compare import ranked_differences
 from mauve_metric.api.opening import check_sides, open_several
-from mauve_metric.api.score import count_runs, debiased_estimates, resolve_config, score_histograms
-from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
+from mauve_metric.api.pipeline import cluster, resolve_config
+from mauve_metric.api.score import count_runs, score_histograms
+from mauve_metric.arrays import FeatureData, Integers, Labels, TextData
+from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.pretrained import FEATURIZERS
-from mauve_metric.features.rows import as_rows
 from mauve_metric.features.sides import OpenedSides, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
-from mauve_metric.measures.groups import design_of
 from mauve_metric.measures.judgements.rank_correlation import kendall
 from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
-from mauve_metric.quantize.partition import partition_sets, without_first
+from mauve_metric.quantize.partition import without_first
 from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import watched
 from mauve_metric.texts.files import TextFile
+from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.differences import joint_errors
 from mauve_metric.uncertainty.intervals import Estimate
 
@@ -120,22 +121,20 @@ def _featurizers(
     return found
 
 
-def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> tuple[list[Features], list[Integers | None]]:
-    """The features and groups of a random part of every set; sets of one size keep the same rows.
+def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> Sequence[FeatureSet]:
+    """A random part of every set; sets of one size keep the same rows.
 
     Texts of one group, of all sets, are all in the part or all left out.
     """
     if not isinstance(part, plans.Part):
-        return [side.features for side in sides], [side.groups for side in sides]
+        return sides
     kept = [plans.part_rows(len(side), part) for side in sides]
     codes = [side.groups for side in sides if side.groups is not None]
     if codes:
         known = np.unique(np.concatenate(codes))
         chosen = known[plans.part_rows(len(known), part)]
         kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
-    features: list[Features] = [as_rows(side.features).take(rows) for side, rows in zip(sides, kept, strict=True)]
-    groups = [None if side.groups is None else side.groups[rows] for side, rows in zip(sides, kept, strict=True)]
-    return features, groups
+    return [side.of_rows(rows) for side, rows in zip(sides, kept, strict=True)]
 
 
 @dataclass
@@ -179,8 +178,7 @@ class _Work:
             except EXPECTED as error:
                 self._note(name, error)
         sides = self._featurize(base.config)
-        design_of_texts = design_of(*(side.groups for side in sides))
-        entries = human_entries(sides[0], sides[1], base.config, {"design": design_of_texts})
+        entries = human_entries(sides[0], sides[1], base.config)
         return Robustness(tuple(settings), self.failed, left_out, 0.0, base.config.confidence_level, entries)
 
     def _base(self, featurizers: Sequence[Featurizer]) -> plans.Base:
@@ -202,7 +200,7 @@ class _Work:
                 )
         identity, lengths, sizes = sides[0].identity or {}, sides[0].lengths, tuple(map(len, sides))
         median_length = None if lengths is None else float(np.median(lengths))
-        resolved = replace(resolve_config(config, *sizes, groups=[side.groups for side in sides]), knn=False)
+        resolved = replace(resolve_config(config, *sizes), knn=False)
         others, auto_buckets = tuple(featurizers[number + 1 :]), self.job.config.num_buckets == "auto"
         return plans.Base(resolved, sizes, identity, median_length, has_texts, others, auto_buckets)
 
@@ -218,7 +216,7 @@ class _Work:
             with Featurizing(config, self.job.run, self.job.given.union(own)) as job:
                 read = read_sides(job, self.opened)
             check_sides({self.opened.sides[name].argument: side for name, (side, _) in read.items()})
-            self.sets[key] = tuple(side for side, _ in read.values())
+            self.sets[key] = tuple(with_dependence([side for side, _ in read.values()], config.seed))
         return self.sets[key]
 
     def _announce(
@@ -254,13 +252,13 @@ class _Work:
     ) -> Setting:
         """The models under one setting."""
         config = plans.changed(base, changes)
-        features, groups = _part_of(self._featurize(config), changes.get("n"))
-        sizes = [int(rows.shape[0]) for rows in features]
-        config = resolve_config(config, *sizes, groups=groups)
+        sides = _part_of(self._featurize(config), changes.get("n"))
+        sizes, groups = [len(side) for side in sides], [side.groups for side in sides]
+        config = resolve_config(config, *sizes)
         key = _key({name: level for name, level in changes.items() if name != RESCALING})  # c changes no buckets
         if key not in self.labels:
             quiet = replace(self.job.run, verbose=False, checkpoint=None)
-            self.labels[key] = partition_sets(features, config, quiet, groups=groups).labels
+            self.labels[key] = cluster(sides, config, quiet).partition.labels
         runs = self.labels[key]
         estimates, scores = _score_models(runs, config, groups)
         ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)

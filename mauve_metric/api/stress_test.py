@@ -13,7 +13,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from mauve_metric.api.opening import listed_texts
-from mauve_metric.api.score import resolve_config, score_features
+from mauve_metric.api.pipeline import resolve_config
+from mauve_metric.api.score import score_features
 from mauve_metric.arrays import TextData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.featurize import duration, estimated_seconds

@@ -19,6 +19,12 @@ _prd = partial(_row, paper="Sajjadi et al. 2018", formula="precision-and-recall-
 _neighbours = partial(_row, formula="nearest-neighbours")
 
 SCORE: dict[str, Measure] = {
+    "closeness": _row(
+        title="closeness",
+        meaning="debiased MAUVE by the sharpest partition at hand; 1: like other human texts",
+        trap="differences that no featurizer sees stay hidden, and trivial ones such as layout count in full",
+        formula="closeness",
+    ),
     "mauve": _row(
         title="MAUVE",
         meaning="area under the divergence curve on the literature's grid",

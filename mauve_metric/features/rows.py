@@ -7,6 +7,7 @@ import mmap
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Integers
 from mauve_metric.runtime.errors import NotFeatures, NotFinite, UnlikeFeatures
@@ -221,6 +222,43 @@ def hash_of_rows(features: Features) -> str:
     for block in as_rows(features).blocks():
         digest.update(np.ascontiguousarray(block, dtype=np.float64).reshape(-1).data)
     return digest.hexdigest()
+
+
+def row_hashes(features: Features) -> NDArray[np.uint64]:
+    """Hash each row, (n,): equal numbers give equal hashes, whatever blocks and number format they come in.
+
+    >>> hashes = row_hashes(np.array([[1.0, 0.0], [2.0, 3.0], [1.0, -0.0]]))
+    >>> bool(hashes[0] == hashes[2]), bool(hashes[0] == hashes[1])
+    (True, False)
+    """
+    rows = as_rows(features)
+    factors = np.random.default_rng(0).integers(1, 2**63, size=rows.shape[1], dtype=np.uint64) * np.uint64(
+        2
+    ) + np.uint64(1)
+    parts = []
+    with np.errstate(over="ignore"):
+        for block in rows.blocks():
+            bits = (np.ascontiguousarray(block, dtype=np.float64) + 0.0).view(np.uint64)  # + 0.0 turns -0 into 0
+            parts.append(np.einsum("ij,j->i", bits ^ (bits >> np.uint64(32)), factors))
+    return np.concatenate(parts)
+
+
+def content_order(*sides: Features) -> Integers:
+    """The numbers (Σ n_i,) that sort the rows of stacked sets by content; equal rows keep their order.
+
+    The key of a row is its product with fixed random numbers: rows that differ in their last bits only keep their
+    places among others, and rows need not be in memory.
+
+    >>> rows = np.random.default_rng(0).normal(size=(5, 3))
+    >>> bool((rows[content_order(rows)] == rows[::-1][content_order(rows[::-1])]).all())
+    True
+    """
+    d = sides[0].shape[1]
+    weights = np.random.default_rng(0).normal(size=d) / (10 * d)  # no product overflows
+    keys = [
+        np.einsum("ij,j->i", block.astype(np.float64), weights) for side in sides for block in as_rows(side).blocks()
+    ]
+    return np.argsort(np.concatenate(keys), kind="stable")
 
 
 def some_rows(features: Features, most: int, seed: int = 0) -> Array:

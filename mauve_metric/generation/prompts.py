@@ -13,6 +13,7 @@ from mauve_metric.generation import conversations
 from mauve_metric.generation.conversations import Conversation
 from mauve_metric.generation.decoding import Prompt, decode, is_encoder_decoder, max_positions, start_ids, token_ids
 from mauve_metric.generation.writing_options import WritingOptions
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.texts.sources import text_source
 
 if TYPE_CHECKING:
@@ -120,6 +121,10 @@ class PromptSource:
         if self._prompts is None and model is not None and is_encoder_decoder(model):
             raise ValueError("an encoder-decoder model needs prompts")
         chats = self._chats(known, conversational)
+        asked = self.options.chat_template is True and self._conversations is None
+        if asked and model is not None and tokenizer is not None and not conversations.has_template(tokenizer):
+            cure = "set tokenizer.chat_template, or leave chat_template out"
+            raise WrongOption.of("chat_template", f"is True, and the tokenizer has no template: {cure}")
         if model is None or tokenizer is None:
             plain = [Prompt((), 0, text) for text in self._given_prompts(known)] if chats is None else []
             return plain + [Prompt((), 0, question(chat), chat) for chat in chats or ()]

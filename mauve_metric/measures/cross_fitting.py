@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Array, Features, Floats, Integers, Labels
+from mauve_metric.arrays import Array, Counts, Features, Floats, Integers, Labels
 from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.measures.separation import HeldOut, average_ranks
 from mauve_metric.measures.tails import positive
@@ -75,6 +75,7 @@ def cross_fit(
     permutations: int = 0,
     trained_on: Sides | None = None,
     device: torch.device | None = None,
+    order: Integers | None = None,
 ) -> CrossFitted:
     """Score every row by a classifier fitted to the other folds.
 
@@ -91,6 +92,7 @@ def cross_fit(
         permutations: how often the sides are permuted, see `permuted_sides`.
         trained_on: rows that classifiers may be fitted to, (n,); None: all. The others are scored only.
         device: where the products of more rows than columns are computed; None: by numpy.
+        order: in which the rows are when folds and permutations are drawn, (n,); None: as they are.
 
     Raises:
         ValueError: a side has fewer than two groups.
@@ -101,18 +103,57 @@ def cross_fit(
     (True, True)
     """
     n = len(is_model)
-    groups = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1].astype(np.int64)
-    fold_of = assign_folds(groups, is_model, seed)
+    order = np.arange(n) if order is None else order
+    drawn, drawn_sides = np.arange(n) if groups is None else _by_first_row(groups[order]), is_model[order]
+    folds = assign_folds(drawn, drawn_sides, seed)
     sides = np.empty((n, 1 + permutations), dtype=np.float32)
-    sides[:, 0] = is_model
+    sides[order, 0] = drawn_sides
     rng = np.random.default_rng([seed, 1])
-    sides[:, 1:] = permuted_sides(is_model, groups, fold_of, permutations, rng)
+    sides[order, 1:] = permuted_sides(drawn_sides, drawn, folds, permutations, rng)
+    places = np.argsort(order)
+    groups, fold_of = drawn[places], folds[places]
     seen = np.ones(n, dtype=bool) if trained_on is None else trained_on
     found = _held_out_scores(_Standardised(rows), fold_of, sides, seen, device)
     aucs = _mean_auc(found, sides, fold_of)
     scores = found[:, 0].astype(np.float64)
     held_out = HeldOut(scores, is_model, fold_of, groups)
     return CrossFitted(held_out, ranks_in_folds(scores, fold_of), float(aucs[0]), aucs[1:])
+
+
+def cross_fit_repeatedly(
+    rows: Features,
+    is_model: Sides,
+    groups: Integers | None = None,
+    *,
+    divisions: int,
+    seed: int = 25,
+    permutations: int = 0,
+    device: torch.device | None = None,
+    order: Integers | None = None,
+) -> CrossFitted:
+    """Average `cross_fit` over several divisions into folds: ranks, scores and the AUC of the mean ranks.
+
+    The permuted AUCs are those of the first division, which vary more than the averaged one.
+
+    Args:
+        divisions: how many, at least 1. The others are those of `cross_fit`.
+    """
+    shared: dict[str, Any] = {"device": device, "order": order}
+    fitted = cross_fit(rows, is_model, groups, seed=seed, permutations=permutations, **shared)
+    if divisions == 1:
+        return fitted
+    more = [cross_fit(rows, is_model, groups, seed=seed + number, **shared) for number in range(1, divisions)]
+    ranks = np.mean([division.ranks for division in (fitted, *more)], axis=0)
+    one_fold = fitted.held_out._replace(scores=ranks, fold_of=np.zeros_like(fitted.held_out.fold_of))
+    auc = float(_mean_auc(ranks[:, None], is_model[:, None], one_fold.fold_of)[0])
+    return fitted._replace(held_out=one_fold, ranks=average_ranks(ranks) / len(ranks) - 0.5 / len(ranks), auc=auc)
+
+
+def _by_first_row(groups: Integers) -> Integers:
+    """Number groups from 0 in the order of their first rows, (n,) → (n,)."""
+    _, first, place = np.unique(groups, return_index=True, return_inverse=True)
+    numbers: Integers = np.argsort(np.argsort(first))[place].astype(np.int64)
+    return numbers
 
 
 def assign_folds(groups: Integers, is_model: Sides, seed: int = 25, folds: int = FOLDS) -> Integers:
@@ -227,6 +268,30 @@ def buckets_of_ranks(ranks: Floats, num_buckets: int) -> Labels:
     [0, 1, 1]
     """
     return np.minimum((ranks * num_buckets).astype(np.int64), num_buckets - 1)
+
+
+def monotone_buckets(p_counts: Counts, q_counts: Counts) -> Labels:
+    """Number the buckets anew, (k,), joining neighbours until the share of model texts rises with the bucket.
+
+    A classifier's scores rise with the chance of a model's text, so that only such a rise is evidence of a difference.
+    Where the classifier errs systematically, as under prompts that both sets share, all buckets become one. Isotonic
+    regression of the share by pool adjacent violators (Ayer et al. 1955).
+
+    Args:
+        p_counts, q_counts: texts of either side in each bucket, in the order of the scores, (k,).
+
+    >>> monotone_buckets(np.array([5, 3, 4, 1]), np.array([1, 4, 3, 5])).tolist()
+    [0, 1, 1, 2]
+    >>> monotone_buckets(np.array([1, 5]), np.array([5, 1])).tolist()
+    [0, 0]
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    p, q = p_counts / p_counts.sum(), q_counts / q_counts.sum()
+    share = np.divide(q, p + q, out=np.zeros(len(p)), where=p + q > 0)
+    rising = isotonic_regression(share, sample_weight=np.maximum(p + q, np.finfo(np.float64).tiny))
+    numbers: Labels = np.cumsum(np.diff(rising, prepend=rising[0]) > 1e-12)
+    return numbers
 
 
 class _Standardised:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Counts, Integers, Labels
 
-Design = Literal["independent", "aligned", "prompts"]
+Design = Literal["independent", "aligned", "prompts", "found"]
 
 FEWEST_GROUPS = 10  # below, no interval: a variance of so few numbers is too uncertain
 # From `benchmarks/results/coverage_prompts.csv`.
@@ -30,7 +30,8 @@ def code_groups(
         sizes: number of texts, by side.
 
     Returns:
-        Codes (n,) from 0 by side; None where every text is independent of all others.
+        Codes (n,) from 0 by side; None where every text is independent of all others, as also texts of one single
+        prompt are, given that prompt.
 
     Raises:
         ValueError: a side has another number of groups than texts.
@@ -39,6 +40,8 @@ def code_groups(
     [1, 1, 2]
     >>> code_groups({"p": None, "q": [1, 1]}, {"p": 2, "q": 2})["p"].tolist()
     [0, 1]
+    >>> code_groups({"p": ["a", "a"], "q": ["a", "a"]}, {"p": 2, "q": 2}) is None
+    True
     """
     numbers: dict[object, int] = {}
     codes = {}
@@ -51,7 +54,7 @@ def code_groups(
             label = None if given is None else given[row]
             found[row] = numbers.setdefault((side, row) if label is None else (label,), len(numbers))
         codes[side] = found
-    return None if len(numbers) == sum(sizes.values()) else codes
+    return None if len(numbers) in (1, sum(sizes.values())) else codes
 
 
 def design_of(*groups: Integers | None) -> Design:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,15 @@ logger = logging.getLogger(__name__)
 Watch = Callable[[str, Iterable[Array], int], Iterator[Array]]
 
 CHECKPOINT_FILE = "clustering.npz"
-_NAMES = ("key", "content", "mean", "directions", "variance", "centres")  # its arrays, whose checksums zip files hold
+_NAMES = (
+    "key",
+    "content",
+    "mean",
+    "directions",
+    "variance",
+    "centres",
+    "sizes",
+)  # its arrays, whose checksums zip files hold
 _SETTINGS = {  # the options that determine a clustering of given rows, by their names in a checkpoint
     "num_buckets": "num_buckets",
     "explained_variance": "kmeans_explained_var",
@@ -76,10 +84,10 @@ class HashedRows:
 
 
 class Clustering(NamedTuple):
-    """Content of a checkpoint: the projection of rows, and the centres of each run, (runs, k, r)."""
+    """Content of a checkpoint: the projection of rows, and the centres of each run, (k, r) each."""
 
     projection: Projection
-    centres: NDArray[np.float32]
+    centres: Sequence[NDArray[np.float32]]
 
 
 def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:
@@ -91,6 +99,8 @@ def label_rows(
     rows: FeatureRows,
     config: MauveConfig,
     num_runs: int = 1,
+    places: Integers | None = None,
+    by_content: MauveConfig | None = None,
     checkpoint: Path | None = None,
     watch: Watch = unwatched,
 ) -> tuple[list[Integers], Projection]:
@@ -98,6 +108,9 @@ def label_rows(
 
     Args:
         rows: both sets stacked, (n, d). config: without "auto".
+        num_runs: the first is that of the literature, the others start by k-means++ from the rows in `places`.
+        places: of each row in the order by content, (n,); None: as they are. by_content: the options of the other runs;
+            None: `config`.
         checkpoint: a folder in which the finished clustering is kept; a later call with the same data and settings
             goes on from there. All that is read is hashed, so that the clustering of other data is never used.
         watch: wraps each pass over the rows, for a progress bar.
@@ -108,10 +121,12 @@ def label_rows(
     """
     watched = HashedRows(rows, watch, hashed=checkpoint is not None)
     if checkpoint is None:
-        made = _fit(watched, config, num_runs)
+        made = _fit(watched, config, num_runs, places, by_content)
         return _labels(watched, made), made.projection
     file = checkpoint / CHECKPOINT_FILE
     settings = {name: getattr(config, option) for name, option in _SETTINGS.items()} | {"num_runs": num_runs}
+    if by_content is not None:
+        settings["by_content"] = [int(by_content.num_buckets), by_content.kmeans_num_redo]
     key = json.dumps([*map(int, rows.shape), settings], sort_keys=True)
     if (stored := load_clustering(file, key)) is not None:
         loaded, content = stored
@@ -123,7 +138,7 @@ def label_rows(
     with naming(file):
         file.parent.mkdir(parents=True, exist_ok=True)
     check_can_be_written(file)  # before the work
-    made = _fit(watched, config, num_runs)
+    made = _fit(watched, config, num_runs, places, by_content)
     content = watched.content()
     save_clustering(file, key, content, made)
     labels = _labels(watched, made)
@@ -133,21 +148,33 @@ def label_rows(
     return labels, made.projection
 
 
-def _fit(rows: HashedRows, config: MauveConfig, num_runs: int) -> Clustering:
+def _fit(
+    rows: HashedRows, config: MauveConfig, num_runs: int, places: Integers | None, by_content: MauveConfig | None
+) -> Clustering:
     """The projection, from one pass, and the centres of every run, from a sample each."""
     rows.title = "projection"
     projection = fit_projection(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
-    return fit_centres(rows, projection, config, num_runs)
+    return fit_centres(rows, projection, config, num_runs, places, by_content)
 
 
-def fit_centres(rows: FeatureRows, projection: Projection, config: MauveConfig, num_runs: int = 1) -> Clustering:
-    """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random."""
-    fits, num_buckets = [], int(config.num_buckets)
-    for run_seed in range(config.seed + 2, config.seed + 2 + num_runs):
-        numbers = kmeans.sample_numbers(rows.shape[0], num_buckets, run_seed)
-        sample = projection.apply_all(ArrayRows(rows.take(numbers)))
-        fits.append(kmeans.fit(sample, num_buckets, config.kmeans_num_redo, config.kmeans_max_iter, run_seed))
-    return Clustering(projection, np.stack(fits))
+def fit_centres(
+    rows: FeatureRows,
+    projection: Projection,
+    config: MauveConfig,
+    num_runs: int = 1,
+    places: Integers | None = None,
+    by_content: MauveConfig | None = None,
+) -> Clustering:
+    """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`."""
+    fits = []
+    order = np.arange(rows.shape[0]) if places is None else np.argsort(places)
+    for offset in range(num_runs):
+        own, seed = (by_content or config) if offset else config, config.seed + 2 + offset
+        num_buckets = int(own.num_buckets)
+        numbers = kmeans.sample_numbers(rows.shape[0], num_buckets, seed)
+        sample = projection.apply_all(ArrayRows(rows.take(order[numbers] if offset else numbers)))
+        fits.append(kmeans.fit(sample, num_buckets, own.kmeans_num_redo, own.kmeans_max_iter, seed, offset > 0))
+    return Clustering(projection, fits)
 
 
 def _labels(rows: HashedRows, clustering: Clustering) -> list[Integers]:
@@ -164,7 +191,8 @@ def _labels(rows: HashedRows, clustering: Clustering) -> list[Integers]:
 def save_clustering(file: Path, key: str, content: str, clustering: Clustering) -> None:
     """Write the clustering of the rows with the hash `content`, whole or, with a warning, not at all."""
     mean, directions, variance = clustering.projection
-    arrays = (key, content, mean, directions, variance, clustering.centres)
+    sizes = np.array([len(centres) for centres in clustering.centres])
+    arrays = (key, content, mean, directions, variance, np.concatenate(clustering.centres), sizes)
     stored: dict[str, Any] = dict(zip(_NAMES, arrays, strict=True))
     try:
         with written_whole(file) as temporary, temporary.open("wb") as target:
@@ -192,11 +220,12 @@ def load_clustering(file: Path, key: str) -> tuple[Clustering, str] | None:
         raise NotWritten(
             f"{str(file)!r} is a numpy file of something else, which a checkpoint would replace: give another folder"
         )
-    found_key, content, mean, directions, variance, centres = arrays
+    found_key, content, mean, directions, variance, centres, sizes = arrays
     if str(found_key) != key:
         _say_other(file)
         return None
-    return Clustering(Projection(mean, directions, float(variance)), centres), str(content)
+    runs = np.split(centres, np.cumsum(sizes)[:-1])
+    return Clustering(Projection(mean, directions, float(variance)), runs), str(content)
 
 
 def _say_other(file: Path) -> None:

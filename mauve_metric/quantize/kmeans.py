@@ -26,6 +26,8 @@ NearestCentres: TypeAlias = AllCentres | BoundedCentres | on_device.DeviceCentre
 MAX_ROWS_PER_CENTRE = 256  # faiss fits on a random subset above this
 _RESTART_STEP = 15_486_557  # between the seeds of two restarts, as in faiss
 _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
+_SEEDING_ROWS = 5  # for each centre, among which k-means++ looks for starts
+_LEAST_SEEDING_ROWS = 2500
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
 _MOST_DISTANCES = 2**22  # of all rows to all centres of the runs that go on in step
 _NO_GAIN = 1e-6  # relative: smaller differences of cost are rounding
@@ -43,12 +45,14 @@ def _kinds(rows: Rows) -> int:
     return len(np.unique(keys.ravel()))
 
 
-def fit(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
+def fit(
+    rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int, plus_plus: bool = False
+) -> Rows:
     """The centres (k, r) with the smallest sum of squared distances among the restarts."""
-    return _best_run(rows, num_buckets, num_redo, max_iter, seed).centres
+    return _best_run(rows, num_buckets, num_redo, max_iter, seed, plus_plus).centres
 
 
-def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> _End:
+def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int, plus_plus: bool) -> _End:
     """The first restart with the smallest sum of squared distances.
 
     Where a start holds equal centres, the result depends on how ties between them are broken, by a rule of faiss's
@@ -61,7 +65,8 @@ def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: in
     else:
         search = nearest_centres(rows, num_buckets)
         squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
-    starts = [on_cpu(rows[_start(len(rows), num_buckets, restart, seed)]) for restart in range(num_redo)]
+    choose = _spread_start if plus_plus else _start
+    starts = [on_cpu(rows[choose(rows, num_buckets, restart, seed)]) for restart in range(num_redo)]
     tied = [restart for restart, start in enumerate(starts) if _kinds(start) < num_buckets]
     if tied and _kinds(on_cpu(rows)) <= num_buckets:
         tied = []
@@ -228,9 +233,20 @@ def _draw_donor(counts: NDArray[np.float32], n: int, draw: np.random.RandomState
         bucket = (bucket + 1) % k
 
 
-def _start(n: int, num_buckets: int, restart: int, seed: int) -> NDArray[np.int32]:
-    """The rows that a restart begins with as centres."""
-    return _random_order(n, seed + 1 + restart * _RESTART_STEP)[:num_buckets]
+def _start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int) -> NDArray[np.int32]:
+    """The rows that a restart of faiss begins with as centres: random ones."""
+    return _random_order(len(rows), seed + 1 + restart * _RESTART_STEP)[:num_buckets]
+
+
+def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int) -> NDArray[np.int32]:
+    """The rows that greedy k-means++ begins with as centres (Arthur & Vassilvitskii 2007), chosen from a sample."""
+    from sklearn.cluster import kmeans_plusplus
+
+    most = max(_SEEDING_ROWS * num_buckets, _LEAST_SEEDING_ROWS)
+    sample = _random_order(len(rows), seed + 1 + restart * _RESTART_STEP)[:most]
+    _, places = kmeans_plusplus(on_cpu(rows[sample]), num_buckets, random_state=(seed + restart) % 2**32)
+    chosen: NDArray[np.int32] = sample[places]
+    return chosen
 
 
 def _random_order(n: int, seed: int) -> NDArray[np.int32]:
@@ -241,7 +257,14 @@ def _random_order(n: int, seed: int) -> NDArray[np.int32]:
     return order
 
 
-def kmeans(rows: ProjectedRows, num_buckets: int, num_redo: int = 5, max_iter: int = 500, seed: int = 25) -> Integers:
+def kmeans(
+    rows: ProjectedRows,
+    num_buckets: int,
+    num_redo: int = 5,
+    max_iter: int = 500,
+    seed: int = 25,
+    plus_plus: bool = False,
+) -> Integers:
     """Bucket of each row by k-means as faiss does it: the best of `num_redo` starts, nearest final centre.
 
     Above 256 rows a bucket the centres are fitted on a random subset of that size.
@@ -250,6 +273,7 @@ def kmeans(rows: ProjectedRows, num_buckets: int, num_redo: int = 5, max_iter: i
         rows: projected features, shape (n, r), float32: an array, or a torch tensor, which stays on its device.
         num_buckets: k, at most n.
         num_redo, max_iter, seed: restarts, most iterations of each, seed.
+        plus_plus: start from centres that k-means++ spreads out, and not from random rows as faiss.
 
     Returns:
         Shape (n,), in 0 … k - 1.
@@ -263,6 +287,7 @@ def kmeans(rows: ProjectedRows, num_buckets: int, num_redo: int = 5, max_iter: i
         return np.zeros(len(rows), dtype=np.int64)
     seed += 2  # faiss's own
     if len(rows) <= num_buckets * MAX_ROWS_PER_CENTRE:
-        return _best_run(rows, num_buckets, num_redo, max_iter, seed).labels
-    centres = fit(rows[sample_numbers(len(rows), num_buckets, seed)], num_buckets, num_redo, max_iter, seed)
+        return _best_run(rows, num_buckets, num_redo, max_iter, seed, plus_plus).labels
+    sample = rows[sample_numbers(len(rows), num_buckets, seed)]
+    centres = fit(sample, num_buckets, num_redo, max_iter, seed, plus_plus)
     return on_device.DeviceCentres(rows).start(centres[None])[0] if is_tensor(rows) else assign(rows, centres)

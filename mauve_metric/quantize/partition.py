@@ -17,12 +17,13 @@ from mauve_metric.features.rows import (
     ConcatenatedRows,
     all_rows,
     as_rows,
+    content_order,
     read_in_blocks,
     some_rows,
 )
-from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.quantize import blocks, projection
-from mauve_metric.quantize.histograms import Quantized
+from mauve_metric.options import MauveConfig, RunOptions, config_fields
+from mauve_metric.quantize import blocks, kmeans, projection
+from mauve_metric.quantize.histograms import Quantized, auto_num_buckets
 from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Rows = TypeVar("Rows", Labels, ProjectedRows)
 
+FINER_FROM, FINER_BELOW = 50, 2000  # texts of the smallest set: fewer are too few for it, more have enough buckets
+MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
 
 
@@ -64,22 +67,21 @@ class Partition:
     rows: projected, one array or tensor (n_i, r) a set; of features that were read in blocks only those that
     neighbours are looked for among, (0, r) if none.
     labels: for each clustering one array (n_i,) of buckets a set. The first one was started from the sets as they are
-    stacked, as in the literature. Of rows in memory the others were started from an order by content: they do not
-    depend on the order of the rows, nor on which set a row is of. Of rows that are read in blocks all follow the data.
+    stacked, as in the literature. The others were started from an order by content, by k-means++: they do not depend
+    on the order of the rows, nor on which set a row is of.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
+    finer: the buckets of a clustering by content with twice as many, for few texts: where there are more kinds of texts
+    than buckets, those of the others hold several kinds. None: not made.
     """
 
     rows: Sequence[ProjectedRows]
     labels: Sequence[Sequence[Labels]]
     problems: Sequence[str] = ()
+    finer: Sequence[Labels] | None = None
 
     @property
     def labels_without_sets(self) -> Sequence[Labels]:
-        """Buckets that do not depend on the sets, for a permutation test: the first clustering in the order by content.
-
-        Of features that were read in blocks it may be the first clustering: the rows that it was fitted on are drawn
-        from all sets alike.
-        """
+        """Buckets that do not depend on the sets, for a permutation test: the first clustering by content."""
         return without_first(self.labels)[0]
 
 
@@ -116,8 +118,7 @@ def partition_sets(
     Args:
         sets: features (n_i, d) with one d, P's first. config: without "auto".
         run: has the device, the checkpoint folder, and whether passes over features in blocks are shown.
-        clusterings: how many, with as many seeds; None: `number_of_clusterings`, and `config.num_runs` for rows that
-            are read in blocks.
+        clusterings: how many, with as many seeds; None: `number_of_clusterings`.
         every_row: all projected rows are needed, as for explanations.
         groups: codes of the texts of each set that are not independent, (n_i,) each; of use to learned buckets.
 
@@ -139,8 +140,10 @@ def partition_sets(
         return _in_blocks(sets, config, run, stacking, count, groups)
     if on_features:
         sets = [all_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
-    elif device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
-        return _in_blocks(sets, config, run, stacking, clusterings or int(config.num_runs), groups)
+    elif device is None and any(map(read_in_blocks, sets)):
+        small = sum(math.prod(features.shape) for features in sets) <= MOST_NUMBERS_READ and run.checkpoint is None
+        if not small and not every_row and not _fit_together(sets, config, run):
+            return _in_blocks(sets, config, run, stacking, count, groups)
     # where the projection does not depend on the rows' order by more than the last bits, one serves both orders
     n, d = sum(stacking.sizes), sets[0].shape[1]
     order_shows = 0 < config.pca_max_data < n or projection.is_scikit_learns_choice(n, d)
@@ -159,10 +162,16 @@ def partition_sets(
             sorted_rows = _stacked([rows], device)
         elif order_shows:
             sorted_rows = _projected([rows], config, device)
-        found += _by_content(sorted_rows, places, sets_of_rows, config, range(1, count), run.verbose)
+        by_content = config_by_content(config, sets_of_rows)
+        found += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
     labels = [stacking.split(item.labels) for item in found]
     problems = [item.problem for item in found if item.problem]
-    return Partition(stacking.split(projected), labels, problems)
+    finer, smallest = None, min(stacking.sizes)
+    if count > 1 and FINER_FROM <= smallest < FINER_BELOW and is_auto(config, smallest):
+        twice = replace(by_content, num_buckets=2 * int(by_content.num_buckets))
+        (more,) = _by_content(sorted_rows, places, sets_of_rows, twice, range(1), run.verbose)
+        finer = stacking.split(more.labels)
+    return Partition(stacking.split(projected), labels, problems, finer)
 
 
 def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Array, Integers]:
@@ -171,7 +180,7 @@ def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Ar
     Among equal rows P's are the first, however the sets are stacked.
     """
     rows = np.concatenate([all_rows(features) for features in sets])
-    order = projection.content_order(rows)
+    order = content_order(rows)
     places = stacking._replace(p_first=True).split(np.argsort(order))
     return rows[order], np.concatenate(stacking.ordered(places))
 
@@ -181,15 +190,12 @@ def _by_content(
 ) -> list[Quantized]:
     """Clusterings of rows in their order by content, with these offsets of the seed; labels as the rows are stacked.
 
-    For num_runs=1 there is one, with one start of k-means, so that it adds little to the cost of the published one.
-
     Args:
         rows, places: see `_sorted_by_content`. sets: of the stacked rows.
     """
     order = np.argsort(places)
     sorted_sets = StackedSets(sets.set_of[order], None if sets.groups is None else sets.groups[order])
-    config = replace(config, kmeans_num_redo=1) if int(config.num_runs) == 1 else config
-    found = [_cluster(rows, sorted_sets, config, offset, verbose) for offset in offsets]
+    found = [_cluster(rows, sorted_sets, config, offset, verbose, by_content=True) for offset in offsets]
     return [item._replace(labels=item.labels[places]) for item in found]
 
 
@@ -229,12 +235,39 @@ def _sets_of_rows(stacking: Stacking, groups: Sequence[Integers | None] | None) 
 
 
 def _cluster(
-    rows: ProjectedRows | FeatureRows, sets: StackedSets, config: MauveConfig, offset: int = 0, verbose: bool = False
+    rows: ProjectedRows | FeatureRows,
+    sets: StackedSets,
+    config: MauveConfig,
+    offset: int = 0,
+    verbose: bool = False,
+    by_content: bool = False,
 ) -> Quantized:
-    """The bucket of each row; `offset` is added to the seed."""
+    """The bucket of each row; `offset` is added to the seed. by_content: from the starts of k-means++."""
     quantizer = QUANTIZERS[config.quantizer]
+    if by_content and config.quantizer == "kmeans":
+        starts = {"num_redo": config.kmeans_num_redo, "max_iter": config.kmeans_max_iter, "plus_plus": True}
+        return Quantized(kmeans.kmeans(rows, int(config.num_buckets), seed=config.seed + offset, **starts))  # type: ignore[arg-type]
     with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
         return quantizer.label(rows, sets, config, config.seed + offset, advance)  # type: ignore[arg-type]
+
+
+def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
+    """The options of k-means for clusterings in the order by content: one start, unless another number was given.
+
+    Where the number of buckets is that of "auto", each has ten groups, since texts of one group tell less.
+    """
+    redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
+    num_buckets = int(config.num_buckets)
+    sizes = np.bincount(sets.set_of)
+    if sets.groups is not None and is_auto(config, int(sizes.min())):
+        fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
+        num_buckets = min(num_buckets, auto_num_buckets(fewest, fewest))
+    return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
+
+
+def is_auto(config: MauveConfig, smallest: int) -> bool:
+    """Return whether there are as many buckets of k-means as "auto" makes of a smallest set of this size."""
+    return config.quantizer == "kmeans" and int(config.num_buckets) == auto_num_buckets(smallest, smallest)
 
 
 def _in_blocks(
@@ -261,10 +294,14 @@ def _in_blocks(
         labels = [_cluster(stacked, of_rows, config, offset).labels for offset in range(clusterings)]
         fitted = projection.fit_projection(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
     else:
+        of_rows = _sets_of_rows(stacking, groups)
+        order = content_order(*(as_rows(features) for features in sets))
         labels, fitted = blocks.label_rows(
             stacked,
             config,
             clusterings,
+            np.concatenate(stacking.ordered(np.split(np.argsort(order), np.cumsum(stacking.sizes)[:-1]))),
+            config_by_content(config, of_rows),
             checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
             watch=watch_blocks if run.verbose else blocks.unwatched,
         )

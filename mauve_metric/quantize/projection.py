@@ -228,20 +228,3 @@ def _scatter(blocks: Iterable[Floats], n: int, d: int) -> tuple[Floats, Floats]:
 
 def _descending(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
     return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-
-
-def content_order(rows: Array) -> Integers:
-    """The numbers (n,) that sort rows (n, d) of floats by their columns, the first column first.
-
-    Rows that differ in their last bits only keep their places among others, and equal rows are interchangeable.
-
-    >>> content_order(np.array([[2.0, 1.0], [-1.0, 5.0], [2.0, -3.0]])).tolist()
-    [1, 2, 0]
-    """
-    order = np.argsort(rows[:, 0], kind="stable")
-    first = rows[order, 0]
-    same = first[1:] == first[:-1]
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
-    if len(tied):
-        order[tied] = order[tied][np.lexsort(rows[order[tied]].T[::-1])]
-    return order

@@ -13,9 +13,12 @@ from mauve_metric.results.document import Column, Document, Part, Prose, Table
 from mauve_metric.results.plain_text import digits, printable
 from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.signature import signature_number
+from mauve_metric.results.verdict import VerdictWord
 from mauve_metric.results.wording.answer import CONTENT, KINDS, featurizers_table, joint_verdict, opening
-from mauve_metric.results.wording.verdict import finding, learned_sentence, verdict
+from mauve_metric.results.wording.verdict import finding, learned_sentence
+from mauve_metric.results.wording.verdict import verdict as verdict_sentence
 from mauve_metric.results.wording.words import facts, headline, result_warnings, warnings_prose
+from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned_score import Learned
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -30,6 +33,7 @@ SCORE_COLUMNS = (
 )
 FACT_COLUMNS = Column.each("s", name="rests on", value="value", meaning="meaning")
 INTERVALS = {  # attributes of the scores that have one
+    "closeness": "closeness_ci",
     "mauve_debiased": "mauve_ci",
     "mauve_classifier": "mauve_classifier_ci",
     "auc": "auc_ci",
@@ -66,6 +70,13 @@ class MauveResult(SignedResult):
     for or cannot be computed (the errors of a set of one text; the lengths of features).
 
     Attributes:
+        verdict: "like human", "different", "undecided" (more texts would tell) or "no verdict" (the number cannot be
+            believed). verdict_reason: for no verdict, or layout that makes the difference, a code of
+            `results.verdict.REASONS`; else None.
+        closeness, closeness_ci: debiased MAUVE by the sharpest partition at hand, the lowest of `mauve_debiased` (by
+            groups of similar texts) and `mauve_classifier` over all featurizers, in [0, 1], higher is better; 1 for
+            sets that cannot be told apart. Every partition gives an upper bound of the MAUVE of the distributions. The
+            interval is [lowest low, lowest high] of m intervals at level 1 - α/m. None without an interval.
         mauve: area under `divergence_curve`, in [0, 1], higher is better (Pillutla et al. 2021, §3).
         mauve_star: the same on Krichevsky–Trofimov smoothed histograms (Pillutla et al. 2023).
         mauve_exact: area under the continuous curve, without the error of the grid of weights.
@@ -94,8 +105,12 @@ class MauveResult(SignedResult):
         precision, recall, density, coverage: from nearest neighbours (Kynkäänniemi 2019; Naeem 2020).
         prd_precision, prd_recall, prd_area: of the exact precision-recall curve of the histograms (Sajjadi 2018).
         frechet_distance: of the features, at least 0, lower is better (Heusel 2017).
-        design: of the texts: "independent", "aligned" (row i of both sides answers prompt i) or "prompts" (groups were
-            given). A score of one design does not compare with one of another.
+        design: of the texts: "independent", "aligned" (row i of both sides answers prompt i), "prompts" (groups were
+            given) or "found" (nothing was declared, and texts that share prompts were found from their features or
+            openings). A score of one design does not compare with one of another.
+        partners: model texts that share a prompt with a human text, as declared or found, or are copies of one; None:
+            not looked for. pairs_in_step: share of the pairs found from the features that are in the same row of both
+            sides, in [0, 1]; None if none were found. Under a true "aligned" it is near 1.
         n_p, n_q: number of texts. p_prompts, q_prompts: of prompts, None in the independent design.
         num_buckets: number of buckets of the histograms.
         p_dropped, q_dropped: empty texts left out on request. p_truncated, q_truncated: texts cut to the featurizer's
@@ -106,6 +121,7 @@ class MauveResult(SignedResult):
         prd_curve: shape (j, 2): recall, precision.
         warnings: what to know before believing the score.
         signature_entries: what fixes the score, in order. signature: the same as `key:value|key:value|…`.
+        bounds: the partitions behind `closeness`, with the buckets of all texts; not in `to_dict`.
         by_featurizer: with several featurizers the result of each by its name, the first being this one; else empty.
         curve_mixtures: λ, KL(q‖r_λ) and KL(p‖r_λ) of each inner point of `divergence_curve`, shape (m, 3).
         curve_band: the debiased curve and its pointwise band, see `jackknife.frontier_band`.
@@ -145,6 +161,8 @@ class MauveResult(SignedResult):
     prd_area: float
     frechet_distance: float | None
     design: Design
+    partners: int | None
+    pairs_in_step: float | None
     n_p: int
     n_q: int
     p_prompts: int | None
@@ -180,9 +198,14 @@ class MauveResult(SignedResult):
     normalised: LearnedScore | None = None
     normalised_missing: str | None = None
     together: LearnedScore | None = None
+    closeness: float | None = None
+    closeness_ci: tuple[float, float] | None = None
+    verdict: VerdictWord = "no verdict"
+    verdict_reason: str | None = None
     learned_p_counts: tuple[int, ...] | None = None
     learned_q_counts: tuple[int, ...] | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
+    bounds: tuple[Bound, ...] = field(default=(), repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     @property
@@ -214,7 +237,13 @@ class MauveResult(SignedResult):
         """
         first, each = headline(self), self.by_featurizer if len(self.by_featurizer) > 1 else {}
         kind = "" if self.mauve_debiased is None else f"By content ({KINDS[CONTENT]}): "
-        said = (opening(self), f"{kind}{first.sentence}.", learned_sentence(self), verdict(self), self.joint_verdict)
+        said = (
+            opening(self),
+            f"{kind}{first.sentence}.",
+            learned_sentence(self),
+            verdict_sentence(self),
+            self.joint_verdict,
+        )
         rows = []
         for name, score in SCORES.items():
             if (value := getattr(self, name)) is not None:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.measures.groups import design_of
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
 from mauve_metric.results.plain_text import printable
 from mauve_metric.runtime.optional_imports import package_versions
@@ -41,7 +40,7 @@ def signature_entries(
         and knob.metadata["of"] in (None, config.quantizer)
         and (name != "quantizer" or config.quantizer != MauveConfig.quantizer)
     }
-    entries |= {"design": design_of(p.groups, q.groups), "n_p": len(p), "n_q": len(q)}
+    entries |= {"design": q.design, "n_p": len(p), "n_q": len(q)}
     with ThreadPoolExecutor(2) as pool:  # hashing leaves Python's lock
         p_digest, q_digest = pool.map(lambda side: side.digest, (p, q))
     entries |= {"p_digest": p_digest, "q_digest": q_digest, **(more or {})}

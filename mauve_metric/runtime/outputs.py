@@ -38,6 +38,8 @@ def check_outputs(
         for other in (*read, *map(Path, outputs[:number])):
             if _is_same(output, other):
                 raise NotWritten(f"{str(output)!r} is to be written, and would replace {str(other)!r}: {_CURE}")
+            if os.path.exists(output) and other.is_dir() and (inside := _file_inside(other, output)) is not None:
+                raise NotWritten(f"{str(output)!r} is to be written, and would replace {str(inside)!r}: {_CURE}")
         for source in read:
             if source.is_dir() and _is_same(output.parent, source):
                 raise ValueError(f"{str(output)!r} is to be written, and {str(source)!r}, its folder, is read: {_CURE}")
@@ -65,6 +67,15 @@ def check_replaceable(path: str | Path, mark: bytes) -> None:
         head = file.read(_HEAD_BYTES)
     if head and mark not in head:
         raise FileExistsError(f"{str(path)!r} is to be written too, and is a file of something else: move it away")
+
+
+def _file_inside(folder: Path, output: Path) -> Path | None:
+    """The file in a folder that is this output, by its own name or a link to it; None if there is none.
+
+    Subfolders count in a model's folder, which is read whole; those of a folder of texts are not read.
+    """
+    pattern = "**/*" if (folder / "config.json").is_file() else "*"
+    return next((file for file in folder.glob(pattern) if file.is_file() and _is_same(file, output)), None)
 
 
 def _is_same(one: Path, two: Path) -> bool:

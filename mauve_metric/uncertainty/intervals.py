@@ -100,7 +100,7 @@ def with_errors(
     freedom = math.inf if groups is None else groups.freedom(groups.of(_INTEGRAL_WEIGHTS))
     z = _quantile(level, freedom)
     area_error = math.sqrt(delete_one_variance(scores.frontier, scores.slopes) + mauve_run_variance)
-    error = math.sqrt(delete_one_variance(scores.frontier, _INTEGRAL_WEIGHTS) + integral_run_variance)
+    error = math.sqrt(integral_variance(scores.frontier) + integral_run_variance)
     low, high = _carry_over(scores, error * z, error)
     floor, value, integral = mauve_floor(scores.scaling_factor), scores.mauve, scores.raw_integral
     mauve = Estimate(value, area_error, (min(max(low, floor), value), max(min(high, 1.0), value)), freedom)
@@ -129,29 +129,19 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     return None
 
 
-def too_alike(scores: Sequence[DebiasedScores]) -> str | None:
-    """The reason why the interval of the mean over clusterings would be too narrow, in words; None if it is not.
+def too_alike(scores: Sequence[DebiasedScores]) -> bool:
+    """Return whether the interval of the mean over clusterings would be too narrow.
 
     No two distributions have a frontier integral below 0. An estimate below by more than its standard error would give
     an interval of next to no width. Texts that share prompts or undeclared copies do that, and chance in
     about one of six pairs of equal sets.
     """
-    error = math.sqrt(float(np.mean([delete_one_variance(one.frontier, _INTEGRAL_WEIGHTS) for one in scores])))
-    integral = float(np.mean([one.raw_integral for one in scores]))
-    if integral >= -error:
-        return None
-    more = "" if scores[0].frontier.groups is None else " beyond those that were declared"
-    return (
-        f"the debiased frontier integral is {integral:.2g}, below 0 by more than its standard error "
-        f"({error:.2g}), as by chance or where the sets share prompts or texts{more}"
-    )
+    error = math.sqrt(float(np.mean([integral_variance(one.frontier) for one in scores])))
+    return float(np.mean([one.raw_integral for one in scores])) < -error
 
 
 def inflated(scores: DebiasedScores, mauve: Estimate, integral: Estimate, level: float) -> tuple[Estimate, Estimate]:
-    """Estimates of sets that are too alike, with the distance of their integral from 0 as its error at least.
-
-    No result shows them; a difference from another score needs an error that is not too small.
-    """
+    """Estimates of sets that are too alike, with the distance of their integral from 0 as its error at least."""
     distance = max(-scores.raw_integral, integral.stderr)
     z = _quantile(level, integral.freedom)
     low, _ = _carry_over(scores, z * distance, distance)
@@ -161,10 +151,15 @@ def inflated(scores: DebiasedScores, mauve: Estimate, integral: Estimate, level:
     return wider, Estimate(integral.value, distance, (integral.ci[0], high), integral.freedom)
 
 
+def integral_variance(frontier: DebiasedFrontier) -> float:
+    """Delete-one variance of the frontier integral."""
+    return delete_one_variance(frontier, _INTEGRAL_WEIGHTS)
+
+
 def integral_over_error(frontier: DebiasedFrontier) -> float:
     """The frontier integral in standard errors, by which both intervals leave out equal sets or do not."""
     integral = float((_INTEGRAL_WEIGHTS * np.stack([frontier.type_one, frontier.type_two])).sum())
-    return integral / max(math.sqrt(delete_one_variance(frontier, _INTEGRAL_WEIGHTS)), 1e-12)
+    return integral / max(math.sqrt(integral_variance(frontier)), 1e-12)
 
 
 class DifferenceEstimate(NamedTuple):

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
-from mauve_metric.features.rows import ConcatenatedRows, as_rows
-from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
+from mauve_metric.features.rows import ConcatenatedRows, as_rows, content_order
+from mauve_metric.measures.cross_fitting import (
+    auto_learned_buckets,
+    buckets_of_ranks,
+    cross_fit,
+    cross_fit_repeatedly,
+    monotone_buckets,
+    same_rows,
+)
 from mauve_metric.measures.discriminators import FEWEST_TEXTS
 from mauve_metric.measures.separation import auc_of_scores
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.quantize.projection import content_order
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife
@@ -23,6 +29,7 @@ from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
 if TYPE_CHECKING:
     import torch
 
+DIVIDED_TEXTS, MOST_DIVISIONS = 1000, 10  # as many divisions into folds as this is larger than the smaller side
 PERMUTATIONS = 49  # after which the classifier is fitted anew, for the p-value of its AUC
 _MOST_SCORES = 2**27  # float32 scores held at once
 
@@ -34,8 +41,8 @@ class Learned(NamedTuple):
     auc_ci: its interval. auc_p_value: of "both sets are draws from one distribution", one-sided. num_buckets: k.
     p_counts, q_counts: human and model texts in each bucket, (k,).
     p_labels, q_labels: the bucket of each text, from the most human to the most model-like, (n_p,) and (n_q,).
-    p_ranks, q_ranks: rank of the score of each text within its fold, in (0, 1), (n_p,) and (n_q,).
-    p_scores, q_scores: what a classifier of the other folds says of each text, above 0 on the model's side.
+    p_ranks, q_ranks: rank of the score of each text, in (0, 1), the most model-like last, (n_p,) and (n_q,).
+    spread: variance of the frontier integral of equal buckets, before neighbours were joined.
     """
 
     mauve: float
@@ -51,8 +58,7 @@ class Learned(NamedTuple):
     q_labels: Labels
     p_ranks: Floats
     q_ranks: Floats
-    p_scores: Floats
-    q_scores: Floats
+    spread: float
 
 
 @fitting_threads()
@@ -78,17 +84,28 @@ def learned_score(
     (True, True, True)
     """
     n_p, n = p.shape[0], p.shape[0] + q.shape[0]
-    (p_order, q_order), groups, rows, together = _prepared(p, q, groups)
-    is_model = np.arange(n) >= n_p
-    if min(len(np.unique(together[is_model == side])) for side in (False, True)) < FEWEST_TEXTS:
+    stacked = _Stacked.of(p, q, groups)
+    is_model, groups, (p_order, q_order) = np.arange(n) >= n_p, stacked.groups, stacked.orders
+    if min(len(np.unique(stacked.together[is_model == side])) for side in (False, True)) < FEWEST_TEXTS:
         return None
-    permutations = min(PERMUTATIONS, max(_MOST_SCORES // n, 19))
-    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=permutations, device=_device_of(p, q))
     sizes = (n_p, n - n_p) if groups is None else [len(np.unique(side)) for side in groups]
-    num_buckets = auto_learned_buckets(min(sizes))
-    labels = buckets_of_ranks(fitted.ranks, num_buckets)
-    counted = count_labels(labels[:n_p], labels[n_p:], num_buckets, *(groups or (None, None)))
-    score = debiased(counted, config)
+    fitted = cross_fit_repeatedly(
+        stacked.rows,
+        is_model,
+        stacked.together,
+        divisions=min(max(DIVIDED_TEXTS // min(sizes), 1), MOST_DIVISIONS),
+        seed=config.seed,
+        permutations=min(PERMUTATIONS, max(_MOST_SCORES // n, 19)),
+        device=_device_of(p, q),
+        order=stacked.drawn,
+    )
+    codes = groups or (None, None)
+    equal = buckets_of_ranks(fitted.ranks, auto_learned_buckets(min(sizes)))
+    counted = count_labels(equal[:n_p], equal[n_p:], int(equal.max()) + 1, *codes)
+    spread = integral_variance(counted)
+    labels = monotone_buckets(counted.p_counts, counted.q_counts)[equal]
+    counted = count_labels(labels[:n_p], labels[n_p:], int(labels.max()) + 1, *codes)
+    score = debiased(counted, spread, config)
     return Learned(
         mauve=score.value,
         stderr=score.stderr,
@@ -96,32 +113,48 @@ def learned_score(
         auc=fitted.auc,
         auc_ci=auc_of_scores(fitted.held_out, config.confidence_level).ci or (0.0, 1.0),
         auc_p_value=fitted.p_value,
-        num_buckets=num_buckets,
+        num_buckets=len(counted.p_counts),
         p_counts=counted.p_counts,
         q_counts=counted.q_counts,
         p_labels=labels[:n_p][np.argsort(p_order)],
         q_labels=labels[n_p:][np.argsort(q_order)],
         p_ranks=fitted.ranks[:n_p][np.argsort(p_order)],
         q_ranks=fitted.ranks[n_p:][np.argsort(q_order)],
-        p_scores=fitted.held_out.scores[:n_p][np.argsort(p_order)],
-        q_scores=fitted.held_out.scores[n_p:][np.argsort(q_order)],
+        spread=spread,
     )
 
 
 def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | None, config: MauveConfig) -> Floats:
     """The AUC, then those of `config.permutations` classifiers fitted to permuted sides, (1 + permutations,)."""
-    _, _, rows, together = _prepared(p, q, groups)
-    is_model = np.arange(len(together)) >= p.shape[0]
+    stacked = _Stacked.of(p, q, groups)
     fitted = cross_fit(
-        rows, is_model, together, seed=config.seed, permutations=config.permutations, device=_device_of(p, q)
+        stacked.rows,
+        np.arange(len(stacked.together)) >= p.shape[0],
+        stacked.together,
+        seed=config.seed,
+        permutations=config.permutations,
+        device=_device_of(p, q),
+        order=stacked.drawn,
     )
     return np.concatenate([[fitted.auc], fitted.permuted])
 
 
-def debiased(histograms: Histograms, config: MauveConfig) -> intervals.Estimate:
-    """MAUVE of learned buckets without bias, with its interval."""
+def debiased(histograms: Histograms, spread: float, config: MauveConfig) -> intervals.Estimate:
+    """MAUVE of learned buckets without bias, with its interval.
+
+    spread: variance of the frontier integral of the buckets before neighbours were joined, which that of the joined
+    ones must not fall below: joining takes away noise that another sample would show.
+    """
     frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
-    return intervals.estimate_scores(frontier, config.mauve_scaling_factor, config.confidence_level)[0]
+    scores = intervals.debiased_scores(frontier, config.mauve_scaling_factor)
+    more = max(spread - intervals.integral_variance(frontier), 0.0)
+    return intervals.with_errors(scores, config.confidence_level, 0.0, more)[0]
+
+
+def integral_variance(histograms: Histograms) -> float:
+    """The variance of the frontier integral of histograms."""
+    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
+    return intervals.integral_variance(frontier)
 
 
 def learned_estimates(
@@ -143,37 +176,46 @@ def learned_estimates(
         for number, (one, pair) in enumerate(zip(found, pairs, strict=True), start=1)
     ]
     frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in counted]
-    factor, level = config.mauve_scaling_factor, config.confidence_level
-    covariance = effect_covariance(frontiers, pairs, factor, codes)
+    covariance = effect_covariance(frontiers, pairs, config.mauve_scaling_factor, codes)
     nothing = np.zeros_like(covariance)
-    estimates = [intervals.estimate_scores(frontier, factor, level)[0] for frontier in frontiers]
+    estimates = [debiased(item, one.spread, config) for item, one in zip(counted, found, strict=True)]
     return estimates, JointErrors(covariance, nothing, nothing)
 
 
-def _prepared(
-    p: Features, q: Features, groups: tuple[Integers, Integers] | None
-) -> tuple[tuple[Integers, Integers], tuple[Integers, Integers] | None, Features, Integers]:
-    """Both orders by content, and in these the groups, the rows of both sides, and groups of equal ones too."""
-    (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
-    groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
-    one, two = tensors.in_memory(p), tensors.in_memory(q)
-    rows: Features = ConcatenatedRows([as_rows(p), as_rows(q)])
-    if one is not None and two is not None:
-        rows = np.concatenate([one, two])
-    return (p_order, q_order), groups, rows, same_rows(rows, None if groups is None else np.concatenate(groups))
+class _Stacked(NamedTuple):
+    """Both sides, P first, in the order in which they are fitted.
+
+    rows: (n, d). together: groups of rows that are not independent, copies included, (n,). groups: as given, of either
+    side; None: each is alone. orders: the number of each fitted row on its side. drawn: the order in which folds are
+    drawn, (n,); None: as the rows are.
+    """
+
+    rows: Features
+    together: Integers
+    groups: tuple[Integers, Integers] | None
+    orders: tuple[Integers, Integers]
+    drawn: Integers | None
+
+    @classmethod
+    def of(cls, p: Features, q: Features, groups: tuple[Integers, Integers] | None) -> _Stacked:
+        """Sort the rows of each side by content, so that the folds do not depend on the order of the texts.
+
+        Rows that are read in blocks stay in theirs, and only the folds are drawn in the order by content.
+        """
+        p_order, q_order = orders = content_order(p), content_order(q)
+        one, two = tensors.in_memory(p), tensors.in_memory(q)
+        rows: Features
+        if one is not None and two is not None:
+            rows, drawn = np.concatenate([one[p_order], two[q_order]]), None
+        else:
+            rows, drawn = ConcatenatedRows([as_rows(p), as_rows(q)]), np.concatenate([p_order, q_order + len(p_order)])
+            orders = np.arange(len(p_order)), np.arange(len(q_order))
+        sorted_groups = None if groups is None else (groups[0][orders[0]], groups[1][orders[1]])
+        together = same_rows(rows, None if sorted_groups is None else np.concatenate(sorted_groups))
+        return cls(rows, together, sorted_groups, orders, drawn)
 
 
 def _device_of(p: Features, q: Features) -> torch.device | None:
     """The GPU that the features are on; None for those in memory."""
     device = tensors.device_of([p, q])
     return None if device is None or device.type == "cpu" else device
-
-
-def _by_content(side: Features) -> tuple[Features, Integers]:
-    """Rows in their order by content, and that order, so that the folds do not depend on that of the texts.
-
-    Rows that are read in blocks stay in theirs.
-    """
-    rows = tensors.in_memory(side)
-    order = np.arange(side.shape[0]) if rows is None else content_order(rows)
-    return (side if rows is None else rows[order]), order

@@ -172,6 +172,7 @@ NO_SCORES = {
         "auc_p_value",
     ),
     *("format_auc", "format_aucs", "normalised", "normalised_missing", "together", "p_prompts", "q_prompts"),
+    "verdict_reason",
     *("n_p", "n_q", "num_buckets", "p_dropped", "q_dropped", "p_truncated", "q_truncated"),
     *("p_median_length", "q_median_length"),
 }

@@ -44,8 +44,23 @@ def test_the_first_makes_the_result_and_each_is_its_own_score(result: MauveResul
         assert result.by_featurizer[name].to_dict() == one.to_dict()
         assert one.by_featurizer == {} and one.joint_verdict == "" and "by_featurizer" not in one.to_dict()
     more = {"by_featurizer": 0, "joint_verdict": 0, "together": 0}
+    more |= dict.fromkeys(("closeness", "closeness_ci", "verdict", "verdict_reason"), 0)
     assert result.to_dict() | more == alone["blind"].to_dict() | more
     assert str(result) == str(alone["blind"])
+
+
+def test_closeness_is_the_lowest_over_all(result: MauveResult) -> None:
+    each = [result, *result.by_featurizer.values()]
+    scores = [one.mauve_debiased for one in each] + [one.mauve_classifier for one in each]
+    assert result.together is not None
+    assert result.closeness == min(
+        [result.together.mauve_classifier, *(score for score in scores if score is not None)]
+    )
+    assert (
+        len(result.bounds) == 5
+        and result.verdict == "different"
+        and result.by_featurizer["blind"].verdict != "different"
+    )
 
 
 def test_one_classifier_has_the_features_of_all(result: MauveResult) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import copy
+import gzip
 import json
 import logging
+import os
 import pickle
 import random
+import re
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -34,6 +40,7 @@ class Answers(ThreadingHTTPServer):
         self.times: dict[str, list[float]] = {}
         self.busy = self.busiest = 0
         self.lock = threading.Lock()
+        self.ended, self.elsewhere = threading.Event(), ""
 
     @property
     def url(self) -> str:
@@ -56,6 +63,10 @@ class Handler(BaseHTTPRequestHandler):
             server.times.setdefault(prompt, []).append(time.monotonic())
             server.busy += 1
             server.busiest = max(server.busiest, server.busy)
+        if prompt.split()[:1] == ["hostile"]:
+            with contextlib.suppress(OSError):  # the client hangs up
+                self._attack(prompt.split()[1])
+            return
         time.sleep(random.Random(prompt).uniform(0, 0.03))
         status, headers, answer = self._answer(prompt, server.tried[prompt])
         with server.lock:
@@ -66,6 +77,37 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
+
+    def _attack(self, kind: str) -> None:
+        """Answer as no server should, for as long as the client listens."""
+        headers: dict[str, str] = {}
+        body, status = b'{"choices": [{"text": "a"}]}', 200
+        if kind == "nested":
+            body = b"[" * 200_000
+        elif kind == "half":
+            body = b'{"choices": [{"text": "\\ud800"}]}'
+        elif kind == "sent":
+            status, headers = 307, {"Location": self.server.elsewhere + "/v1/completions"}
+        elif kind == "escapes":
+            status, body = 400, b'{"error": {"message": "\\u001b[2J\\u0007 gone"}}'
+        elif kind == "packed":
+            body, headers = gzip.compress(b'{"choices": [' + b" " * 10**8), {"Content-Encoding": "gzip"}
+        if kind == "headers":
+            while not self.server.ended.wait(0.02):
+                self.wfile.write(b"H")
+                self.wfile.flush()
+        self.send_response(status)
+        for name, value in (
+            {} if kind in ("bytes", "endless") else {"Content-Length": str(len(body))} | headers
+        ).items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        while kind == "bytes" and not self.server.ended.wait(0.02):
+            self.wfile.write(b" ")
+        while kind == "endless":
+            self.wfile.write(b" " * 2**16)
+        self.wfile.write(body)
 
     def _answer(self, prompt: str, tried: int) -> tuple[int, dict[str, str], object]:
         word = prompt.split()[0] if prompt.split() else ""
@@ -93,17 +135,27 @@ class Handler(BaseHTTPRequestHandler):
         return 200, {}, {"choices": [choice or {"message": {"role": "assistant", "content": text}}]}
 
 
+@contextlib.contextmanager
+def serving() -> Iterator[Answers]:
+    """A server that answers until the context ends."""
+    server = Answers()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.ended.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    server = Answers()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving() as server:
+        yield server
 
 
 def test_texts_come_in_the_order_of_the_prompts(answers: Answers) -> None:
@@ -233,3 +285,71 @@ def test_a_model_behind_a_server_is_evaluated(answers: Answers) -> None:
     )
     assert result.n_q == len(HUMAN)
     assert "generation:mauve_metric.generation.remote.openai_server(model='m', max_tokens=128, temp" in result.signature
+
+
+HOSTILE = {
+    "nested": r"not of the protocol, or without text \(RecursionError\)",
+    "half": r"not of the protocol, or without text \(UnicodeEncodeError\)",
+    "endless": "OpenAIError: the answer is longer than [0-9]+ bytes: max_tokens sets",
+    "packed": "OpenAIError: the answer is compressed, which was not asked for",
+    "sent": "the server sends prompts on to 'http://127.0.0.1:[0-9]+/v1/completions', not done",
+    "escapes": r"BadRequestError: Error code: 400 - \\x1b\[2J\\x07 gone",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_answer_costs_no_other_text(answers: Answers, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    write = openai_server(answers.url, model="m", retries=1, concurrency=1)
+    with serving() as other:
+        answers.elsewhere = other.url
+        assert write(["fine", f"hostile {kind}", "also fine"]) == ["…fine", None, "…also fine"]
+        assert not other.requests
+    assert re.search(HOSTILE[kind], write.failures[1]), write.failures[1]
+    assert all(record.getMessage().isprintable() for record in caplog.records)
+
+
+@pytest.mark.parametrize("kind", ["bytes", "headers"])
+def test_the_time_limit_is_one_of_the_whole_answer(answers: Answers, kind: str) -> None:
+    write = openai_server(answers.url, model="m", timeout=0.5, retries=1)
+    with pytest.raises(OSError, match=r"any of 1 prompts .*APITimeoutError: Request timed out"):
+        write([f"hostile {kind}"])
+
+
+def test_an_answer_as_long_as_its_tokens_is_read(answers: Answers) -> None:
+    prompt = "long " + "é" * 300_000
+    assert openai_server(answers.url, model="m", max_tokens=300)([prompt]) == [f"…{prompt}"]
+
+
+def test_what_came_is_kept_and_only_the_rest_is_asked_for_again(answers: Answers) -> None:
+    write = openai_server(answers.url, model="m", retries=0)
+    assert write(["fine", "twice a", "b"]) == ["…fine", None, "…b"] and write.texts == {0: "…fine", 2: "…b"}
+    assert write.resume() == ["…fine", None, "…b"]
+    assert write.resume() == ["…fine", "…twice a", "…b"] and write.failures == {}
+    assert write.resume() == ["…fine", "…twice a", "…b"]
+    assert answers.tried == {"fine": 1, "twice a": 3, "b": 1}
+    assert write(["fine"]) == ["…fine"] and answers.tried["fine"] == 2  # a new call asks for everything
+
+
+def test_an_interrupt_keeps_what_came(answers: Answers) -> None:
+    write = openai_server(answers.url, model="m", concurrency=1, timeout=3600.0)
+    thread = threading.Thread(target=_interrupt_once, args=(answers,))
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        write(["a", "b", "hostile bytes", "c"])
+    thread.join()
+    assert write.texts == {0: "…a", 1: "…b"}
+    assert "c" not in answers.tried
+
+
+def _interrupt_once(answers: Answers) -> None:
+    """Interrupt the main thread as Ctrl-C does, once the server has got the third prompt."""
+    while "hostile bytes" not in answers.tried:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_server_is_asked_where_an_event_loop_runs(answers: Answers) -> None:
+    async def notebook() -> list[str | None]:
+        return openai_server(answers.url, model="m")(["a"])
+
+    assert asyncio.run(notebook()) == ["…a"]

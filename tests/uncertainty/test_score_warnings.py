@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.features.feature_set import FeatureSet, featurize
+from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts, count_groups
 from mauve_metric.uncertainty.score_warnings import (
@@ -60,6 +60,15 @@ def answers(number: int, **facts: Any) -> FeatureSet:
     opened = np.arange(100, dtype=np.uint64)
     opened[:number] = 0
     return replace(alone, opening_hashes=opened)
+
+
+def aligned(moved: int) -> FeatureSet:
+    """A set of aligned rows of which the first ones open like those of other rows."""
+    opened = np.arange(100, dtype=np.uint64)
+    opened[:moved] = np.roll(opened[:moved], 1)
+    return replace(
+        side(first=moved * 1000), opening_hashes=opened, groups=np.arange(100), dependence=Dependence("aligned")
+    )
 
 
 def prompts(number: int) -> GroupCounts | None:
@@ -111,7 +120,11 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         (lambda: score_warnings(0.504, 0.5, 0.96, 0.01), lambda: score_warnings(0.51, 0.5, 0.96, 0.01), ["0.5000"]),
     ],
     "above_ceiling": [
-        (lambda: score_warnings(0.981, FLOOR, 0.96, 0.01), lambda: score_warnings(0.98, FLOOR, 0.96, 0.01), ["0.960"])
+        (
+            lambda: score_warnings(0.981, FLOOR, 0.96, 0.01),
+            lambda: score_warnings(0.98, FLOOR, 0.96, 0.01),
+            ["as by chance"],
+        )
     ],
     "constant_features": [
         (lambda: feature_warnings(np.ones((3, 2)), np.ones((4, 2))), lambda: feature_warnings(*spread(1.0)), [])
@@ -134,6 +147,9 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: origin_warnings(side(), side(identity=MODEL, from_file=True)),
             ["human"],
         )
+    ],
+    "rows_not_aligned": [
+        (lambda: text_warnings(aligned(0), aligned(80)), lambda: text_warnings(aligned(0), aligned(49)), ["20.0 %"])
     ],
     "dropped_texts": [
         (lambda: text_warnings(side(dropped=3), OTHER), lambda: text_warnings(side(), OTHER), ["3 empty", "human"])

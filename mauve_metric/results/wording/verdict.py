@@ -30,16 +30,15 @@ _ROUNDING = 1e-9  # of a p-value, which is a fraction, and of a level
 
 WITHHELD = {  # warnings that contradict any verdict, with the reason
     "shared_prompts": "the two sets share prompts, for which the interval and the test do not allow",
-    "above_ceiling": "the score is above what two samples of one distribution give, so that the texts of the two sets "
-    "are not independent",
     "constant_features": "all features are equal",
     "nearly_constant_features": "the features differ by rounding only",
     "wrapping_in_one_set": "one set has layout that the other has not, and the score may be of that",
+    "rows_not_aligned": "the rows are not aligned, as they are said to be",
     "short_references": "the human texts are a few words long, and MAUVE is not for such texts",
 }
 # These make a classifier's p-value too large, not too small: a text's partner of the other side is among those that its
 # classifier was fitted to.
-TOO_CAREFUL = ("shared_prompts", "above_ceiling")
+TOO_CAREFUL = ("shared_prompts",)
 LIFTED = {  # warnings that contradict a verdict of no visible difference, with the reason
     "duplicates_between": "texts of the model are in the human set too, which lifts the score",
     "near_duplicates_between": "texts of the model nearly repeat human ones, which lifts the score",
@@ -260,17 +259,15 @@ def auc_words(result: MauveResult) -> str:
 
 def strongest_format(result: MauveResult) -> str:
     """The part of the format that separates two sets best, a key of `FORMATS`, where format alone does; else empty."""
-    if not any(warning.code == "format_differs" for warning in result.warnings) or not result.format_aucs:
-        return ""
-    return max(result.format_aucs, key=result.format_aucs.__getitem__)
+    layout = (warning.numbers["layout"][0] for warning in result.warnings if warning.code == "format_differs")
+    return next(layout, "")
 
 
 def format_sentence(result: MauveResult) -> str:
     """Sentence for sets that format alone separates, with its strongest part; else empty."""
     if not (name := strongest_format(result)) or not result.format_aucs:
         return ""
-    said = f"the AUC of {FORMATS[name].what} alone is {digits(result.format_aucs[name], '.2f')}"
-    return f"Mind the format first: {said} (cure: {FORMATS[name].cure})."
+    return f"Mind the format first: the AUC of {FORMATS[name].what} alone is {digits(result.format_aucs[name], '.2f')}."
 
 
 def learned_sentence(result: MauveResult) -> str:
@@ -285,7 +282,7 @@ def learned_sentence(result: MauveResult) -> str:
     interval = in_brackets(result.mauve_classifier_ci)
     said = [f"By style (what a classifier finds): {score}{interval}; {auc_words(result)}."]
     if result.normalised is not None:
-        same = "With white space collapsed and capitals in lower case, that score is"
+        same = "Without the layout that differs, that score is"
         said.append(f"{same} {_score_words(result.normalised)}.")
     elif result.normalised_missing:
         said.append(f"That score without format is not known: {result.normalised_missing}.")

@@ -108,7 +108,7 @@ def test_words_agree_with_the_numbers(
 
 
 REAL = {
-    "copies": (normal(60, 0), normal(60, 0), NONE),
+    "copies": (normal(60, 0), normal(60, 0), None),
     "equal sets": (normal(300, 0), normal(300, 1), None),
     "few texts": (normal(12, 0), normal(12, 1, 0.6), NONE),
     "far apart": (normal(60, 0), normal(60, 1, 5.0), APART),

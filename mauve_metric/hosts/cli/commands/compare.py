@@ -34,12 +34,15 @@ def usage_error(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace) -> int:
     """Compare the models, show the result and write its files; the exit status, 3 for a model worse than before."""
     from mauve_metric.api.compare import compare
-    from mauve_metric.results.comparison import changes, read_scores
+    from mauve_metric.results.comparison import changes, check_before, read_scores
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
-    result = show_result_of(compare, options, keywords_of(compare, options) | sides_of_models(options) | shown)
-    found = changes(result, before) if before else {}
+    given, sides = keywords_of(compare, options), sides_of_models(options)
+    if options.baseline is not None:
+        check_before(before, sides["models"], given, sides.get("p"))
+    result = show_result_of(compare, options, given | sides | shown)
+    found = changes(result, before) if options.baseline is not None else {}
     for change in found.values():
         tell(change.sentence)
     worse = [f"{name} is worse than before" for name, change in found.items() if change.is_worse]

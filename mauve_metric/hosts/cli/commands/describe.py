@@ -24,7 +24,7 @@ def add_arguments(parser: CommandParser) -> None:
     text = "for the group language-model: a name or folder of transformers (default: gpt2)"
     parser.add_argument("--language-model", metavar="MODEL", help=text)
     text = "count the tokens of this tokenizer (unset: words and punctuation marks)"
-    parser.add_argument("--tokenizer", metavar="NAME", help=text)
+    parser.add_argument("--tokenizer", metavar="TOKENIZER", help=text)
     text = "texts or features that the models were trained on, to find copies of"
     parser.add_argument("--training", metavar="FILE", help=text)
     text = (

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mauve_metric.api.explain import explain_model
-from mauve_metric.api.score import curve_band, debiased_estimates, score_histograms
+from mauve_metric.api.score import curve_band, score_histograms
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.hosts.space.session.scoring import Outcome
@@ -26,6 +26,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import parse_signature
 from mauve_metric.results.wording import answer
+from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _SAME = 1e-6  # by which a score may differ from what its own histograms give: other versions round otherwise

@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.api.compare import compare_features, compare_together
-from mauve_metric.api.compute import with_normalised, with_together
+from mauve_metric.api.compute import with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.opening import check_sides
-from mauve_metric.api.score import resolve_config, score_features, score_partition
+from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
+from mauve_metric.api.score import score_clustered, score_features
+from mauve_metric.api.without_layout import without_layout
+from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.rows import all_rows
@@ -25,7 +28,7 @@ from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
-from mauve_metric.quantize.partition import Partition, partition_sets
+from mauve_metric.quantize.partition import Partition
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
@@ -295,7 +298,7 @@ class Scored(Outcome):
             readable=readable,
             buckets=REPORT_BUCKETS,
             texts=REPORT_TEXTS,
-            partition=self.partition,
+            clustered=Clustered(self.sides, self.resolved, self.partition),
         )
 
 
@@ -320,20 +323,19 @@ def score(
         run: receives the progress.
     """
     run = run or Run()
-    sides = _with_groups(embedded, names.values(), aligned, prompts)
-    human, *models = sides
+    sides = with_dependence(_with_groups(embedded, names.values(), aligned, prompts), config.seed)
     run.stage(READ[1], "clustering")
-    groups = [side.groups for side in sides]
-    resolved = resolve_config(config, *map(len, embedded.sets), groups=groups)
-    if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
-        partition = last.partition
+    resolved = resolve_config(config, *map(len, sides))
+    if last is not None and last.embedded is embedded and _clusters_alike(last, sides, resolved):
+        clustered = Clustered(sides, resolved, last.partition)
     else:
-        sets = [side.features for side in embedded.sets]
-        partition = partition_sets(sets, resolved, every_row=True, groups=groups)
+        clustered = cluster(sides, resolved, every_row=True)
+    partition, (human, *models) = clustered.partition, sides
     run.stage(0.9, "scoring")
     if len(models) == 1:
-        result = score_partition(human, models[0], partition, resolved, quiet=True)
-        result = with_normalised(result, [*map(embedded.kept, (0, 1))], pair_of_groups(*groups), resolved)
+        result = score_clustered(clustered, quiet=True)
+        pair = pair_of_groups(*clustered.groups)
+        result = without_layout(result, [*map(embedded.kept, (0, 1))], pair, resolved)
         found: dict[str, Any] = {"results": {next(iter(names)): result}, "comparison": None}
         return Scored(embedded, sides, config, partition, aligned, resolved=resolved, **found)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
@@ -342,7 +344,7 @@ def score(
         human,
         dict(zip(names, models, strict=True)),
         config,
-        partition=partition,
+        clustered=clustered,
         watch=lambda name: run.stage(
             0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
         ),
@@ -374,6 +376,12 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     ((model, result),) = first.results.items()
     together = with_together(result, sets, first.resolved)
     return replace(first, results={model: replace(together, by_featurizer=by_featurizer)}, each=each)
+
+
+def _clusters_alike(last: Scored, sides: Sequence[FeatureSet], config: MauveConfig) -> bool:
+    """Return whether the last clustering is of the same groups of texts, under the same options."""
+    same = all(np.array_equal(a.groups, b.groups) for a, b in zip(last.sides, sides, strict=True))  # type: ignore[arg-type]
+    return same and _clustering(last.resolved) == _clustering(config)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:

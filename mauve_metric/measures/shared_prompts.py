@@ -1,0 +1,147 @@
+"""Texts of two sets that belong together, such as answers to one prompt, found from their features alone.
+
+Two texts are mutual neighbours if each is the nearest text of the other set. In two independent sets about half of the
+texts have a mutual neighbour, whatever the distribution and the number of columns; texts that share a prompt, and near
+copies, nearly always do, and are closer to each other than to any other text. Chance is what random halves of each set
+show: they have no text in common, and no prompt but those that the set itself answers several times.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Array, Bools, Floats, Integers, Rows
+
+SPLITS = 4  # of each set at random
+STANDARD_ERRORS = 3.0  # by which the share must exceed that of the splits
+FALSE_PAIRS = 0.05  # share of the pairs that may be chance
+_MOST_TESTED = 1000  # rows whose neighbours make the share
+_MOST_SPLIT = 250  # the same for each split
+_BLOCK = 2**24  # similarities held at once
+
+
+class PairSearch(NamedTuple):
+    """Texts of two sets that belong together, and whether they are more than chance.
+
+    pairs: rows of P and of Q, (m, 2), in the order of P's; empty where there are no more than by chance.
+    share: of the tested rows of the smaller set that have a mutual neighbour. expected: the same in random splits.
+    z: their difference in standard errors. close: mutual neighbours that are closer than 99 % of those by chance, less
+    the number that chance allows.
+    """
+
+    pairs: Integers
+    share: float
+    expected: float
+    z: float
+    close: float
+
+    @property
+    def found(self) -> bool:
+        """Return whether the sets share prompts or texts."""
+        return len(self.pairs) > 0
+
+
+class _Neighbours(NamedTuple):
+    """Nearest other row of some rows, whether the two are mutual neighbours, and how much closer than the next ones.
+
+    gap: ratio of the distance to the next nearest row, of either, to their own distance, at least 1.
+    """
+
+    nearest: Integers
+    mutual: Bools
+    gap: Floats
+
+
+def find_pairs(p: Array, q: Array, seed: int = 25) -> PairSearch:
+    """Find the texts of two sets that belong together, such as a human text and a model's answer to the same prompt.
+
+    Distances are those of rows of length 1 whose columns had mean 0 and variance 1 over both sets. At most
+    `FALSE_PAIRS` of the pairs are chance, judged by the gaps of the splits.
+
+    Args:
+        p, q: finite features, (n_p, d) and (n_q, d), at least two rows each. seed: of the splits and tested rows.
+
+    >>> rng = np.random.default_rng(0)
+    >>> prompts = rng.normal(size=(100, 20))
+    >>> human, model = (prompts + 0.3 * rng.normal(size=(100, 20)) for _ in range(2))
+    >>> search = find_pairs(human, model[::-1])
+    >>> search.found, bool((search.pairs.sum(axis=1) == 99).mean() > 0.9)
+    (True, True)
+    >>> find_pairs(human, rng.normal(size=(100, 20))).found
+    False
+    """
+    rng = np.random.default_rng([seed, 2])
+    smaller, larger = sets = _standardised(*((q, p) if len(p) > len(q) else (p, q)))
+    tested = _neighbours(smaller, larger, rng.permutation(len(smaller))[:_MOST_TESTED])
+    chance = [_split(rows, len(smaller) / (len(smaller) + len(larger)), rng) for rows in sets for _ in range(SPLITS)]
+    expected = float(np.mean(np.concatenate([split.mutual for split in chance])))
+    gaps = np.sort(np.concatenate([split.gap[split.mutual] for split in chance]))
+    share, count = float(tested.mutual.mean()), int(tested.mutual.sum())
+    z = (share - expected) / math.sqrt(0.25 / len(tested.mutual))
+    close, usual = 0.0, 0.02 * count  # twice one per cent, since the quantile is an estimate
+    if len(gaps):
+        above = float((tested.gap[tested.mutual] > np.quantile(gaps, 0.99)).sum())
+        close = above - (usual + 4 * math.sqrt(usual) + 2)
+    if z <= STANDARD_ERRORS and close <= 0:
+        return PairSearch(np.empty((0, 2), dtype=np.int64), share, expected, z, close)
+    by_chance = (1 - max(share - expected, 0.0) / (1 - expected)) * expected / share if expected < 1 else 1.0
+    every = _neighbours(smaller, larger, np.arange(len(smaller)))
+    kept = np.flatnonzero(every.mutual & (every.gap >= _least_gap(gaps, every.gap[every.mutual], by_chance)))
+    pairs = np.stack([kept, every.nearest[kept]], axis=1)
+    pairs = pairs if len(p) <= len(q) else pairs[np.argsort(pairs[:, 1]), ::-1]
+    return PairSearch(pairs, share, expected, z, close)
+
+
+def _least_gap(chance: Floats, observed: Floats, by_chance: float) -> float:
+    """The smallest gap above which at most `FALSE_PAIRS` of the observed pairs are chance.
+
+    chance: gaps of mutual neighbours by chance, rising. by_chance: share of the observed pairs that is chance.
+    """
+    candidates = np.unique(np.quantile(observed, np.linspace(0, 1, 101)))
+    false = by_chance * (1 - np.searchsorted(chance, candidates) / max(len(chance), 1))
+    true = np.mean(observed >= candidates[:, None], axis=1)
+    enough = np.flatnonzero(false <= FALSE_PAIRS * true)
+    return float(candidates[enough[0]]) if len(enough) else math.inf
+
+
+def _split(rows: Rows, share: float, rng: np.random.Generator) -> _Neighbours:
+    """Neighbours across a random split of the rows of one set, of the part with this share of them."""
+    order, size = rng.permutation(len(rows)), max(1, round(share * len(rows)))
+    part = rows[order[:size]]
+    return _neighbours(part, rows[order[size:]], np.arange(size)[:_MOST_SPLIT])
+
+
+def _neighbours(rows: Rows, others: Rows, some: Integers) -> _Neighbours:
+    """The nearest of other rows for some of the rows."""
+    nearest, best, second = _two_nearest(rows[some], others)
+    back, _, back_second = _two_nearest(others[nearest], rows)
+    own, next_one = (np.sqrt(np.maximum(2 - 2 * cosine, 1e-6)) for cosine in (best, np.maximum(second, back_second)))
+    return _Neighbours(nearest, back == some, np.maximum(next_one / own, 1.0))
+
+
+def _two_nearest(rows: Rows, others: Rows) -> tuple[Integers, Floats, Floats]:
+    """The nearest of other rows for each row, its cosine, and that of the next one (-1 if there is none)."""
+    step = max(1, _BLOCK // max(len(others), 1))
+    nearest, best, second = [], [], []
+    for start in range(0, len(rows), step):
+        cosines = rows[start : start + step] @ others.T
+        places = np.arange(len(cosines)), cosines.argmax(axis=1)
+        nearest.append(places[1])
+        best.append(cosines[places])
+        cosines[places] = -1
+        second.append(cosines.max(axis=1))
+    return np.concatenate(nearest), np.concatenate(best), np.concatenate(second)
+
+
+def _standardised(one: Array, two: Array) -> tuple[Rows, Rows]:
+    """Rows of both sets with columns of mean 0 and variance 1, scaled to length 1, in float32."""
+    rows = np.concatenate([one, two]).astype(np.float64)
+    rows -= rows.mean(axis=0)
+    deviation = rows.std(axis=0)
+    rows /= np.where(deviation > 0, deviation, 1.0)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    found = rows.astype(np.float32)
+    return found[: len(one)], found[len(one) :]

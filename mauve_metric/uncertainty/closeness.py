@@ -1,0 +1,163 @@
+"""Closeness: debiased MAUVE by the sharpest partition at hand, with an interval that holds after that choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Integers, Labels
+from mauve_metric.options import MauveConfig
+from mauve_metric.quantize.histograms import Histograms, count_labels
+from mauve_metric.uncertainty import forecast, intervals, jackknife
+from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
+from mauve_metric.uncertainty.learned_score import Learned
+
+_ROUNDING = 1e-9  # of a p-value, which is a fraction, and of a level
+
+
+class Estimates(NamedTuple):
+    """Debiased scores with errors; None where no error is known.
+
+    values: of MAUVE and the frontier integral. problem: the reason for which there are no errors, else None.
+    few_texts_a_bucket: the frontier integral has no interval that holds.
+    """
+
+    values: tuple[float, float] | None = None
+    mauve: intervals.Estimate | None = None
+    frontier_integral: intervals.Estimate | None = None
+    problem: str | None = None
+    few_texts_a_bucket: bool = False
+
+
+def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_variance: float = 0.0) -> Estimates:
+    """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
+
+    Each clustering's interval allows for the spread over all of them. Where the sets are more alike than two samples of
+    one distribution are on average, the interval is widened by as much (see `intervals.inflated`).
+
+    Args:
+        least_variance: of a frontier integral, of learned buckets that were joined (see `Learned`).
+    """
+    first, groups = runs[0], runs[0].groups
+    if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
+        return Estimates(problem="the texts of a side are all of one prompt")
+    if min(first.p_counts.sum(), first.q_counts.sum()) < 2:
+        return Estimates(problem="a side has a single text")
+    c, level = config.mauve_scaling_factor, config.confidence_level
+    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in runs]
+    scores = [intervals.debiased_scores(run, c) for run in frontiers]
+    values = np.array([[run.mauve, run.frontier_integral] for run in scores])
+    problem = intervals.too_few(frontiers[0])
+    if problem is not None:
+        return Estimates((float(values[:, 0].mean()), float(values[:, 1].mean())), problem=problem)
+    too_alike = intervals.too_alike(scores)
+    each = []
+    for number, of_run in enumerate(scores):
+        own_first = np.concatenate([values[number : number + 1], values[:number], values[number + 1 :]])
+        variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
+        more = max(least_variance - intervals.integral_variance(of_run.frontier), 0.0)
+        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]) + more)
+        each.append(intervals.inflated(of_run, *found, level) if too_alike else found)
+    mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
+    few = few_texts_a_bucket(first.p_counts, first.q_counts)
+    return Estimates((mauve.value, integral.value), mauve, integral, None, few)
+
+
+def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
+    """Average estimates over clusterings: values, squared errors and ends."""
+    low, high = np.mean([item.ci for item in found], axis=0).tolist()
+    error = float(np.sqrt(np.mean(np.square([item.stderr for item in found]))))
+    value = float(np.mean([item.value for item in found]))
+    return intervals.Estimate(value, error, (low, high), min(item.freedom for item in found))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Debiased MAUVE by one kind of partition; every partition gives an upper bound of that of the distributions.
+
+    Attributes:
+        kind: "groups" of similar texts, or the scores of a "classifier".
+        labels: for each clustering the bucket of each text of both sides, (n_p,) and (n_q,).
+        codes: of the groups of texts that are not independent, (n_p,) and (n_q,); None: each text is alone.
+        p_value: of a test that both sides have one distribution; None: the interval is the test.
+        auc: of the classifier.
+        spread: see `debiased_estimates`.
+        featurizer: its name, where there are several; empty for one, and for a classifier of the features of all.
+    """
+
+    kind: Literal["groups", "classifier"]
+    labels: Sequence[tuple[Labels, Labels]]
+    codes: tuple[Integers, Integers] | None
+    p_value: float | None = None
+    auc: float | None = None
+    spread: float = 0.0
+    featurizer: str = ""
+
+    @classmethod
+    def of_learned(cls, learned: Learned, codes: tuple[Integers, Integers] | None, featurizer: str = "") -> Bound:
+        """The bound by a classifier's scores; an AUC of at most ½ is no difference."""
+        p_value = learned.auc_p_value if learned.auc > 0.5 else 1.0
+        labels = [(learned.p_labels, learned.q_labels)]
+        return cls("classifier", labels, codes, p_value, learned.auc, learned.spread, featurizer)
+
+    def estimates(self, config: MauveConfig) -> Estimates:
+        """The debiased scores with intervals at the level of a config."""
+        codes = self.codes or (None, None)
+        sizes = [int(max(p.max(), q.max())) + 1 for p, q in self.labels]
+        runs = [count_labels(*pair, k, *codes) for pair, k in zip(self.labels, sizes, strict=True)]
+        return debiased_estimates(runs, config, self.spread)
+
+
+class Closeness(NamedTuple):
+    """The lowest of several bounds.
+
+    value: in [0, 1]. ci: [lowest of the lows, lowest of the highs] of m intervals at level 1 - α/m: no interval that is
+    right for its own partition ends below the true MAUVE with a higher probability than α/m. lowest: number of the
+    sharpest bound. shown: numbers of the bounds that show a difference: by a test with a p-value of at most α/m, or by
+    an interval that leaves out equal sets, which no test contradicts. smallest: the distance from 1 that sets of this
+    size would show by either kind of bound in 8 of 10 cases; None without errors.
+    """
+
+    value: float
+    ci: tuple[float, float] | None
+    lowest: int
+    shown: tuple[int, ...]
+    smallest: float | None
+
+
+def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | None:
+    """The lowest of the bounds with its interval at the level of a config; None for no bound with a value.
+
+    >>> labels = np.repeat(np.arange(10), 30)
+    >>> found = closeness_of([Bound("groups", [(labels, labels)], None)], MauveConfig())
+    >>> found.value, found.ci[1], found.shown
+    (1.0, 1.0, ())
+    """
+    level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
+    found = [bound.estimates(replace(config, confidence_level=level)) for bound in bounds]
+    values = [item.values[0] if item.values else np.inf for item in found]
+    if not np.isfinite(values).any():
+        return None
+    lowest = int(np.argmin(values))
+    ends = [item.mauve.ci for item in found if item.mauve is not None]
+    ci = None
+    if found[lowest].mauve is not None:
+        ci = min(low for low, _ in ends), min(high for _, high in ends)
+    alpha = 1 - config.confidence_level + _ROUNDING
+    apart = [item.mauve is not None and item.mauve.ci[1] < 1 for item in found]
+    shown = []
+    for number, (bound, is_apart) in enumerate(zip(bounds, apart, strict=True)):
+        by_test = bound.p_value is not None and bound.p_value <= 1 - level + _ROUNDING
+        if by_test or (is_apart and (bound.p_value is None or bound.p_value <= alpha)):
+            shown.append(number)
+    gaps: dict[str, float] = {}
+    for bound, item in zip(bounds, found, strict=True):
+        if item.frontier_integral is not None:
+            p, q = bound.labels[0] if bound.codes is None else map(np.unique, bound.codes)
+            error, factor = item.frontier_integral.stderr, config.mauve_scaling_factor
+            gap = 1 - forecast.score_told_from_one(error, len(p), len(q), factor, level)
+            gaps[bound.kind] = min(gap, gaps.get(bound.kind, 1.0))
+    return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps.values(), default=None))
