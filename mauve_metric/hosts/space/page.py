@@ -326,8 +326,8 @@ def launch_options(limits: Limits) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Serve the page until it is interrupted."""
+def main(**options: Any) -> None:
+    """Serve the page until it is interrupted; options: of `Blocks.launch`, None for gradio's own."""
     prepare_threads()
     if "SPACE_ID" in os.environ:  # there, all visitors come through the proxies of the Hub, which alone are reached
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")
@@ -335,4 +335,4 @@ def main() -> None:
     keep_texts_out()
     app = build_app(limits)
     threading.Thread(target=app.handlers.prepare, daemon=True).start()  # so that the first visitor need not wait
-    app.launch(**launch_options(limits))
+    app.launch(**launch_options(limits), **options)

@@ -269,9 +269,9 @@ def test_a_link_holds_the_first_screen_marked_as_not_recomputed(context: Any, ar
     assert page.evaluate(IN_SIGHT, "#about") and not page.is_visible("#pair") and not page.is_visible("#make_files")
     for bad in (
         "<img src=x onerror=alert(1)>",
-        "9,9;<b>,s,1,1,1,1,1,1",
-        "9,9;minilm,s,200000,,,,,",
-        "9,9;minilm,s,5,6,7,,,",
+        "9,9,5;<b>,s,1,1,1,1,1,1",
+        "9,9,5;minilm,s,200000,,,,,",
+        "9,9,5;minilm,s,5,6,7,,,",
     ):
         page.goto(f"{arrived.local_url}?shared={quote(bad)}")
         page.wait_for_selector("#link_problems :text('shared result')")

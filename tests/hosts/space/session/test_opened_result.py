@@ -63,6 +63,8 @@ def test_a_result_file_is_opened_again_without_texts(
         ({"n_p": None}, "n_p: Input should be a valid integer"),
         ({"signature": 3}, "not a file that"),
         ({"mauve_debiased": -5}, r"scores and their intervals must be in \[0, 1\]"),
+        ({"closeness": 7}, r"scores and their intervals must be in \[0, 1\]"),
+        ({"verdict": "perfect"}, "verdict: Input should be .*like human"),
         ({"mauve_ci": [1e308, 0.5]}, r"scores and their intervals must be in \[0, 1\]"),
         ({"mauve_stderr": 10**400}, "mauve_stderr: "),
         ({"mauve_stderr": math.inf}, "mauve_stderr: Input should be a finite number"),

@@ -24,7 +24,6 @@ from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
 from mauve_metric.results.plain_text import digits
-from mauve_metric.results.wording import words
 from mauve_metric.results.wording.verdict import verdict
 
 gr = pytest.importorskip("gradio")
@@ -52,8 +51,8 @@ def the_result(desk: Handlers) -> MauveResult:
 def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: MauveResult) -> None:
     give(desk, tmp_path)
     shown = press(desk)
-    assert f"<strong>{words.headline(expected).number}</strong>" in shown["score"]
-    assert verdict(expected) in html.unescape(shown["tables"]) and f"{expected.mauve:.4f}" not in shown["score"]
+    assert f"<strong>{expected.closeness:.3f}</strong>" in shown["score"]
+    assert verdict(expected) in html.unescape(shown["tables"]) and f"{expected.mauve:.4f}" in shown["score"]
     assert all(
         warning.message.split(":")[0] in html.unescape(shown["warnings"] + shown["score"])
         for warning in expected.warnings
