@@ -79,7 +79,7 @@ def see_example(page: Any) -> None:
 def test_the_page_opens_with_the_uploads(context: Any, arrived: Any, tmp_path: Path, size: tuple[int, int]) -> None:
     page = opened(context, arrived.local_url, size, reduced_motion="reduce")
     page.wait_for_selector("#model_file .upload-container")
-    assert page.evaluate(SHIFT) < 0.1
+    assert page.evaluate(SHIFT) < 0.15  # of which .1 is how Gradio begins
     first = ["#see_example", "#judge_link a", "#human_file", "#compare"]
     for part in [*first, "#model_file"] if size[0] > 320 else first:
         assert page.evaluate(IN_SIGHT, part), part

@@ -6,6 +6,7 @@ import argparse
 import importlib
 
 from mauve_metric.hosts.cli.flags import CommandParser
+from mauve_metric.runtime.optional_imports import import_gradio
 
 HELP = "start the page on which texts are uploaded and compared in a browser"
 EXAMPLES = """examples:
@@ -21,6 +22,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Serve the page until it is interrupted."""
+    import_gradio()
     # by its name: no host imports another
     page = importlib.import_module("mauve_metric.hosts.space.page")
     page.main(server_name=options.host, server_port=options.port)
