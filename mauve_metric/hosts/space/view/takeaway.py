@@ -153,7 +153,7 @@ def shell_code(
         parts += ["--text-field", str(columns.pop())]
     featurizers, changed = _changed_options(options)
     for name in featurizers:
-        parts += ["--featurize-model-name", name]
+        parts += ["--featurizer", name]
     for key, value in changed.items():
         if isinstance(config_fields()[key].default, bool):
             parts.append(flag_of(key if value else f"no_{key}"))
