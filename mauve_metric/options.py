@@ -375,7 +375,7 @@ class RunOptions(CheckedFields):
     device_id: int | None = _host(
         None,
         or_none(partial(check_count, low=-1)),
-        "the number of a CUDA device, -1 for the CPU, as in mauve-text",
+        "the number of a CUDA device, -1 for the CPU, as in mauve-text; without CUDA any number is the CPU",
     )
     batch_size: int | None = _speed(None, or_none(check_count), "most texts of a batch")
     max_batch_tokens: int | None = _speed(None, or_none(check_count), "tokens of a batch")

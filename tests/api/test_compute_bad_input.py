@@ -167,8 +167,8 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         features(device_id="cuda"),
         Fails(ValueError, "device_id must be an integer of at least -1, got 'cuda'"),
     ),
-    "device_id that is not there": (
-        texts(model="minilm", device_id=99),
+    "device that is not there": (
+        texts(model="minilm", device="cuda:99"),
         Fails(ValueError, r"device 'cuda:99' does not exist: this machine has \d+ CUDA device"),
     ),
     "device": (

@@ -336,7 +336,7 @@ def test_a_device_that_does_not_exist_is_refused(tiny_gpt2: str) -> None:
 
     number = torch.cuda.device_count()
     with pytest.raises(ValueError, match=f"device 'cuda:{number}' does not exist"):
-        compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, device_id=number, **SMALL)
+        compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, device=f"cuda:{number}", **SMALL)
 
 
 def test_the_encoder_is_loaded_once_and_only_if_needed(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:

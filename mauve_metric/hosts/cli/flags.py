@@ -194,11 +194,11 @@ class CommandParser(argparse.ArgumentParser):
             if name != "featurize_model_name":
                 group.add_argument(flag, **common)
                 continue
-            several: dict[str, Any] = {"action": Once}
+            several: dict[str, Any] = {"action": Once, "dest": name}
             if featurizers:
                 several = {"action": "append", "dest": "featurizers", "default": None}
                 several["help"] = f"{text}; again for each of several: {featurizers}"
-            group.add_argument(flag, "--featurizer", **common | several)
+            group.add_argument(flag, "--featurize-model-name", **common | several)
 
     def add_human(self) -> None:
         """Add the human texts."""

@@ -14,8 +14,12 @@ _OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "p
 
 
 def flag_of(name: str) -> str:
-    """The flag of an option."""
-    return f"--{name.replace('_', '-')}"
+    """The flag of an option.
+
+    >>> flag_of("num_buckets"), flag_of("featurize_model_name")
+    ('--num-buckets', '--featurizer')
+    """
+    return "--featurizer" if name == "featurize_model_name" else f"--{name.replace('_', '-')}"
 
 
 def label_of(name: str) -> str:

@@ -65,7 +65,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
     if options.model is None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
-        return "--featurize-model-name is given once for shards (-o)"
+        return "--featurizer is given once for shards (-o)"
     other = next((name for name in _NOT_FOR_SHARDS if given[name] is not None), None)
     return None if other is None else f"{flag_of(other)} is not for shards (-o): use --text-field"
 

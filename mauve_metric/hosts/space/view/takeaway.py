@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import textwrap
+import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -56,6 +57,17 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
     measures = None if description is None else description.document()
     paths.append(scored.for_report().save_report(folder / "report.html", measures))
     return [str(path) for path in paths]
+
+
+def write_archive(scored: Scored, folder: Path, description: Description | None = None) -> str:
+    """Write the files of `write_files` into one zip file, the report first; return its path."""
+    paths = [Path(path) for path in write_files(scored, folder, description)]
+    archive = folder / "mauve.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for path in sorted(paths, key=lambda path: path.name != "report.html"):
+            file.write(path, path.name)
+            path.unlink()
+    return str(archive)
 
 
 def card_svg(result: MauveResult | Comparison) -> str:
@@ -150,7 +162,7 @@ def shell_code(
     parts += [word for encoding in encodings for word in ("--encoding", encoding)]
     featurizers, changed = _changed_options(options)
     for name in featurizers:
-        parts += ["--featurize-model-name", name]
+        parts += ["--featurizer", name]
     for key, value in changed.items():
         if isinstance(config_fields()[key].default, bool):
             parts.append(flag_of(key if value else f"no_{key}"))

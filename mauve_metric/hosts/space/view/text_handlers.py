@@ -102,7 +102,7 @@ class TextHandlers:
         shown = self._models_shown(session, said)
         human = session.human
         if human is not None and human.path is not None and {side.path for side in session.sets()} == {human.path}:
-            shown["aligned"] = gr.update(visible=True, value=True)  # rows of one file
+            shown["aligned"] = True  # rows of one file
         return shown
 
     def add_paste(self, pasted: str, session: Session) -> Values:
@@ -194,9 +194,9 @@ class TextHandlers:
         self.sessions.release(session.models.pop(name).upload)
 
     def _models_shown(self, session: Session, said: Sequence[str] = ()) -> Values:
-        """Return an empty file box, the message `said` as HTML, the choice of alignment, and every place for a set."""
+        """Return an empty file box, the message `said` as HTML, and every place for a set."""
         sets = list(session.models.items())
-        values: Values = {"model_file": None, "model_problem": "".join(said), "aligned": gr.update(visible=bool(sets))}
+        values: Values = {"model_file": None, "model_problem": "".join(said)}
         for number in range(self.limits.model_sets):
             name, side = sets[number] if number < len(sets) else ("", None)
             place = f"model_{number + 1}"

@@ -93,7 +93,7 @@ def test_no_model_upload_outlives_its_use(
     desk.take_file(upload("human.txt", HUMAN), visitor(desk))
     press(desk)
     desk.make_files(visitor(desk))
-    assert "report.html" in left(folder)
+    assert "mauve.zip" in left(folder)
     desk.leave(request())
     assert left(folder) == []
 
