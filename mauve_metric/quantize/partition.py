@@ -256,6 +256,8 @@ def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
 
     Where the number of buckets is that of "auto", each has ten groups, since texts of one group tell less.
     """
+    if config.quantizer != "kmeans":
+        return config
     redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
     num_buckets = int(config.num_buckets)
     sizes = np.bincount(sets.set_of)

@@ -29,7 +29,7 @@ def test_pairs_are_found_in_shuffled_rows_and_are_the_true_ones(n: int, d: int, 
 
 
 def test_independent_sets_have_no_pairs() -> None:
-    """None of 30: chance is about 3 in 2000 (three standard errors of one-sided normal draws), so that two are too many."""
+    """Chance is about 3 in 2000, so that two of 30 are too many."""
     rng = np.random.default_rng(1)
     shapes = [(100, 100, 5), (100, 300, 50), (300, 100, 200)]
     found = [
