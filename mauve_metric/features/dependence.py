@@ -1,8 +1,7 @@
 """Texts that are not independent draws: declared prompts, copies, and pairs that nobody declared.
 
-What splits texts (folds, halves, permutations) and every error keeps those of one group together. Groups that the
-caller gave are completed by copies; without any, texts that belong together are found from equal openings and from the
-features (`measures.shared_prompts`).
+Folds, halves, permutations and errors keep texts of one group together. Copies join the groups that the caller gave.
+Without any, texts that belong together are found from equal openings and features (`measures.shared_prompts`).
 """
 
 from __future__ import annotations

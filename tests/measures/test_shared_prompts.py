@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mauve_metric.measures.shared_prompts import find_pairs, mutual_neighbours
+from mauve_metric.measures.shared_prompts import _neighbours, find_pairs
 
 
 def correlated(rng: np.random.Generator, n: int, d: int, correlation: float) -> tuple[np.ndarray, np.ndarray]:
@@ -54,8 +54,15 @@ def test_mutual_neighbours_are_those_of_all_distances() -> None:
     rng = np.random.default_rng(3)
     p, q = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in rng.normal(size=(2, 50, 4)))
     distances = np.linalg.norm(p[:, None] - q[None], axis=2)
-    expected = [[i, j] for i, j in enumerate(distances.argmin(axis=1)) if distances[:, j].argmin() == i]
-    assert mutual_neighbours(p.astype(np.float32), q.astype(np.float32)).tolist() == expected
+    nearest = distances.argmin(axis=1)
+    expected = np.flatnonzero(distances[:, nearest].argmin(axis=0) == np.arange(50))
+    found = _neighbours(p.astype(np.float32), q.astype(np.float32), np.arange(50))
+    np.testing.assert_array_equal(found.nearest, nearest)
+    np.testing.assert_array_equal(np.flatnonzero(found.mutual), expected)
+    i = expected[0]
+    j = nearest[i]
+    second = min(np.sort(distances[i])[1], np.sort(distances[:, j])[1])
+    assert found.gap[i] == pytest.approx(second / distances[i, j], rel=1e-3)  # float32
 
 
 def test_offsets_scales_and_constant_columns_have_no_part_in_it() -> None:
