@@ -36,6 +36,7 @@ PromptGroups = tuple[Sequence[Hashable] | None, Sequence[Hashable | None] | None
 SELF = "self"  # the name of the featurizer that is the model itself
 DISTINCT_N = 4
 LOGGED_SCORES = (
+    "closeness",
     "mauve",
     "mauve_debiased",
     "mauve_stderr",
@@ -47,7 +48,15 @@ LOGGED_SCORES = (
     "recall",
     "frontier_integral",
 )
-_UNKNOWN_AT_TIMES = ("mauve_debiased", "mauve_stderr", "mauve_ci_low", "mauve_ci_high", "mauve_classifier", "auc")
+_UNKNOWN_AT_TIMES = (
+    "closeness",
+    "mauve_debiased",
+    "mauve_stderr",
+    "mauve_ci_low",
+    "mauve_ci_high",
+    "mauve_classifier",
+    "auc",
+)
 STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
 COUNTS = ("mauve_empty", "mauve_failed")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mauve_metric.results.result_methods import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
-GATE_FAILED = 3  # exit status
+GATE_FAILED, NO_VERDICT = 3, 4  # exit statuses
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
@@ -272,11 +272,14 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     return document.latex() if options.latex else document.terminal(options.signature)
 
 
-def failed_gate(reasons: Sequence[str]) -> int:
-    """Print the reasons for which a gate fails; the exit status, 0 without any."""
-    for reason in reasons:
+def failed_gate(reasons: Sequence[str], undecidable: Sequence[str] = ()) -> int:
+    """Print the reasons for which a gate fails; the exit status, 0 without any.
+
+    undecidable: why it cannot decide, which fails with a status of its own.
+    """
+    for reason in (*undecidable, *reasons):
         tell(f"failed: {reason}")
-    return GATE_FAILED if reasons else 0
+    return NO_VERDICT if undecidable else GATE_FAILED if reasons else 0
 
 
 def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 SCORES = (
     "mauve",
+    "closeness",
     "mauve_debiased",
     "mauve_ci_low",
     "mauve_ci_high",
