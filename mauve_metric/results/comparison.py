@@ -15,6 +15,7 @@ from mauve_metric.measures.groups import Design
 from mauve_metric.options import config_fields
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.first_screen import comparison_screen
 from mauve_metric.results.plain_text import digits, p_words, printable
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import AsDict, SignedResult, plain, report_page, save_page
@@ -181,6 +182,17 @@ class Comparison(SignedResult):
         if self.by_featurizer:
             values |= {"by_featurizer": plain(self.by_featurizer), "joint_verdict": self.joint_verdict}
         return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})
+
+    def first_screen(self, title: str = "", more: str = "") -> str:
+        """The models in order, what differs, and at most three notes; title, more: its first and last line."""
+        return comparison_screen(self, title, more)
+
+    def summary(self) -> str:
+        """The models in order with their verdicts and closeness, a line each."""
+        return "\n".join(f"{printable(name)}: {self.models[name].summary()}" for name in self.ranking)
+
+    def __str__(self) -> str:
+        return self.first_screen()
 
     def document(self) -> Document:
         """Build the document: ranking, warnings, the table of models, and those of the differences."""

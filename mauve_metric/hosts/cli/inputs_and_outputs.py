@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT", bound="Result")
 GATE_FAILED, NO_VERDICT = 3, 4  # exit statuses
+COLOURS = {"LIKE HUMAN TEXT": 32, "DIFFERENT": 31, "UNDECIDED": 33, "NO VERDICT": 33}  # of ANSI terminals
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
@@ -232,6 +233,8 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
     try:
         if options.json:
             show(json_of(result.to_dict()))
+        elif _wants_first_screen(result, options):
+            show(_first_screen(result, options, title))
         else:
             show(_format_document(result.document(), options, title).rstrip("\n"))
     finally:  # the files are written even if the reader closes the pipe after the first lines
@@ -241,6 +244,28 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
             save_chart(result.plot(), options.plot)
         if options.report is not None:
             result.save_report(options.report)
+
+
+def _wants_first_screen(result: Result, options: argparse.Namespace) -> bool:
+    """Return whether a result has a first screen, and no other form is asked for."""
+    other = options.csv or options.markdown or options.latex or getattr(options, "all", False)
+    return hasattr(result, "first_screen") and not other
+
+
+def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
+    """The first screen, its verdict in colour on a terminal; with --quiet one line, with --signature that as well."""
+    if options.quiet:
+        return printable_lines(result.summary())
+    text = result.first_screen(title, "more: --all · --report FILE · --latex · mauve-metric explain")
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        for word, colour in COLOURS.items():
+            text = re.sub(rf"^({word}\b[^\n]*)", rf"\033[1;{colour}m\1\033[0m", text, flags=re.MULTILINE)
+    return f"{text}\n\nsignature: {result.signature}" if options.signature else text
+
+
+def printable_lines(text: str) -> str:
+    """Lines without characters that control a terminal."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def show_result_of(
