@@ -13,6 +13,7 @@ from mauve_metric.features.feature_set import Featurizing
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
 from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.verdict import judged
 from mauve_metric.runtime.errors import one_line
 from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.texts.sources import TextSource
@@ -62,7 +63,7 @@ def without_layout(
     if warning is None or job is None or p is None or q is None:
         return result
     try:
-        return _Trial([p, q], groups, config, job).of(result, warning)
+        return judged(_Trial([p, q], groups, config, job).of(result, warning), config)
     except Exception as error:  # whatever a user's function raises on texts that are not those it was given
         if function is None or model in TEXT_FUNCTIONS:
             raise

@@ -172,13 +172,13 @@ class FeatureSet(StoredFeatures):
 
 def _one_each(name: str, value: object, dimensions: int, count: int | None) -> Array:
     """An array with an entry for each text; count: how many there are, None where that is not known."""
-    what = "row of numbers" if dimensions == 2 else "whole number"
+    what = {"format_numbers": "row of numbers", "unseen": "number"}.get(name, "whole number")
     expected = f"None, or one {what} for each of {'the' if count is None else count} texts"
     try:
         found = np.asarray(value)
     except (ValueError, TypeError, RuntimeError):  # ragged, or a tensor on a GPU
         raise wrong(name, expected, value) from None
-    if found.ndim != dimensions or found.dtype.kind not in ("iuf" if dimensions == 2 else "iu"):
+    if found.ndim != dimensions or found.dtype.kind not in ("iu" if what == "whole number" else "iuf"):
         raise wrong(name, expected, value)
     if count is not None and len(found) != count:
         raise WrongOption.of(name, f"must be {expected}, got {len(found)}")
