@@ -307,7 +307,9 @@ def ranked_by_closeness(results: Mapping[str, MauveResult], config: MauveConfig)
         found = [(bound, bound.estimates(config)) for bound in result.bounds]
         if ranked_by == "groups":
             found = [item for item in found if item[0].kind == "groups"]
-        bounds[name], lowest = min(found, key=lambda item: item[1].values[0] if item[1].values else np.inf)
+        bounds[name], lowest = min(
+            found, key=lambda item: (item[1].mauve is None, item[1].values[0] if item[1].values else np.inf)
+        )
         estimates[name], values[name] = lowest.mauve, lowest.values[0] if lowest.values else result.mauve
     ranking = tuple(sorted(results, key=lambda name: (values[name], _quality(results[name])), reverse=True))
     errors = joint_errors_of([*bounds.values()], [*estimates.values()], config.mauve_scaling_factor)

@@ -142,7 +142,11 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     """
     level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
     found = [bound.estimates(replace(config, confidence_level=level)) for bound in bounds]
-    values = [item.values[0] if item.values else np.inf for item in found]
+    known = [item.mauve is not None for item in found]  # a score without an error takes no part if another has one
+    values = [
+        item.values[0] if item.values and (has_error or not any(known)) else np.inf
+        for item, has_error in zip(found, known, strict=True)
+    ]
     if not np.isfinite(values).any():
         return None
     lowest = int(np.argmin(values))
