@@ -419,7 +419,7 @@ def _estimate(name: str, values: Mapping[str, Any], level: float) -> Estimate:
     Raises:
         ValueError: there is no interval, or the numbers are none of a score.
     """
-    numbers: list[float] = []
+    numbers: list[Any] = []
     if isinstance(values.get("closeness_ci"), (list, tuple)) and len(values["closeness_ci"]) == 2:
         numbers = [values.get("closeness"), *values["closeness_ci"]]
     if not numbers or None in numbers:
