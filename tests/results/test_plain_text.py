@@ -83,7 +83,7 @@ def test_the_data_keeps_every_name(nasty: Comparison) -> None:
 
 
 def test_the_terminal_shows_every_name_without_control_sequences(nasty: Comparison) -> None:
-    shown = str(nasty)
+    shown = nasty.document().terminal()
     assert_plain(shown)
     assert r"\x1b]0;title\x07\x1b[31mred" in shown and r"a\x00b" in shown and r"\ufffe" in shown
     assert len(re.findall(r"^ +\d+  \S", shown, re.MULTILINE)) == len(NASTY)  # a row each, equal ones of one rank
