@@ -99,11 +99,16 @@ def test_every_form_has_the_rows_of_all(several: Comparison) -> None:
         assert float(row["mauve"]) == several.by_featurizer[row["featurizer"]].models[row["model"]].mauve
     pairs = list(csv.DictReader(io.StringIO(several.to_csv("differences"))))
     assert [(row["featurizer"], row["real"]) for row in pairs] == [("word_s", "no"), ("marks", "yes")]
-    for text in (str(several), several.to_markdown(), several.to_latex(), result_methods.report_page(several)):
+    for text in (
+        several.document().terminal(),
+        several.to_markdown(),
+        several.to_latex(),
+        result_methods.report_page(several),
+    ):
         assert all(one.signature in html.unescape(text) for one in several.by_featurizer.values())
     said = several.joint_verdict
     for text in (
-        str(several),
+        several.document().terminal(),
         several.to_markdown().replace("\\", ""),
         html.unescape(result_methods.report_page(several)),
     ):
