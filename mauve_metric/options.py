@@ -138,7 +138,7 @@ _score = partial(option, stage="score")
 _speed, _texts, _host = partial(option, stage="speed"), partial(option, stage="texts"), partial(option, stage="host")
 
 # What can be taken off texts, in order.
-STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace", "line_breaks")
+STRIP = ("undecoded", "reasoning", "special_tokens", "prompts", "next_turn", "markdown", "whitespace", "line_breaks")
 _SCORES_APART = ("human_baseline", "robustness", "stress_test")  # which have MAUVE alone
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
 LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
@@ -375,7 +375,7 @@ class RunOptions(CheckedFields):
     device_id: int | None = _host(
         None,
         or_none(partial(check_count, low=-1)),
-        "the number of a CUDA device, -1 for the CPU, as in mauve-text",
+        "the number of a CUDA device, -1 for the CPU, as in mauve-text; without CUDA any number is the CPU",
     )
     batch_size: int | None = _speed(None, or_none(check_count), "most texts of a batch")
     max_batch_tokens: int | None = _speed(None, or_none(check_count), "tokens of a batch")
@@ -383,7 +383,7 @@ class RunOptions(CheckedFields):
     text_field: str | None = _texts(
         None,
         or_none(_column),
-        "field or column of the texts; unset: 'text' or the only one",
+        "field or column of the texts; unset: found by its name and its values",
         metavar="NAME",
         common=True,
     )

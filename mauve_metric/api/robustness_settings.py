@@ -89,7 +89,7 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
     parts = [Part(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
     found: dict[str, tuple[Level, ...] | str] = {
         "featurize_model_name": base.featurizers
-        or "no other featurizer is here: name some with featurizers (--featurize-model-name, again for each)",
+        or "no other featurizer is here: name some with featurizers (--featurizer, again for each)",
         "pooling": _OTHER_POOLINGS.get(base.identity.get("pooling", ""))
         or "the featurizer is a function, which pools by itself",
         "max_text_length": tuple(length for length in lengths if length >= _FEWEST_TOKENS)

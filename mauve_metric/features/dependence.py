@@ -98,8 +98,11 @@ def _paired(search: PairSearch, start: int, size: int) -> list[object]:
 def _shared_openings(sides: Sequence[FeatureSet]) -> list[object] | None:
     """The hash of the opening of each text of all sides, None for common ones; None if few occur on both sides."""
     hashes: list[Hashes] = [side.opening_hashes for side in sides if side.opening_hashes is not None]
-    if len(hashes) < len(sides) or max(np.isin(side, hashes[0]).mean() for side in hashes[1:]) <= OPENING_SHARE:
+    if len(hashes) < len(sides):
         return None
-    _, place, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
+    kinds, place, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
     usable = times <= max(COMMON_OPENING * len(place), 2)
+    prompts = hashes[0][np.isin(hashes[0], kinds[usable])]
+    if max(np.isin(side, prompts).mean() for side in hashes[1:]) <= OPENING_SHARE:
+        return None
     return [int(kind) if usable[kind] else None for kind in place.tolist()]

@@ -19,7 +19,7 @@ from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import NoSuchField, RowsDiffer, UnlikeFeatures, WrongOption
 from mauve_metric.texts.echoes import count_echoes, field_prompts, known_prompts, text_fields
-from mauve_metric.texts.files import READERS, Role, SideTexts, TextFile
+from mauve_metric.texts.files import READERS, SideTexts, TextFile, split_field
 from mauve_metric.texts.joined import join
 from mauve_metric.texts.wrapping import PromptEcho
 
@@ -267,11 +267,8 @@ def open_sides(
             logger.warning("rows that not all models have are left out: %s", counts)
     if human in files:
         found[human] = files[human].side("reference", field)
-    for name, file in files.items():
-        read: list[Role] = ["reference"] if name == human else ["reference", "prediction"] if asked else ["prediction"]
-        said = file.says(*read)
-        if said:
-            logger.info("%s", said)
+    for said in dict.fromkeys(side.said for side in found.values() if side.said):
+        logger.info("%s", said)
     labels |= {name: side.labels for name, side in found.items() if side.labels is not None}
     if by is not None and human not in labels:
         raise NoSuchField(f"the human texts have no field {shown(by)} to group them by (--by)")
@@ -338,7 +335,7 @@ def _is_label(value: object) -> bool:
 def _file_of(side: Side, run: RunOptions) -> TextFile | None:
     """The file that is given in the place of texts; None for texts, and for what is a text itself."""
     data = side.texts
-    if isinstance(data, str) and not os.path.exists(data) and Path(data).suffix.lower() not in READERS:
+    if isinstance(data, str) and not os.path.exists(split_field(data)[0]) and Path(data).suffix.lower() not in READERS:
         return None
     if isinstance(data, (str, Path)):
         return TextFile(data, run.text_field)

@@ -267,7 +267,7 @@ def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
 
 def is_auto(config: MauveConfig, smallest: int) -> bool:
     """Return whether there are as many buckets of k-means as "auto" makes of a smallest set of this size."""
-    return config.quantizer == "kmeans" and int(config.num_buckets) == auto_num_buckets(smallest, smallest)
+    return config.quantizer == "kmeans" and config.num_buckets == auto_num_buckets(smallest, smallest)
 
 
 def _in_blocks(

@@ -24,7 +24,7 @@ from mauve_metric.results.wording import words
 from mauve_metric.results.wording.answer import joint_comparison
 from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, TOGETHER_DIFFERENCES, learned_ranking
 from mauve_metric.runtime.checks import is_bool, shown
-from mauve_metric.texts.records import read_json
+from mauve_metric.texts.json_rows import read_json
 from mauve_metric.uncertainty.forecast import detectable_difference
 from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Rows
-from mauve_metric.features.rows import ArrayRows
+from mauve_metric.features.rows import ArrayRows, content_order
 from mauve_metric.quantize.kmeans import kmeans
-from mauve_metric.quantize.projection import content_order, fit_projection, is_scikit_learns_choice, project, unit_rows
+from mauve_metric.quantize.projection import fit_projection, is_scikit_learns_choice, project, unit_rows
 
 Floats = NDArray[np.float64]
 

@@ -82,8 +82,8 @@ def test_rows_that_are_not_aligned_are_found() -> None:
     right, wrong = (compute_mauve(p=human, q=model, aligned=True, **FEW) for model in (step, shuffled))
     assert right.verdict_reason != "rows_not_aligned"
     assert (wrong.verdict, wrong.verdict_reason) == ("no verdict", "rows_not_aligned")
-    found = compute_mauve(p=human, q=shuffled, **FEW)
-    assert found.design == "found" and found.verdict == "undecided"
+    undeclared = compute_mauve(p=human, q=shuffled, **FEW)
+    assert (undeclared.design, undeclared.partners, undeclared.verdict) == ("found", 40, "undecided")
 
 
 def test_one_prompt_for_all_texts_is_none() -> None:

@@ -76,19 +76,25 @@ class CommandParser(argparse.ArgumentParser):
         return text if item.metadata["common"] else self.rare(text)
 
     def add_text_field(self) -> None:
-        """Add flags for the options about texts."""
+        """Add flags for the options about texts, and for the encoding of their files."""
         for name, item in run_fields().items():
             if item.metadata["stage"] == "texts":
                 self.add_argument(flag_of(name), metavar=item.metadata["metavar"], help=self._help_of(item))
+        self.add_encoding()
+
+    def add_encoding(self) -> None:
+        """Add the flag for files that are not UTF-8."""
+        text = "encoding of files that are not UTF-8, such as cp1252; the error of such a file guesses it"
+        self.add_argument("--encoding", metavar="NAME", help=self.rare(text))
 
     def add_field_options(self, both: bool = True) -> None:
         """Add flags for the fields of a file; a dotted path names one in a field. both: also for the model's side."""
         self.add_text_field()
-        text = "field of the human texts, where a file holds both sides; doc.story is one inside doc"
-        self.add_argument("--reference-field", metavar="NAME", help=self.rare(text))
+        text = "field of the human texts, where it has another name than the model's; doc.story is one inside doc"
+        self.add_argument("--reference-field", metavar="NAME", help=text)
         if both:
             text = "field of the model's texts, likewise; resps.0.0 is the first of the first"
-            self.add_argument("--prediction-field", metavar="NAME", help=self.rare(text))
+            self.add_argument("--prediction-field", metavar="NAME", help=text)
         self.add_filter()
 
     def add_design_options(self) -> None:
@@ -193,16 +199,17 @@ class CommandParser(argparse.ArgumentParser):
             if name != "featurize_model_name":
                 group.add_argument(flag, **common)
                 continue
-            several: dict[str, Any] = {"action": Once}
+            several: dict[str, Any] = {"action": Once, "dest": name}
             if featurizers:
                 several = {"action": "append", "dest": "featurizers", "default": None}
                 several["help"] = f"{text}; again for each of several: {featurizers}"
-            group.add_argument(flag, "--featurizer", **common | several)
+            group.add_argument(flag, "--featurize-model-name", **common | several)
 
     def add_human(self) -> None:
         """Add the human texts."""
         files = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
-        self.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {files}")
+        text = f"human (reference) texts or features: {files}; FILE:FIELD also names the field of the texts"
+        self.add_argument("human", metavar="HUMAN", help=text)
 
     def add_models(self) -> None:
         """Add human texts and those of several models."""

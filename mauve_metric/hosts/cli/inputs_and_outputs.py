@@ -18,7 +18,7 @@ from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
-from mauve_metric.texts.files import TextFile
+from mauve_metric.texts.files import TextFile, split_field
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
@@ -51,7 +51,8 @@ def check_output_files(options: argparse.Namespace) -> None:
         outputs += [folder / CHECKPOINT_FILE] if folder.is_dir() else []
     for path in outputs:
         check_can_be_written(path)
-    inputs = [path for text in options.parser.inputs_of(options) if (path := named_file(text)[1]) not in ("", "-")]
+    named = [split_field(named_file(text)[1])[0] for text in options.parser.inputs_of(options)]
+    inputs = [path for path in named if path not in ("", "-")]
     check_outputs(outputs, [*inputs, *(f"{path}.json" for path in inputs if path.lower().endswith(".npy"))])
     if any(getattr(options, name, None) is not None for name in ("plot", "report")):
         import_altair()
@@ -84,7 +85,7 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
     from mauve_metric.features.feature_files import is_feature_file
     from mauve_metric.features.feature_set import FeatureSet
 
-    if is_feature_file(path):
+    if is_feature_file(split_field(path)[0]):
         if getattr(options, "prompt_field", None) is not None:
             raise ValueError(f"--prompt-field needs texts with fields, got features in {path!r}: use --aligned")
         return FeatureSet.load(path)
@@ -95,6 +96,7 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
         prediction_field=getattr(options, "prediction_field", None),
         filter=options.filter,
         prompt_field=getattr(options, "prompt_field", None),
+        encoding=options.encoding,
     )
 
 
@@ -164,7 +166,7 @@ def model_names(paths: Sequence[str]) -> list[str]:
     ['gpt2-1.5', 'phi']
     """
     parts: list[tuple[str, ...]] = []
-    for path in paths:
+    for path in (split_field(path)[0] for path in paths):
         folder = _folder_of_model(path) or (Path(path) if os.path.isdir(path) else None)
         of_file = ("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path)
         parts.append(of_file if folder is None else folder.parts)
@@ -187,9 +189,10 @@ def named_file(argument: str) -> tuple[str | None, str]:
     """
     parts = argument.split("=")
     splits = [("=".join(parts[:place]), "=".join(parts[place:])) for place in range(1, len(parts))]
-    if not splits or os.path.exists(argument):
+    if not splits or os.path.exists(split_field(argument)[0]):
         return None, argument
-    name, path = next((split for split in splits if split[1] == "-" or os.path.exists(split[1])), splits[0])
+    exists = (split for split in splits if split[1] == "-" or os.path.exists(split_field(split[1])[0]))
+    name, path = next(exists, splits[0])
     return (name.strip() or None), path
 
 

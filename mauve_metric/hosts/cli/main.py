@@ -30,7 +30,7 @@ from mauve_metric.version import __version__
 _IN_THE_ORDER_OF_THE_HELP = (
     *("score", "compare", "describe", "robustness", "baseline", "stress-test", "explain", "reproduce", "demo"),
     *("featurize", "generate", "lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries"),
-    *("cache", "warnings", "errors"),
+    *("serve", "cache", "warnings", "errors"),
 )
 COMMANDS = {
     name: importlib.import_module(f"mauve_metric.hosts.cli.commands.{name.replace('-', '_')}")

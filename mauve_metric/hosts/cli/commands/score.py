@@ -20,7 +20,7 @@ EXAMPLES = """examples:
   mauve-metric score human.jsonl model.jsonl --prompt-field prompt
   mauve-metric score human.jsonl model.jsonl --json --report report.html"""
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
-_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
+_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter", "encoding")
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -65,7 +65,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
     if options.model is None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
-        return "--featurize-model-name is given once for shards (-o)"
+        return "--featurizer is given once for shards (-o)"
     other = next((name for name in _NOT_FOR_SHARDS if given[name] is not None), None)
     return None if other is None else f"{flag_of(other)} is not for shards (-o): use --text-field"
 

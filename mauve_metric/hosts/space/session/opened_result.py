@@ -161,7 +161,10 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     given["curve_band"] = curve_band(histograms, config) if has_errors else None
     given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
     result = MauveResult(signature_entries=entries, **given)
-    if not all(mark.is_possible for bar in answer.bars(result) for mark in bar.marks):
+    marks = [mark for bar in answer.bars(result) for mark in bar.marks]
+    if result.closeness is not None:
+        marks.append(answer.Mark("closeness", result.closeness, result.closeness_ci))
+    if not all(mark.is_possible for mark in marks):
         raise ValueError("scores and their intervals must be in [0, 1], each score in its interval")
     return result, config
 
