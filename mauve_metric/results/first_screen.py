@@ -221,7 +221,7 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
         for name in comparison.ranking
         for result in (comparison.models[name],)
     ]
-    table = plain_table(_COLUMNS, rows)  # type: ignore[arg-type]
+    table = plain_table(_COLUMNS, rows)
     said = [ranking_sentence(comparison)]
     if comparison.ranked_by == "groups":
         said.insert(0, "Every model is told from human text at once: closeness cannot order them, groups do.")

@@ -184,10 +184,8 @@ def joint_errors_of(
     """
     variances = np.array([0.0 if item is None else item.stderr**2 for item in estimates])
     covariance, nothing = np.diag(variances), np.zeros((len(bounds), len(bounds)))
-    humans = [None if bound.codes is None else bound.codes[0] for bound in bounds]
-    one_design = all(codes is None for codes in humans) or all(
-        codes is not None and np.array_equal(codes, humans[0]) for codes in humans
-    )
+    humans = [bound.codes[0] for bound in bounds if bound.codes is not None]
+    one_design = len(humans) in (0, len(bounds)) and all(np.array_equal(codes, humans[0]) for codes in humans)
     if one_design and all(item is not None for item in estimates):
         firsts = [bound.histograms[0] for bound in bounds]
         frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in firsts]
