@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.pretrained import FEATURIZERS
@@ -14,6 +15,7 @@ from mauve_metric.measures.groups import Design
 from mauve_metric.options import config_fields
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.first_screen import comparison_screen
 from mauve_metric.results.plain_text import digits, p_words, printable
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import AsDict, SignedResult, plain, report_page, save_page
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 MODEL_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
-    *Column.each(".4f", mauve_debiased="debiased", low="low", high="high", mauve_classifier="learned"),
+    *Column.each(".4f", "closeness", "low", "high", mauve_debiased="by groups", mauve_classifier="by classifier"),
     Column("auc", "AUC", ".3f"),
     *Column.each(".4f", mauve="MAUVE", mauve_own="MAUVE own"),
     *Column.each(".3f", "precision", "recall"),
@@ -46,7 +48,7 @@ SUBGROUP_COLUMNS = (
     *Column.each("d", n_p="human", n_q="texts"),
     *Column.each(".3f", "recall", "coverage", coverage_low="low", coverage_high="high"),
     Column("missed", "missed"),
-    *Column.each(".4f", mauve_debiased="debiased", low="low", high="high"),
+    *Column.each(".4f", "closeness", "low", "high"),
     Column("auc", "AUC", ".3f"),
 )
 TEST_COLUMN = Column("p_value", "p", ".2g")
@@ -76,7 +78,7 @@ class Difference(AsDict):
 
     Attributes:
         a, b: names.
-        difference: debiased MAUVE of a minus that of b, in [-1, 1].
+        difference: closeness of a minus that of b, or the score that the models are ranked by, in [-1, 1].
         ci: its interval at the config's level; None where a score has no error at all (see `MauveResult`).
         p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`); in (0, 1],
             one too small for a float is stored as 2.2e-308, the smallest normal one; likewise.
@@ -122,7 +124,8 @@ class Comparison(SignedResult):
     Attributes:
         models: the result of each model on the partition that all share, in the order given.
         own: each model's MAUVE on buckets of its own, as the literature computes it.
-        ranking: names by falling debiased MAUVE.
+        ranking: names by falling `closeness`. ranked_by: "closeness", or "groups" where the closeness of all models is
+            near 0, so that it does not order them: then it is the debiased score by groups of similar texts.
         differences: of every pair, the better ranked model first.
         confidence_level: of the intervals. design: whether texts share prompts: "independent", "aligned"
             (row i of every set answers prompt i) or "prompts".
@@ -146,6 +149,7 @@ class Comparison(SignedResult):
     models: dict[str, MauveResult]
     own: dict[str, OwnScore]
     ranking: tuple[str, ...]
+    ranked_by: Literal["closeness", "groups"]
     differences: tuple[Difference, ...]
     confidence_level: float
     design: Design
@@ -178,6 +182,17 @@ class Comparison(SignedResult):
         if self.by_featurizer:
             values |= {"by_featurizer": plain(self.by_featurizer), "joint_verdict": self.joint_verdict}
         return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})
+
+    def first_screen(self, title: str = "", more: str = "") -> str:
+        """The models in order, what differs, and at most three notes; title, more: its first and last line."""
+        return comparison_screen(self, title, more)
+
+    def summary(self) -> str:
+        """The models in order with their verdicts and closeness, a line each."""
+        return "\n".join(f"{printable(name)}: {self.models[name].summary()}" for name in self.ranking)
+
+    def __str__(self) -> str:
+        return self.first_screen()
 
     def document(self) -> Document:
         """Build the document: ranking, warnings, the table of models, and those of the differences."""
@@ -252,7 +267,7 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
         result, own = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
-        rows.append(Table.row(columns, result, "mauve_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
+        rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
     return rows
 
 
@@ -261,7 +276,7 @@ def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
     rows = []
     for item in comparison.subgroups:
         own = comparison.by_subgroup.get(item.label)
-        scores = Table.row(SUBGROUP_COLUMNS, own and own.models.get(item.model), "mauve_ci")
+        scores = Table.row(SUBGROUP_COLUMNS, own and own.models.get(item.model), "closeness_ci")
         low, high = item.coverage_ci or (None, None)
         missed = None if item.missed is None else "yes" if item.missed else "no"
         rows.append(scores | item._asdict() | {"coverage_low": low, "coverage_high": high, "missed": missed})
@@ -286,13 +301,20 @@ class Change(NamedTuple):
     sentence: str
 
 
-def score_below(result: MauveResult, bound: float) -> str:
-    """Sentence on a debiased score below a bound; empty for one at or above it."""
-    if result.mauve_debiased is None:
-        return f"there is no debiased score to compare with {bound:g}"
-    if result.mauve_debiased >= bound:
+def closeness_below(result: MauveResult, bound: float) -> str:
+    """Sentence on a closeness below a bound; empty for one at or above it."""
+    if result.closeness is None or result.closeness >= bound:
         return ""
-    return f"the debiased score is {digits(result.mauve_debiased)}, below {bound:g}"
+    return f"closeness is {digits(result.closeness)}, below {bound:g}"
+
+
+def undecidable(results: Mapping[str, MauveResult]) -> list[str]:
+    """Sentences on results by which no gate can decide, since they have no verdict or no interval."""
+    return [
+        f"{name}{': ' if name else ''}there is no verdict, for the reason {result.verdict_reason or 'no_interval'}"
+        for name, result in results.items()
+        if result.verdict == "no verdict" or result.closeness_ci is None
+    ]
 
 
 def read_scores(path: str | Path) -> dict[str, Mapping[str, Any]]:
@@ -322,7 +344,7 @@ def check_before(
     """
     named = (*FEATURIZERS, *TEXT_FUNCTIONS)  # other names may be written in several ways
     for name in _in_both(models, before):
-        _estimate(name, before[name])
+        _estimate(name, before[name], 0.95)
         earlier = signature_texts(str(before[name].get("signature")))
         now: dict[str, object] = {}
         for key, item in config_fields("compare").items():
@@ -358,7 +380,7 @@ def _check_equal(name: str, settings: Mapping[str, tuple[str | None, str | None]
 
 
 def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> dict[str, Change]:
-    """The change of each model that an earlier comparison has too, by the debiased scores and their intervals.
+    """The change of each model that an earlier comparison has too, by closeness and its interval.
 
     The errors of both runs are taken as independent. They share the human texts, so that the test errs on the safe
     side: it calls fewer changes real.
@@ -376,7 +398,7 @@ def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> 
         settings = signature_texts(comparison.models[name].signature)
         earlier = signature_texts(str(before[name].get("signature")))
         _check_equal(name, {key: (settings.get(key), earlier.get(key)) for key in settings | earlier})
-        now, then = _estimate(name, vars(comparison.models[name])), _estimate(name, before[name])
+        now, then = (_estimate(name, values, level) for values in (vars(comparison.models[name]), before[name]))
         found[name] = now, then, estimate_difference(now, then, 0.0, level)
     p_values = holm([difference.p_value for *_, difference in found.values()])
     result = {}
@@ -391,17 +413,22 @@ def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> 
     return result
 
 
-def _estimate(name: str, values: Mapping[str, Any]) -> Estimate:
-    """The debiased score of a model; `ValueError` for one without an interval, or whose numbers are none of a score."""
+def _estimate(name: str, values: Mapping[str, Any], level: float) -> Estimate:
+    """The closeness of a model with its interval, which is rather too wide for its level (see `Closeness`).
+
+    Raises:
+        ValueError: there is no interval, or the numbers are none of a score.
+    """
     numbers: list[Any] = []
-    if isinstance(values.get("mauve_ci"), (list, tuple)) and len(values["mauve_ci"]) == 2:
-        numbers = [values.get("mauve_debiased"), values.get("mauve_stderr"), *values["mauve_ci"]]
+    if isinstance(values.get("closeness_ci"), (list, tuple)) and len(values["closeness_ci"]) == 2:
+        numbers = [values.get("closeness"), *values["closeness_ci"]]
     if not numbers or None in numbers:
         raise ValueError(f"a score of {name} has no interval, so that a change cannot be tested")
     for number in numbers:
         if is_bool(number) or not isinstance(number, (int, float)) or not 0 <= number <= 1:  # nor NaN
             raise ValueError(f"a score of {name} must be made of numbers in [0, 1], got {shown(number)}")
-    value, error, low, high = map(float, numbers)
+    value, low, high = map(float, numbers)
+    error = (high - low) / (2 * max(NormalDist().inv_cdf((1 + level) / 2), 1e-12))
     if not low - _ROUNDING <= value <= high + _ROUNDING:
         raise ValueError(f"a score of {name} must be in its interval, got {value} in [{low}, {high}]")
     return Estimate(value, error, (low, high))

@@ -12,6 +12,7 @@ from mauve_metric.arrays import Integers, Labels
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.uncertainty import forecast, intervals, jackknife
+from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
 from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
 from mauve_metric.uncertainty.learned_score import Learned
 
@@ -103,12 +104,15 @@ class Bound:
         labels = [(learned.p_labels, learned.q_labels)]
         return cls("classifier", labels, codes, p_value, learned.auc, learned.spread, featurizer)
 
+    @property
+    def histograms(self) -> list[Histograms]:
+        """The histograms of each clustering."""
+        codes = self.codes or (None, None)
+        return [count_labels(p, q, int(max(p.max(), q.max())) + 1, *codes) for p, q in self.labels]
+
     def estimates(self, config: MauveConfig) -> Estimates:
         """The debiased scores with intervals at the level of a config."""
-        codes = self.codes or (None, None)
-        sizes = [int(max(p.max(), q.max())) + 1 for p, q in self.labels]
-        runs = [count_labels(*pair, k, *codes) for pair, k in zip(self.labels, sizes, strict=True)]
-        return debiased_estimates(runs, config, self.spread)
+        return debiased_estimates(self.histograms, config, self.spread)
 
 
 class Closeness(NamedTuple):
@@ -138,7 +142,11 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     """
     level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
     found = [bound.estimates(replace(config, confidence_level=level)) for bound in bounds]
-    values = [item.values[0] if item.values else np.inf for item in found]
+    known = [item.mauve is not None for item in found]  # a score without an error takes no part if another has one
+    values = [
+        item.values[0] if item.values and (has_error or not any(known)) else np.inf
+        for item, has_error in zip(found, known, strict=True)
+    ]
     if not np.isfinite(values).any():
         return None
     lowest = int(np.argmin(values))
@@ -161,3 +169,31 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
             gap = 1 - forecast.score_told_from_one(error, len(p), len(q), factor, level)
             gaps[bound.kind] = min(gap, gaps.get(bound.kind, 1.0))
     return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps.values(), default=None))
+
+
+def joint_errors_of(
+    bounds: Sequence[Bound], estimates: Sequence[intervals.Estimate | None], scaling_factor: float
+) -> JointErrors:
+    """How scores of several models against one P vary together, each on buckets of its own.
+
+    The texts of P, and prompts, are shared. Bounds that differ in the groups of P are taken for independent, which errs
+    on the safe side.
+
+    Args:
+        bounds: of each model. estimates: of these; None where there is no error, which leaves the row at 0.
+    """
+    variances = np.array([0.0 if item is None else item.stderr**2 for item in estimates])
+    covariance, nothing = np.diag(variances), np.zeros((len(bounds), len(bounds)))
+    humans = [bound.codes[0] for bound in bounds if bound.codes is not None]
+    one_design = len(humans) in (0, len(bounds)) and all(np.array_equal(codes, humans[0]) for codes in humans)
+    if one_design and all(item is not None for item in estimates):
+        firsts = [bound.histograms[0] for bound in bounds]
+        frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in firsts]
+        codes = (
+            []
+            if bounds[0].codes is None
+            else [bounds[0].codes[0], *(bound.codes[1] for bound in bounds if bound.codes)]
+        )
+        covariance = effect_covariance(frontiers, [bound.labels[0] for bound in bounds], scaling_factor, codes)
+    runs = np.diag(np.maximum(variances - np.diag(covariance), 0.0))
+    return JointErrors(covariance, nothing, runs)

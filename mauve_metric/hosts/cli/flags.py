@@ -114,8 +114,11 @@ class CommandParser(argparse.ArgumentParser):
         text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"
         self.add_argument("--filter", metavar="NAME", help=self.rare(text))
 
-    def add_output_options(self, *tables: str) -> None:
-        """Add flags for the form of the output and for its files; tables: those of --csv, the default first."""
+    def add_output_options(self, *tables: str, all_of_it: bool = False) -> None:
+        """Add flags for the form of the output and for its files.
+
+        tables: those of --csv, the default first. all_of_it: there is a first screen, and more behind --all.
+        """
         group = self.add_argument_group("output")
         form = group.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
@@ -125,6 +128,8 @@ class CommandParser(argparse.ArgumentParser):
             text = f"print the table of {table.replace('_', ' ')} as CSV"
             form.add_argument(flag, dest="csv", action="store_const", const=table, help=text)
         form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+        if all_of_it:
+            group.add_argument("--all", action="store_true", help="print everything: all scores, warnings and tables")
         text = "end with the line that `mauve-metric reproduce` takes"
         group.add_argument("--signature", action="store_true", help=text)
         figure = argument_type(lambda path: check_ending("figure", path, FIGURE_FILES))
@@ -168,7 +173,7 @@ class CommandParser(argparse.ArgumentParser):
         """
         self.add_field_options()
         self.add_design_options()
-        self.add_output_options(*tables)
+        self.add_output_options(*tables, all_of_it=verb in ("compute_mauve", "compare"))
         self.add_run_options(verb)
         self.add_config_options(verb, featurizers)
 

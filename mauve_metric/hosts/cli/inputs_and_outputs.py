@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from mauve_metric.results.result_methods import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
-GATE_FAILED = 3  # exit status
+GATE_FAILED, NO_VERDICT = 3, 4  # exit statuses
+COLOURS = {"LIKE HUMAN TEXT": 32, "DIFFERENT": 31, "UNDECIDED": 33, "NO VERDICT": 33}  # of ANSI terminals
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
@@ -235,6 +236,8 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
     try:
         if options.json:
             show(json_of(result.to_dict()))
+        elif _wants_first_screen(result, options):
+            show(_first_screen(result, options, title))
         else:
             show(_format_document(result.document(), options, title).rstrip("\n"))
     finally:  # the files are written even if the reader closes the pipe after the first lines
@@ -244,6 +247,28 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
             save_chart(result.plot(), options.plot)
         if options.report is not None:
             result.save_report(options.report)
+
+
+def _wants_first_screen(result: Result, options: argparse.Namespace) -> bool:
+    """Return whether a result has a first screen, and no other form is asked for."""
+    other = options.csv or options.markdown or options.latex or getattr(options, "all", False)
+    return hasattr(result, "first_screen") and not other
+
+
+def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
+    """The first screen, its verdict in colour on a terminal; with --quiet one line, with --signature that as well."""
+    if options.quiet:
+        return printable_lines(result.summary())
+    text = result.first_screen(title, "more: --all · --report FILE · --latex · mauve-metric explain")
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        for word, colour in COLOURS.items():
+            text = re.sub(rf"^({word}\b[^\n]*)", rf"\033[1;{colour}m\1\033[0m", text, flags=re.MULTILINE)
+    return f"{text}\n\nsignature: {result.signature}" if options.signature else text
+
+
+def printable_lines(text: str) -> str:
+    """Lines without characters that control a terminal."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def show_result_of(
@@ -275,11 +300,14 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     return document.latex() if options.latex else document.terminal(options.signature)
 
 
-def failed_gate(reasons: Sequence[str]) -> int:
-    """Print the reasons for which a gate fails; the exit status, 0 without any."""
-    for reason in reasons:
+def failed_gate(reasons: Sequence[str], undecidable: Sequence[str] = ()) -> int:
+    """Print the reasons for which a gate fails; the exit status, 0 without any.
+
+    undecidable: why it cannot decide, which fails with a status of its own.
+    """
+    for reason in (*undecidable, *reasons):
         tell(f"failed: {reason}")
-    return GATE_FAILED if reasons else 0
+    return NO_VERDICT if undecidable else GATE_FAILED if reasons else 0
 
 
 def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:

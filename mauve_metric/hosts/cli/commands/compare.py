@@ -23,9 +23,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_by("recall and scores of the texts")
     parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
     gate = parser.add_argument_group("gate (for automatic jobs)")
-    text = "compare each model with what compare --json printed earlier; its debiased scores are only read"
+    text = "compare each model with what compare --json printed earlier; its closeness is only read"
     gate.add_argument("--baseline", metavar="FILE", help=text)
-    text = "exit status 3 for a model significantly worse than in --baseline"
+    text = "exit status 3 for a model significantly worse than in --baseline, 4 without a verdict"
     gate.add_argument("--fail-if-worse", action="store_true", help=text)
 
 
@@ -35,9 +35,9 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare the models, show the result and write its files; the exit status, 3 for a model worse than before."""
+    """Compare the models, show the result and write its files; the exit status of the gate, 3 or 4 if it fails."""
     from mauve_metric.api.compare import compare
-    from mauve_metric.results.comparison import changes, check_before, read_scores
+    from mauve_metric.results.comparison import changes, check_before, read_scores, undecidable
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
@@ -50,8 +50,10 @@ def run(options: argparse.Namespace) -> int:
     found = changes(result, before) if options.baseline is not None else {}
     for change in found.values():
         tell(change.sentence)
+    if not options.fail_if_worse:
+        return 0
     worse = [f"{name} is worse than before" for name, change in found.items() if change.is_worse]
-    return failed_gate(worse if options.fail_if_worse else [])
+    return failed_gate(worse, undecidable({name: result.models[name] for name in found}))
 
 
 def _check_stored(name: str, values: Mapping[str, Any]) -> None:

@@ -44,7 +44,10 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
         save_chart(chart, path)
     paths.append(folder / "card.png")
     paths[-1].write_bytes(import_vl_convert().svg_to_png(card_svg(result)))
-    content = {"mauve.json": json.dumps(result.to_dict(), allow_nan=False, indent=1), "signature.txt": str(result)}
+    content = {
+        "mauve.json": json.dumps(result.to_dict(), allow_nan=False, indent=1),
+        "signature.txt": f"{result.signature}\n{result.summary()}",
+    }
     if comparison is not None:
         content["models.csv"] = comparison.to_csv("models").rstrip("\n")
         content["differences.csv"] = comparison.to_csv("differences").rstrip("\n")
