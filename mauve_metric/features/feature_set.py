@@ -97,9 +97,8 @@ class FeatureSet(StoredFeatures):
         """
         shape = getattr(self.features, "shape", None)
         for name in (*EACH_TEXT, "groups"):
-            value, dimensions = getattr(self, name), 2 if name == "format_numbers" else 1
-            if value is not None:
-                object.__setattr__(self, name, _one_each(name, value, dimensions, shape[0] if shape else None))
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _one_each(name, value, shape[0] if shape else None))
         for name in ("truncated", "dropped"):
             object.__setattr__(self, name, check_count(name, getattr(self, name), low=0))
         stripped = self.stripped
@@ -170,15 +169,18 @@ class FeatureSet(StoredFeatures):
         return hashlib.sha256(texts + (b"" if fixed else hash_of_rows(self.features).encode())).hexdigest()[:12]
 
 
-def _one_each(name: str, value: object, dimensions: int, count: int | None) -> Array:
+_EACH_ENTRY = {"format_numbers": (2, "iuf", "row of numbers"), "unseen": (1, "f", "share")}
+
+
+def _one_each(name: str, value: object, count: int | None) -> Array:
     """An array with an entry for each text; count: how many there are, None where that is not known."""
-    what = "row of numbers" if dimensions == 2 else "whole number"
+    dimensions, kinds, what = _EACH_ENTRY.get(name, (1, "iu", "whole number"))
     expected = f"None, or one {what} for each of {'the' if count is None else count} texts"
     try:
         found = np.asarray(value)
     except (ValueError, TypeError, RuntimeError):  # ragged, or a tensor on a GPU
         raise wrong(name, expected, value) from None
-    if found.ndim != dimensions or found.dtype.kind not in ("iuf" if dimensions == 2 else "iu"):
+    if found.ndim != dimensions or found.dtype.kind not in kinds:
         raise wrong(name, expected, value)
     if count is not None and len(found) != count:
         raise WrongOption.of(name, f"must be {expected}, got {len(found)}")
