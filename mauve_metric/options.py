@@ -294,7 +294,7 @@ class MauveConfig(CheckedFields):
         most=100,
     )
 
-    num_runs: int | Literal["auto"] = _score(
+    num_runs: int | Literal["auto"] = _quantize(
         "auto",
         integer_check(1, 10_000, also=("auto",)),
         "clusterings with as many seeds, for the spread over them; auto: 5 below 1000 texts a side, else 1",
@@ -348,6 +348,28 @@ def config_fields(verb: str = "") -> dict[str, Any]:
     (False, False, True)
     """
     return {item.name: item for item in fields(MauveConfig) if _is_used(item.metadata, verb)}
+
+
+def options_of_stage(config: MauveConfig, stage: str) -> dict[str, object]:
+    """The values of the options that one stage reads, by name: what its outcome depends on besides its input.
+
+    >>> [*options_of_stage(MauveConfig(), "featurize")][:2]
+    ['featurize_model_name', 'max_text_length']
+    """
+    return {name: getattr(config, name) for name, item in config_fields().items() if item.metadata["stage"] == stage}
+
+
+def options_of_quantizer(config: MauveConfig, quantizer: str) -> dict[str, Any]:
+    """The values of the options that one quantizer alone reads, by name without the quantizer's, as keywords of it.
+
+    >>> options_of_quantizer(MauveConfig(kmeans_max_iter=7), "kmeans")
+    {'num_redo': 5, 'max_iter': 7}
+    """
+    return {
+        name.removeprefix(f"{quantizer}_"): getattr(config, name)
+        for name, item in config_fields().items()
+        if item.metadata["of"] == quantizer
+    }
 
 
 def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:
