@@ -180,9 +180,12 @@ def _checked_learned(result: Mapping[str, Any], config: MauveConfig) -> tuple[Es
         ValueError: the score, its error or interval does not follow, or the AUC of the buckets is not in that of texts.
     """
     p, q = (_learned_counts(result, side) for side in ("p", "q"))
-    score = debiased(Histograms(p, q), config)
+    score = debiased(Histograms(p, q), 0.0, config)
+    low, high = result["mauve_classifier_ci"]  # wider: it has the variance of the buckets before they were joined too
+    wide_enough = low <= score.ci[0] + TOLERANCE and high >= score.ci[1] - TOLERANCE
     for name, value in zip(("", "_stderr", "_ci"), score, strict=False):
-        if not _agree(value, given := result[f"mauve_classifier{name}"]):
+        given = result[f"mauve_classifier{name}"]
+        if not (wide_enough if name == "_ci" else _agree(value, given)):
             raise ValueError(
                 f"mauve_classifier{name} must follow from learned_p_counts and learned_q_counts, {value}, got {given}"
             )
@@ -224,8 +227,8 @@ def _bound(kind: Literal["groups", "classifier"], p: np.ndarray, q: np.ndarray) 
 
 def _learned_counts(result: Mapping[str, Any], side: str) -> np.ndarray:
     counts, n = result[f"learned_{side}_counts"], result[f"n_{side}"]
-    if len(counts) != auto_learned_buckets(min(result["n_p"], result["n_q"])):
-        raise ValueError(f"learned_{side}_counts must be of as many buckets as the texts call for, got {len(counts)}")
+    if not 1 <= len(counts) <= (most := auto_learned_buckets(min(result["n_p"], result["n_q"]))):
+        raise ValueError(f"learned_{side}_counts must be of {most} buckets at most, got {len(counts)}")
     if not all(type(count) is int and count >= 0 for count in counts) or sum(counts) != n:
         raise ValueError(f"learned_{side}_counts must be {n} texts in buckets")
     return np.array(counts, dtype=np.int64)

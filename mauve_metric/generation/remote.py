@@ -46,6 +46,7 @@ class openai_server:  # called as a function
 
     Attributes:
         failures: of the last call: the reason for each prompt that failed, by its number.
+        unreachable: whether the last call ended because no prompt could be answered.
         texts: of the last call: each text that came, by the number of its prompt, also after an interrupt.
 
     Returns:
@@ -93,21 +94,27 @@ class openai_server:  # called as a function
         self._concurrency = check_count("concurrency", concurrency)
         self._retries = check_count("retries", retries, low=0)
         self._prompts: list[str | Conversation] = []
+        self._numbers: list[int] = []
         self.texts: dict[int, str] = {}
         self.failures: dict[int, str] = {}
+        self.unreachable = False
         self._named = f"model={self.model!r}" + "".join(f", {name}={it!r}" for name, it in self.settings.items())
         self.__qualname__ = f"openai_server({self._named})"  # the signature entry
 
     def __repr__(self) -> str:
         return f"openai_server({self.url!r}, {self._named})"
 
-    def __call__(self, prompts: Sequence[str | Conversation]) -> list[str | None]:
+    def __call__(self, prompts: Sequence[str | Conversation], numbers: Sequence[int] | None = None) -> list[str | None]:
         """The text of each prompt; None for one that failed.
+
+        Args:
+            prompts: texts or conversations. numbers: of the prompts, for their seeds; None: from 0.
 
         Raises:
             ValueError, TypeError: a prompt is none. OSError: no text came for any prompt.
         """
         self._prompts, self.texts = list(prompts), {}
+        self._numbers = list(range(len(self._prompts)) if numbers is None else numbers)
         return self.resume()
 
     def resume(self) -> list[str | None]:
@@ -117,6 +124,9 @@ class openai_server:  # called as a function
             OSError: no text came for any prompt.
         """
         requests, self.failures = [self._request(*numbered) for numbered in enumerate(self._prompts)], {}
+        for request, number in zip(requests, self._numbers, strict=True):
+            if isinstance(request["extra_body"].get("seed"), int):
+                request["extra_body"]["seed"] += number
         if len(self.texts) < len(requests):
             _run(self._ask_all(requests))
         self.failures = dict(sorted(self.failures.items()))
@@ -163,13 +173,11 @@ class openai_server:  # called as a function
         async with openai.AsyncOpenAI(**settings, http_client=bounded) as client:
             waiting = [number for number in range(len(requests)) if number not in self.texts]
             await asyncio.gather(*(ask(client, number) for number in waiting))
+        self.unreachable = is_lost
 
     def _request(self, number: int, prompt: object) -> dict[str, Any]:
         """The arguments of the request for one prompt."""
-        settings = dict(self.settings)
-        if isinstance(settings.get("seed"), int):
-            settings["seed"] = int(str(settings["seed"])) + number
-        request: dict[str, Any] = {"model": self.model, "extra_body": settings}
+        request: dict[str, Any] = {"model": self.model, "extra_body": dict(self.settings)}
         if isinstance(prompt, str) and not self._chat:
             return {**request, "prompt": prompt}
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt

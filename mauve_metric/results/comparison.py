@@ -393,7 +393,7 @@ def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> 
 
 def _estimate(name: str, values: Mapping[str, Any]) -> Estimate:
     """The debiased score of a model; `ValueError` for one without an interval, or whose numbers are none of a score."""
-    numbers: list[float] = []
+    numbers: list[Any] = []
     if isinstance(values.get("mauve_ci"), (list, tuple)) and len(values["mauve_ci"]) == 2:
         numbers = [values.get("mauve_debiased"), values.get("mauve_stderr"), *values["mauve_ci"]]
     if not numbers or None in numbers:

@@ -89,7 +89,6 @@ def bounds_of(results: Mapping[str, MauveResult]) -> tuple[Bound, ...]:
     >>> bounds_of({})
     ()
     """
-    useful = [
-        name for name, one in results.items() if not any(warning.code in NOT_FEATURES for warning in one.warnings)
-    ]
+    useless = {*NOT_FEATURES, "unseen_characters"}
+    useful = [name for name, one in results.items() if not any(item.code in useless for item in one.warnings)]
     return tuple(replace(bound, featurizer=name) for name in useful or results for bound in results[name].bounds)

@@ -55,3 +55,4 @@ import_datasketch = partial(_import, "datasketch", "MinHash needs datasketch", "
 import_pydivsufsort = partial(_import, "pydivsufsort", "repeated passages need pydivsufsort", "pydivsufsort")
 import_choix = partial(_import, "choix", "Bradley–Terry scores need choix", "'mauve_metric[preferences]'")
 import_openai = partial(_import, "openai", "openai_server needs openai", "'mauve_metric[server]'")
+import_gguf = partial(_import, "gguf", "the weights of 'smollm2' need gguf", "gguf")

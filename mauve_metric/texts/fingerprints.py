@@ -84,20 +84,14 @@ _STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 class Format(NamedTuple):
     """One number of a text.
 
-    what: its name in a sentence. of: computes it. without: removes from a text what the number measures; None where
-    nothing does, or where that depends on all texts (length). option: the option of a score that does so, with its
-    value; None without one. Only a number with a remedy or a removal is layout; the others are a model's style.
+    what: its name in a sentence. of: computes it. without: removes from a text what the number measures, which is
+    layout; None where that would change what is said, which is style. strip: the rule of `strip` that does so, if any.
     """
 
     what: str
     of: Callable[[str], float]
     without: Callable[[str], str] | None = None
-    option: tuple[str, str] | None = None
-
-    @property
-    def is_layout(self) -> bool:
-        """Return whether the number measures layout, which can be removed, and not style."""
-        return self.without is not None or self.option is not None
+    strip: str | None = None
 
 
 def _rate(number: float, text: str) -> float:
@@ -120,21 +114,24 @@ def _plain_start(text: str) -> str:
     return text[start : start + 1].lower() + text[start + 1 :]
 
 
-_LINES, _OUTER = ("strip", "line_breaks"), ("strip", "whitespace")
+def _characters(text: str) -> int:
+    """Number of characters without blanks and line breaks."""
+    return len(text) - text.count(" ") - text.count("\n")
+
 
 FORMATS: dict[str, Format] = {
-    "length": Format("length", lambda text: float(len(text)), None, ("match_lengths", "truncate")),
+    "length": Format("length", lambda text: float(_characters(text))),
     "line_breaks": Format(
-        "line breaks", lambda text: _rate(text.strip().count("\n"), text), WRAPPING["line_breaks"], _LINES
+        "line breaks", lambda text: _rate(text.strip().count("\n"), text), WRAPPING["line_breaks"], "line_breaks"
     ),
     "double_blanks": Format(
-        "double blanks", lambda text: _rate(text.count("  "), text), WRAPPING["line_breaks"], _LINES
+        "double blanks", lambda text: _rate(text.count("  "), text), WRAPPING["line_breaks"], "line_breaks"
     ),
     "outer_blanks": Format(
         "blanks at the ends",
         lambda text: float(text[:1].isspace()) + 2.0 * text[-1:].isspace(),
         WRAPPING["whitespace"],
-        _OUTER,
+        "whitespace",
     ),
     "first_character": Format("first characters", lambda text: _kind(text.lstrip()[:1]), _plain_start),
     "last_character": Format(
@@ -149,9 +146,9 @@ FORMATS: dict[str, Format] = {
     ),
     "dashes": Format("dashes", lambda text: _rate(len(_DASHES.findall(text)), text)),
     "markdown": Format(
-        "Markdown", lambda text: _rate(len(_MARKDOWN.findall(text)), text), WRAPPING["markdown"], ("strip", "markdown")
+        "Markdown", lambda text: _rate(len(_MARKDOWN.findall(text)), text), WRAPPING["markdown"], "markdown"
     ),
-    "word_length": Format("characters a word", lambda text: len(text) / max(len(text.split()), 1)),
+    "word_length": Format("characters a word", lambda text: _characters(text) / max(len(text.split()), 1)),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +73,7 @@ def check_format(
     together = None if sides is None else np.concatenate(sides)
     if sides is not None and min(len(np.unique(side)) for side in sides) < 10:
         return None
-    layout = tuple(name for name, item in FORMATS.items() if item.is_layout and name not in unseen)
+    layout = tuple(name for name, item in FORMATS.items() if item.without is not None and name not in unseen)
     columns = [column for column, name in enumerate(FORMATS) if name in layout]
     fitted = cross_fit(rows[:, columns], is_model, together, seed=seed, permutations=_PERMUTATIONS)
     each = {
@@ -130,7 +130,7 @@ _SIGHTS = {
     "special_tokens": "special tokens such as <|im_end|> or </s>",
     "markdown": "Markdown such as fences and headings",
     "whitespace": "blanks at their beginning or end",
-    "prompts": "their prompt at the beginning",
+    "prompts": "their prompt",
 }
 
 
@@ -152,13 +152,24 @@ def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 def _defects(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
     """Warnings about texts that repeat themselves, and texts that were decoded wrongly."""
-    counts = {"n_p": p.texts, "n_q": q.texts}
-    for code, mark, more in (("looping_texts", "loops", LOOPS_MORE), ("garbled_texts", "garbled", WRAPPED_SHARE)):
-        human, model = p.wrapped.get(mark, 0), q.wrapped.get(mark, 0)
-        low, high = sorted((human / p.texts, model / q.texts))
-        if high - low > more and high > TIMES_MORE * low and max(human, model) > 1:
-            numbers = {"p_texts": human, "q_texts": model, **counts, "share": high}
-            yield warn(code, numbers, more="human" if human / p.texts > model / q.texts else "model")
+    if numbers := _more_in_one(p, q, "loops", LOOPS_MORE):
+        yield warn("looping_texts", numbers, more=_with_more(numbers))
+    if numbers := _more_in_one(p, q, "garbled", WRAPPED_SHARE):
+        yield warn("garbled_texts", numbers, more=_with_more(numbers))
+
+
+def _more_in_one(p: Marks, q: Marks, mark: str, more: float) -> dict[str, Any]:
+    """The numbers of texts with a mark, if one set has so many more of them; else nothing."""
+    human, model = p.wrapped.get(mark, 0), q.wrapped.get(mark, 0)
+    low, high = sorted((human / p.texts, model / q.texts))
+    if high - low <= more or high <= TIMES_MORE * low or max(human, model) < 2:
+        return {}
+    return {"p_texts": human, "q_texts": model, "n_p": p.texts, "n_q": q.texts, "share": high}
+
+
+def _with_more(numbers: Mapping[str, Any]) -> str:
+    """The set that has the larger share."""
+    return "human" if numbers["p_texts"] * numbers["n_q"] > numbers["q_texts"] * numbers["n_p"] else "model"
 
 
 def _differences(p: Marks, q: Marks, unseen: Collection[str]) -> Iterator[ScoreWarning]:
@@ -174,8 +185,11 @@ def _differences(p: Marks, q: Marks, unseen: Collection[str]) -> Iterator[ScoreW
         if (human if shares[0] > shares[1] else model) < LEAST_TEXTS:
             continue
         numbers = {"kind": rule, "p_texts": human, "q_texts": model, "n_p": p.texts, "n_q": q.texts}
-        codes = {"whitespace": "blanks_in_one_set", "prompts": "echoed_prompts"}
-        yield warn(codes.get(rule, "wrapping_in_one_set"), numbers | {"share": max(shares)}, sight=sight)
+        numbers |= {"share": max(shares)}
+        if rule == "prompts":
+            yield warn("echoed_prompts", numbers)
+        else:
+            yield warn("blanks_in_one_set" if blanks else "wrapping_in_one_set", numbers, sight=sight)
     if p.openings is None or q.openings is None:
         return
     for name, other, marks, others in (("human", "model", p, q), ("model", "human", q, p)):

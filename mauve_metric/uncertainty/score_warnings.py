@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts, Floats, Hashes
+from mauve_metric.arrays import Array, Counts, Hashes
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import equal_rows, read_in_blocks, some_rows
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
@@ -227,8 +227,8 @@ def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     shares = {name: 0.0 if side.unseen is None else float(side.unseen.mean()) for name, side in _named(p, q)}
     name = max(shares, key=lambda name: shares[name])
     if shares[name] > FEW_UNSEEN:
-        code = "unseen_characters" if shares[name] > MANY_UNSEEN else "some_unseen_characters"
-        yield warn(code, {"share": shares[name], "set": name}, who=_featurizer_of(p))
+        numbers, many = {"share": shares[name], "set": name}, shares[name] > MANY_UNSEEN
+        yield warn("unseen_characters" if many else "some_unseen_characters", numbers, who=_featurizer_of(p))
 
 
 def _featurizer_of(side: FeatureSet) -> str:
@@ -241,21 +241,14 @@ def _named(p: FeatureSet, q: FeatureSet) -> tuple[tuple[str, FeatureSet], tuple[
 
 def _length_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Human texts of a few tokens, or words where there are no tokens, and sets of unlike length."""
-    if p.lengths is None:
-        if p.format_numbers is not None:
-            words = _median_words(p.format_numbers)
-            if words <= SHORT_WORDS:
-                numbers = {"p_median_length": words, "threshold": SHORT_WORDS}
-                yield warn("short_references", numbers, units="words")
-        return
-    human = float(np.median(p.lengths))
-    if human <= SHORT_TOKENS:
-        yield warn("short_references", {"p_median_length": human, "threshold": SHORT_TOKENS}, units="tokens")
-    if q.lengths is None:
-        return
-    model = float(np.median(q.lengths))
-    if max(human, model) > LENGTH_RATIO * min(human, model):
-        yield warn("length_mismatch", {"p_median_length": human, "q_median_length": model})
+    units, short, cure = "tokens", SHORT_TOKENS, "; match_lengths='truncate' cuts both to one length"
+    if p.lengths is None:  # of a function, which has no tokens to cut
+        units, short, cure = "words", SHORT_WORDS, ""
+    human, model = (_median_length(side, units) for side in (p, q))
+    if human is not None and human <= short:
+        yield warn("short_references", {"p_median_length": human, "threshold": short}, units=units)
+    if human is not None and model is not None and max(human, model) > LENGTH_RATIO * min(human, model):
+        yield warn("length_mismatch", {"p_median_length": human, "q_median_length": model}, units=units, cure=cure)
 
 
 def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
@@ -280,14 +273,14 @@ def is_one_prompt(*openings: Hashes) -> bool:
     return len(np.unique(np.concatenate(openings))) == 1
 
 
-def _median_words(format_numbers: Floats) -> float:
-    """Median number of words of texts; of scripts without blanks, of eight characters each.
-
-    Args:
-        format_numbers: see `FeatureSet`, (n, f).
-    """
+def _median_length(side: FeatureSet, units: str) -> float | None:
+    """Median length of texts in tokens, or in words, of eight characters each in scripts without blanks."""
+    if units == "tokens":
+        return None if side.lengths is None else float(np.median(side.lengths))
+    if side.format_numbers is None:
+        return None
     names = list(FORMATS)
-    characters, a_word = (format_numbers[:, names.index(name)] for name in ("length", "word_length"))
+    characters, a_word = (side.format_numbers[:, names.index(name)] for name in ("length", "word_length"))
     return float(np.median(np.maximum(characters / np.maximum(a_word, 1), characters / LONGEST_WORD)))
 
 

@@ -32,13 +32,13 @@ from mauve_metric.features.cache import (
     FILE_NAME,
     LOCK_SECONDS,
     FeatureCache,
-    cache_folder,
     max_cache_bytes,
     open_cache,
 )
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.feature_set import featurize as featurized
 from mauve_metric.hosts.cli import main as cli
+from mauve_metric.runtime.outputs import cache_folder
 
 
 def keys_of(count: int, start: int = 0) -> list[bytes]:

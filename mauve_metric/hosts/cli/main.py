@@ -29,7 +29,7 @@ from mauve_metric.version import __version__
 
 _IN_THE_ORDER_OF_THE_HELP = (
     *("score", "compare", "describe", "robustness", "baseline", "stress-test", "explain", "reproduce", "demo"),
-    *("featurize", "lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries"),
+    *("featurize", "generate", "lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries"),
     *("cache", "warnings", "errors"),
 )
 COMMANDS = {

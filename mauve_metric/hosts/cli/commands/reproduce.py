@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     entries = _entries(then, parse_signature(result.signature))
     pairs = {name: pair for name, pair in entries.items() if format_value(pair[0]) != format_value(pair[1])}
     if len(before) > 1:  # more than a signature
-        pairs |= differences(*({**_without_versions(one), "signature": None} for one in (before, values)))
+        old, new = ({**_without_versions(one), "signature": None} for one in (before, values))
+        pairs |= differences(old, new)
     # another version may have more scores, but every stored one must be there
     added = [name for name, (old, _) in pairs.items() if old is MISSING and "mauve_metric" in pairs]
     changed = {name: (format_value(old), format_value(new)) for name, (old, new) in pairs.items()}

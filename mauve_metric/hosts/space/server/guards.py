@@ -133,7 +133,7 @@ def _in_one_line(error: traceback.TracebackException, **_: object) -> Iterator[s
     """In place of `TracebackException.format`, which everything that writes a traceback calls."""
     kind = getattr(error, "exc_type_str", None) or getattr(error.exc_type, "__name__", "an error")
     places = error.stack[-1:]
-    yield "".join([kind, *(f" at {Path(last.filename).name}:{last.lineno}" for last in places), "\n"])
+    yield "".join([str(kind), *(f" at {Path(last.filename).name}:{last.lineno}" for last in places), "\n"])
 
 
 def keep_texts_out() -> Callable[[], None]:
