@@ -520,3 +520,14 @@ def test_published_fields_do_not_depend_on_the_design() -> None:
     assert np.array_equal(plain.p_hist, grouped.p_hist)
     assert np.array_equal(plain.divergence_curve, grouped.divergence_curve)
     assert (plain.mauve_ci, plain.closeness_ci) == (single.mauve_ci, single.closeness_ci)
+
+
+def test_the_default_number_of_buckets_suits_few_prompts() -> None:
+    rng = np.random.default_rng(0)
+    prompts = np.repeat(np.arange(12), 20)
+    p, q = rng.normal(size=(240, 4)), rng.normal(size=(240, 4))
+    groups = {"p_groups": prompts, "q_groups": prompts}
+    usual, many = (compute_mauve(p_features=p, q_features=q, **groups, **more) for more in ({}, {"num_buckets": 20}))
+    found = [{warning.code for warning in result.warnings} for result in (usual, many)]
+    assert usual.num_buckets == 24 and not found[0] & {"few_prompts_a_bucket", "empty_buckets"}
+    assert "few_prompts_a_bucket" in found[1]

@@ -87,7 +87,7 @@ class Embedded:
     sets, texts: the human one first.
     """
 
-    key: tuple[object, ...]
+    key: tuple[tuple[str, object], ...]
     sets: tuple[FeatureSet, ...]
     texts: tuple[list[str], ...]
 
@@ -205,7 +205,7 @@ def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -
         run.spend(sum(map(len, ids)))
 
 
-def feature_key(config: MauveConfig) -> tuple[object, ...]:
+def feature_key(config: MauveConfig) -> tuple[tuple[str, object], ...]:
     """The values of the options on which the features of given texts depend."""
     return tuple(options_of_stage(config, "featurize").items())
 
