@@ -117,17 +117,20 @@ def option(
     most: float | None = None,
     ignored_by: tuple[str, ...] = (),
     common: bool = False,
+    published: bool = True,
 ) -> Any:
     """A field of options: its default, its check or its choices, its meaning, and the stage that reads it.
 
     metavar: its value in the help of the shell. of: the one quantizer that reads it. label: of its control on the page,
     where that is not its name. most: the largest value that the page takes. ignored_by: the public functions that make
-    no use of it. common: many people use it, so that the short help of a command has it.
+    no use of it. common: many people use it, so that the short help of a command has it. published: another value than
+    the default makes `mauve` another number than the literature's.
     """
     choices = check if isinstance(check, tuple) else None
     checked = choice_check(*check) if isinstance(check, tuple) else check
     metadata = {"check": checked, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
     metadata |= {"label": label, "most": most, "ignored_by": ignored_by, "common": common}
+    metadata |= {"published": published}
     return field(default=default, metadata=metadata)
 
 
@@ -239,6 +242,7 @@ class MauveConfig(CheckedFields):
         "qp",
         ("qp", "pq"),
         "order in which the two sets are stacked before clustering; it moves the k-means start",
+        published=False,
     )
     pca_max_data: int = _quantize(
         -1,
@@ -282,7 +286,7 @@ class MauveConfig(CheckedFields):
         ("short", "paper"),
         "lattice: how it is trained; paper: as by the papers' code, 200 epochs and width 768 if not given",
     )
-    seed: int = _quantize(25, integer_check(0), "seed of the clustering", common=True)
+    seed: int = _quantize(25, integer_check(0), "seed of the clustering", common=True, published=False)
     divergence_curve_discretization_size: int = _score(
         25, integer_check(2, 1_000_000), "number of mixture weights on the divergence curve", most=1000
     )
@@ -294,18 +298,20 @@ class MauveConfig(CheckedFields):
         most=100,
     )
 
-    num_runs: int | Literal["auto"] = _score(
+    num_runs: int | Literal["auto"] = _quantize(
         "auto",
         integer_check(1, 10_000, also=("auto",)),
         "clusterings with as many seeds, for the spread over them; auto: 5 below 1000 texts a side, else 1",
         most=10,
         ignored_by=("human_baseline",),
+        published=False,
     )
     confidence_level: float = _score(
         0.95,
         number_check(0, 1, high_included=False),
         "level of the intervals of the debiased scores",
         label="Level of the intervals",
+        published=False,
     )
     permutations: int = _score(
         0,
@@ -314,6 +320,7 @@ class MauveConfig(CheckedFields):
         most=9999,
         ignored_by=("explain", "human_baseline", "robustness"),
         common=True,
+        published=False,
     )
     knn: bool | Literal["auto"] = _score(
         "auto",
@@ -322,6 +329,7 @@ class MauveConfig(CheckedFields):
         "true: above 20000 a side on as many random ones",
         label="Nearest-neighbour scores",
         ignored_by=_SCORES_APART,
+        published=False,
     )
     knn_k: int = _score(
         4,
@@ -330,12 +338,14 @@ class MauveConfig(CheckedFields):
         label="Neighbour that sets the radius",
         most=100,
         ignored_by=_SCORES_APART,
+        published=False,
     )
     frechet_distance: bool = _score(
         False,
         choice_check(True, False),
         "also the Fréchet distance of the features",
         ignored_by=_SCORES_APART,
+        published=False,
     )
 
 
@@ -348,6 +358,28 @@ def config_fields(verb: str = "") -> dict[str, Any]:
     (False, False, True)
     """
     return {item.name: item for item in fields(MauveConfig) if _is_used(item.metadata, verb)}
+
+
+def options_of_stage(config: MauveConfig, stage: str) -> dict[str, object]:
+    """The values of the options that one stage reads, by name: what its outcome depends on besides its input.
+
+    >>> [*options_of_stage(MauveConfig(), "featurize")][:2]
+    ['featurize_model_name', 'max_text_length']
+    """
+    return {name: getattr(config, name) for name, item in config_fields().items() if item.metadata["stage"] == stage}
+
+
+def options_of_quantizer(config: MauveConfig, quantizer: str) -> dict[str, Any]:
+    """The values of the options that one quantizer alone reads, by name without the quantizer's, as keywords of it.
+
+    >>> options_of_quantizer(MauveConfig(kmeans_max_iter=7), "kmeans")
+    {'num_redo': 5, 'max_iter': 7}
+    """
+    return {
+        name.removeprefix(f"{quantizer}_"): getattr(config, name)
+        for name, item in config_fields().items()
+        if item.metadata["of"] == quantizer
+    }
 
 
 def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:

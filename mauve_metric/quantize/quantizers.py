@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
-from mauve_metric.options import MauveConfig, RunOptions, config_fields, split_options
+from mauve_metric.options import MauveConfig, RunOptions, config_fields, options_of_quantizer, split_options
 from mauve_metric.quantize import drmm, kmeans, lattice
 from mauve_metric.quantize.histograms import Advance, Quantized, auto_num_buckets
 from mauve_metric.runtime.checks import wrong
@@ -44,8 +44,8 @@ class Quantizer(NamedTuple):
 def _kmeans(
     rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
 ) -> Quantized:
-    redo, iterations = config.kmeans_num_redo, config.kmeans_max_iter
-    return Quantized(kmeans.kmeans(rows, int(config.num_buckets), redo, iterations, seed))
+    options = options_of_quantizer(config, "kmeans")
+    return Quantized(kmeans.kmeans(rows, int(config.num_buckets), seed=seed, **options))
 
 
 def _kmeans_cells(config: MauveConfig, n: int) -> int:

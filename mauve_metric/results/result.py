@@ -13,7 +13,7 @@ from mauve_metric.results.document import Column, Document, Part, Prose, Table
 from mauve_metric.results.first_screen import first_screen, one_line
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.signature import signature_number
+from mauve_metric.results.signature import is_published_setting, signature_number
 from mauve_metric.results.verdict import VerdictWord
 from mauve_metric.results.wording.answer import CONTENT, KINDS, featurizers_table, joint_verdict, opening
 from mauve_metric.results.wording.verdict import finding, learned_sentence
@@ -233,6 +233,11 @@ class MauveResult(SignedResult):
     def confidence_level(self) -> float:
         """The level of the intervals and tests."""
         return signature_number(self.signature_entries, "confidence_level")
+
+    @property
+    def is_published_setting(self) -> bool:
+        """Return whether `mauve` is the literature's number on these features: buckets and curve are made as there."""
+        return is_published_setting(self.signature_entries)
 
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python floats, integers, strings and lists, fit for JSON.
