@@ -71,7 +71,7 @@ def test_a_signature_leaves_out_options_of_unused_quantizers() -> None:
     usual = compute_mauve(p_features=p, q_features=q, **QUICK).signature
     assert "|kmeans_num_redo:5|" in usual and "quantizer" not in usual and "drmm" not in usual
     other = compute_mauve(p_features=p, q_features=q, quantizer="drmm", **QUICK).signature
-    assert "|quantizer:drmm|num_buckets:1000|" in other and "|drmm_steps:20|" in other and "|torch:" in other
+    assert "|quantizer:drmm|num_buckets:" in other and "|drmm_steps:20|" in other and "|torch:" in other
     assert "kmeans_num_redo" not in other and "kmeans_max_iter" not in other
 
 
