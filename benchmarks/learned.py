@@ -162,7 +162,7 @@ def buckets() -> None:
                 of_each = []
                 for k in BUCKETS:
                     labels = (buckets_of_ranks(ranks, k) for ranks in (one.p_ranks, one.q_ranks))
-                    estimate = debiased(count_labels(*labels, k), MauveConfig())
+                    estimate = debiased(count_labels(*labels, k), 0.0, MauveConfig())
                     of_each.append((estimate.value, estimate.ci[1] < known))
                 found.append(of_each)
             scores, below = np.moveaxis(np.array(found, dtype=float), 2, 0)

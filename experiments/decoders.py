@@ -22,7 +22,7 @@ from models import Workshop, add_arguments
 from mauve_metric.features.likelihood.likelihood_measures import generation_perplexity
 from mauve_metric.features.likelihood.likelihoods import likelihoods
 from mauve_metric.lexical.diversity import distinct_n, repetition
-from mauve_metric.lexical.ngrams import words_and_marks
+from mauve_metric.lexical.ngrams import letter_runs
 from mauve_metric.lexical.self_bleu import self_bleu
 from mauve_metric.options import RunOptions
 from mauve_metric.results.document import Column, TableRow
@@ -41,7 +41,7 @@ COLUMNS = (
 
 def text_numbers(texts: Sequence[str]) -> TableRow:
     """Distinct 4-grams, self-BLEU and repetition over words and marks."""
-    tokens = [words_and_marks(text) for text in texts]
+    tokens = [letter_runs(text) for text in texts]
     return {"distinct_4": distinct_n(tokens, 4), "self_bleu": self_bleu(tokens), "repetition": repetition(tokens)}
 
 

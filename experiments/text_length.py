@@ -18,7 +18,7 @@ from decoding import nucleus
 from models import Workshop, add_arguments, first_words
 
 from mauve_metric.lexical.diversity import distinct_n
-from mauve_metric.lexical.ngrams import words_and_marks
+from mauve_metric.lexical.ngrams import letter_runs
 from mauve_metric.measures.discriminators import discriminate
 from mauve_metric.results.document import Column, TableRow
 
@@ -47,7 +47,7 @@ def rows_of(workshop: Workshop, lengths: Sequence[int]) -> list[TableRow]:
         row |= score_row(human, found, workshop.options.seed)
         prompts = {} if name == HUMAN else {"groups_p": range(len(texts)), "groups_q": range(len(texts))}
         auc = discriminate(human.features, found.features, seed=workshop.options.seed, **prompts).auc.value
-        rows.append(row | {"auc": auc, "distinct_4": distinct_n([words_and_marks(text) for text in texts], 4)})
+        rows.append(row | {"auc": auc, "distinct_4": distinct_n([letter_runs(text) for text in texts], 4)})
     return rows
 
 

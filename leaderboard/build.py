@@ -13,7 +13,7 @@ import math
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.cross_fitting import auto_learned_buckets
 from mauve_metric.results.plain_text import digits
 from mauve_metric.uncertainty import resampling, score_warnings
-from mauve_metric.uncertainty.closeness import debiased_estimates
+from mauve_metric.uncertainty.closeness import Bound, Closeness, closeness_of, debiased_estimates
 from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.learned_score import debiased
 from mauve_metric.uncertainty.score_warnings import SEVERE
@@ -38,15 +38,15 @@ TOLERANCE = 1e-9
 HEAD = """# Leaderboard
 
 How close the texts of models and decoders are to the human passages of `{human}`, with the featurizer minilm.
-The score is the debiased one: 1 for texts of the same distribution, whatever their number. Each entry is scored on
-buckets of its own, so that it does not move when others come. Precision and recall are those of the histograms
-([PRD](../docs/mathematics.md)): every number in this table is computed from the numbers of texts in the buckets of the
-published score, or for the learned score and its AUC in those of
-[a classifier that separates the two sets](../docs/saturation.md). The intervals are for these buckets: other ones would
-move a score too.
+Entries are ranked by [closeness](../docs/mathematics.md#closeness): 1 for texts of the same distribution, whatever
+their number. It is the lower of two scores without sampling bias: by groups of similar texts, and by a
+[classifier that separates the two sets](../docs/saturation.md). Each entry is scored on buckets of its own, so that it
+does not move when others come. Precision and recall are those of the histograms ([PRD](../docs/mathematics.md)).
+Every number in this table is computed from the numbers of texts in the buckets. The intervals are for these buckets:
+other ones would move a score too.
 
-The learned score falls where a model's texts are about the right things and still differ from people's: an AUC
-of ½ says that they cannot, 1 that every one can.
+By classifier, a score falls where a model's texts are about the right things and still differ from people's: an AUC
+of ½ says that they cannot be told apart, 1 that every one can.
 
 **Entries whose intervals overlap are not told apart by this table.** For the difference of two, `mauve-metric compare`
 both sets of texts.
@@ -81,13 +81,15 @@ This page is written by `leaderboard/build.py`.
 class Entry(NamedTuple):
     """One row of the table.
 
-    about: entry.json. result: of the model, as in compare.json. score: debiased, with its interval, of its histograms.
-    learned: the same of its learned histograms. auc: of the buckets of these.
+    about: entry.json. result: of the model, as in compare.json. closeness: of both pairs of histograms.
+    score: debiased, with its interval, of its histograms. learned: the same of its learned histograms. auc: of the
+    buckets of these.
     """
 
     name: str
     about: Mapping[str, str]
     result: Mapping[str, Any]
+    closeness: Closeness
     score: Estimate
     learned: Estimate
     auc: float
@@ -111,11 +113,12 @@ def read_entry(folder: Path, rules: Mapping[str, Any]) -> Entry:
         _check_settings(result, rules)
         config = _config(rules)
         scores = _checked_score(result, config, rules), *_checked_learned(result, config)
+        closeness = _checked_closeness(result, config)
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"{folder.name}/compare.json is no result of compare: {error!r}") from error
     except ValueError as error:
         raise ValueError(f"{folder.name}/compare.json: {error}") from error
-    return Entry(folder.name, about, result, *scores)
+    return Entry(folder.name, about, result, closeness, *scores)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -177,9 +180,12 @@ def _checked_learned(result: Mapping[str, Any], config: MauveConfig) -> tuple[Es
         ValueError: the score, its error or interval does not follow, or the AUC of the buckets is not in that of texts.
     """
     p, q = (_learned_counts(result, side) for side in ("p", "q"))
-    score = debiased(Histograms(p, q), config)
+    score = debiased(Histograms(p, q), 0.0, config)
+    low, high = result["mauve_classifier_ci"]  # wider: it has the variance of the buckets before they were joined too
+    wide_enough = low <= score.ci[0] + TOLERANCE and high >= score.ci[1] - TOLERANCE
     for name, value in zip(("", "_stderr", "_ci"), score, strict=False):
-        if not _agree(value, given := result[f"mauve_classifier{name}"]):
+        given = result[f"mauve_classifier{name}"]
+        if not (wide_enough if name == "_ci" else _agree(value, given)):
             raise ValueError(
                 f"mauve_classifier{name} must follow from learned_p_counts and learned_q_counts, {value}, got {given}"
             )
@@ -192,10 +198,37 @@ def _checked_learned(result: Mapping[str, Any], config: MauveConfig) -> tuple[Es
     return score, auc
 
 
+def _checked_closeness(result: Mapping[str, Any], config: MauveConfig) -> Closeness:
+    """The closeness of an entry's histograms, by groups and learned.
+
+    Raises:
+        ValueError: its closeness is not the lower of its scores, or not in its interval.
+    """
+    given, lower = result["closeness"], min(result["mauve_debiased"], result["mauve_classifier"])
+    low, high = result["closeness_ci"]
+    if given > lower + TOLERANCE or not 0 <= low <= given <= high <= 1:
+        raise ValueError(
+            f"closeness must be at most {lower:.6f}, the lower score, and in closeness_ci, got {given:.6f}"
+        )
+    bounds = [
+        _bound(kind, *(counts(result, side) for side in ("p", "q")))
+        for kind, counts in (("groups", _counts), ("classifier", _learned_counts))
+    ]
+    found = closeness_of(bounds, config)
+    if found is None or found.ci is None:
+        raise ValueError("its histograms have no closeness with an interval")
+    return found
+
+
+def _bound(kind: Literal["groups", "classifier"], p: np.ndarray, q: np.ndarray) -> Bound:
+    labels = [(np.repeat(np.arange(len(p)), p), np.repeat(np.arange(len(q)), q))]
+    return Bound(kind, labels, None)
+
+
 def _learned_counts(result: Mapping[str, Any], side: str) -> np.ndarray:
     counts, n = result[f"learned_{side}_counts"], result[f"n_{side}"]
-    if len(counts) != auto_learned_buckets(min(result["n_p"], result["n_q"])):
-        raise ValueError(f"learned_{side}_counts must be of as many buckets as the texts call for, got {len(counts)}")
+    if not 1 <= len(counts) <= (most := auto_learned_buckets(min(result["n_p"], result["n_q"]))):
+        raise ValueError(f"learned_{side}_counts must be of {most} buckets at most, got {len(counts)}")
     if not all(type(count) is int and count >= 0 for count in counts) or sum(counts) != n:
         raise ValueError(f"learned_{side}_counts must be {n} texts in buckets")
     return np.array(counts, dtype=np.int64)
@@ -278,7 +311,7 @@ def _check_warnings(result: Mapping[str, Any], histograms: Histograms, settings:
     expected = [
         *score_warnings.size_warnings(result["n_p"], result["n_q"], result["num_buckets"]),
         *score_warnings.bucket_warnings(histograms.p_counts + histograms.q_counts),
-        *score_warnings.score_warnings(result["mauve"], *ends),
+        *(item for item in score_warnings.score_warnings(result["mauve"], *ends) if item.code == "at_floor"),
         *score_warnings.featurizer_warnings(identity, identity),
     ]
     codes = [warning["code"] for warning in result["warnings"]]
@@ -311,9 +344,11 @@ def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
     heads = (
         "",
         "entry",
-        "score",
+        "closeness",
         "95 % interval",
-        "learned",
+        "by groups",
+        "95 % interval",
+        "by classifier",
         "95 % interval",
         "AUC",
         "MAUVE",
@@ -325,26 +360,26 @@ def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
     )
     lines = [
         f"| {' | '.join((*heads, 'by', 'version'))} |",
-        "|--:|---|--:|---|--:|---|--:|--:|--:|--:|--:|---|---|---|---|",
+        "|--:|---|--:|---|--:|---|--:|---|--:|--:|--:|--:|--:|---|---|---|---|",
     ]
-    for rank, entry in enumerate(sorted(entries, key=lambda entry: -entry.score.value), start=1):
+    for rank, entry in enumerate(sorted(entries, key=lambda entry: -entry.closeness.value), start=1):
         result = entry.result
         told = [entry.about[name] for name in ("model", "decoding", "by")]
         about = [text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ") for text in told]
         severe = " !" if any(warning["code"] in SEVERE for warning in result["warnings"]) else ""
         mauve, precision, recall = (digits(result[name], ".3f") for name in SHOWN)
-        cells = [str(rank), f"[{entry.name}]({entry.name}/entry.json)", *_score_cells(entry.score)]
+        cells = [str(rank), f"[{entry.name}]({entry.name}/entry.json)", *_score_cells(entry.closeness)]
         cells[2] += severe
-        cells += [*_score_cells(entry.learned), digits(entry.auc, ".3f")]
+        cells += [*_score_cells(entry.score), *_score_cells(entry.learned), digits(entry.auc, ".3f")]
         version = _settings(result["signature"])["mauve_metric"]
         lines.append(f"| {' | '.join((*cells, mauve, precision, recall, str(result['n_q']), *about, version))} |")
     fill = {"human": rules["human"], "least": rules["least_texts"]}
     return HEAD.format(**fill) + "\n".join(lines) + "\n" + TAIL.format(**fill)
 
 
-def _score_cells(score: Estimate) -> tuple[str, str]:
+def _score_cells(score: Estimate | Closeness) -> tuple[str, str]:
     """A score and its interval."""
-    return digits(score.value, ".3f"), "\u00a0…\u00a0".join(digits(end, ".3f") for end in score.ci)
+    return digits(score.value, ".3f"), "\u00a0…\u00a0".join(digits(end, ".3f") for end in score.ci or ())
 
 
 def build(folder: Path, *, check: bool) -> list[str]:

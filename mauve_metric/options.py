@@ -173,8 +173,8 @@ class MauveConfig(CheckedFields):
     featurize_model_name: Featurizer = _featurize(
         "gpt2-large",
         _model,
-        "featurizer: 'minilm' or 'ngrams' (packaged, no download), or a name or folder that transformers' AutoModel "
-        "loads; in Python also a (model, tokenizer) pair or a function from texts to an array",
+        "featurizer: 'minilm', 'smollm2' or 'ngrams' (packaged, no download), or a name or folder that transformers' "
+        "AutoModel loads; in Python also a (model, tokenizer) pair or a function from texts to an array",
         metavar="MODEL",
         label="Featurizer",
         common=True,

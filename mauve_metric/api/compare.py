@@ -18,7 +18,9 @@ from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.opening import check_sides, open_several
 from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
 from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
+from mauve_metric.api.without_layout import layout_warning, without_layout
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
+from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.lexical.phrases import Readable
@@ -144,20 +146,26 @@ def _compare_one(
     config, buckets = job.config, buckets if is_first else 0
     with job:
         read = read_sides(job, opened)
-    check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
-    (human, human_texts), *reads = read.values()
-    models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
-    comparison = compare_features(
-        human,
-        models,
-        config,
-        run=job.run,
-        readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
-        buckets=buckets,
-        texts=texts,
-        subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
-    )
-    return comparison, [human, *models.values()]
+        check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
+        (human, human_texts), *reads = read.values()
+        models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
+        comparison = compare_features(
+            human,
+            models,
+            config,
+            run=job.run,
+            readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
+            buckets=buckets,
+            texts=texts,
+            subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
+        )
+        results = dict(comparison.models)
+        if any(map(layout_warning, results.values())):
+            first, *others = with_dependence([human, *models.values()], config.seed)
+            for (name, result), (_, own), side in zip(comparison.models.items(), reads, others, strict=True):
+                codes = pair_of_groups(first.groups, side.groups)
+                results[name] = without_layout(result, [human_texts, own], codes, config, job)
+    return replace(comparison, models=results), [human, *models.values()]
 
 
 def compare_features(

@@ -10,32 +10,30 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 
 from mauve_metric.api.opening import listed_texts, open_two
-from mauve_metric.api.score import score_features
-from mauve_metric.arrays import FeatureData, Integers, TextData, TokenData
+from mauve_metric.api.pipeline import cluster
+from mauve_metric.api.score import log_warnings, score_clustered
+from mauve_metric.api.without_layout import layout_warning, without_layout
+from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, check_texts_alone
-from mauve_metric.features.text_functions import TEXT_FUNCTIONS, named_featurizers, text_function
+from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
+from mauve_metric.options import Featurizer, MauveConfig, Options, with_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.results.verdict import bounds_of, judged
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.texts.files import TextFile
-from mauve_metric.texts.sources import TextSource
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.learned_score import Learned, learned_score
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 Scored = TypeVar("Scored", bound=MauveResult | Comparison)
 
 logger = logging.getLogger(__name__)
-
-MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurizes a second time
-TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_TEXTS} texts"
 
 
 @with_options()
@@ -123,13 +121,16 @@ def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[M
         p_side, q_side = opened.grouped(sides).values()
         check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
         check_same_encoder(p_side.identity, q_side.identity)
-        result = score_features(p_side, q_side, config, not is_first, job.run)
-        if format_differs(result):
+        clustered = cluster([p_side, q_side], config, job.run)
+        result = score_clustered(clustered, quiet=True)
+        if layout_warning(result) is not None:
             texts = [  # None for a stream and for sides without texts
                 listed_texts(job, side) if side.kind == "text" and hasattr(side.content, "__len__") else None
                 for side in opened.sides.values()
             ]
-            result = with_normalised(result, texts, pair_of_groups(p_side.groups, q_side.groups), config, job)
+            result = without_layout(result, texts, pair_of_groups(*clustered.groups), config, job)
+        if is_first:
+            log_warnings(result)
         return result, (p_side, q_side)
 
 
@@ -151,7 +152,7 @@ def with_each(
                 raise
             reason = message_of(error)
             message = f"the featurizer {name} could not be used, and has no part in what the others say: {reason}"
-            missing.append(ScoreWarning("featurizer_missing", message, {"featurizer": name}))
+            missing.append(warn("featurizer_missing", {"featurizer": name}, said=message))
             logger.warning("featurizer_missing: %s", message)
     return found, missing
 
@@ -228,57 +229,3 @@ def learned_together(sides: Sequence[Sequence[FeatureSet]], config: MauveConfig)
         return None
     p, q = (np.concatenate(of_side, axis=1) for of_side in known)
     return learned_score(p, q, pair_of_groups(sides[0][0].groups, sides[0][1].groups), config)
-
-
-def with_normalised(
-    result: MauveResult,
-    texts: Sequence[Sequence[str] | None],
-    groups: tuple[Integers, Integers] | None,
-    config: MauveConfig,
-    job: Featurizing | None = None,
-) -> MauveResult:
-    """Add the learned score of the same texts normalised, where format alone separates the two sets.
-
-    The result stays as it is without the warning `format_differs`. Its `normalised_missing` says why there is no such
-    score: texts that are not known or cut, or more than `MOST_TEXTS` that no packaged function makes features of, since
-    to read these again costs as much as the first time. With a cache, a model whose tokenizer leaves out what is
-    normalised, such as minilm's, reads none of them again.
-
-    Args:
-        texts: of P and of Q, as they were scored; None: not known.
-        groups: codes of texts that are not independent; None: each is alone. config: of the result.
-        job: makes features as those of the result were made; None: only functions of texts can.
-    """
-    if not format_differs(result):
-        return result
-    (p, q), model = texts, str(result.signature_entries.get("featurize_model_name"))
-    if model in TEXT_FUNCTIONS:
-        config = replace(config, featurize_model_name=model)
-    if job is None and text_function(config.featurize_model_name) is not None:
-        job = Featurizing(config, RunOptions(cache=False))
-    if job is None or p is None or q is None:
-        return result
-    if result.signature_entries.get("match_lengths") != "no":
-        return replace(result, normalised_missing="texts are cut to match lengths")
-    if model not in TEXT_FUNCTIONS and result.n_p + result.n_q > MOST_TEXTS:
-        return replace(result, normalised_missing=TWICE)
-    plain = [[normalised_text(text) for text in side] for side in (p, q)]
-    sides = [job.of_texts("texts", TextSource(side)) for side in plain]
-    found = learned_score(sides[0].features, sides[1].features, groups, config)
-    if found is None:
-        return replace(result, normalised_missing="without format too few different texts are left")
-    return replace(result, normalised=LearnedScore.of(found), normalised_missing=None)
-
-
-def format_differs(result: MauveResult) -> bool:
-    """Return True if a result has the warning that format alone separates the two sets."""
-    return any(warning.code == "format_differs" for warning in result.warnings)
-
-
-def normalised_text(text: str) -> str:
-    """Replace each run of white space by one blank, and make all letters lower case.
-
-    >>> normalised_text(" One\\n\\nTwo.  ")
-    'one two.'
-    """
-    return " ".join(text.split()).lower()

@@ -72,8 +72,8 @@ def describe(
         measures: groups (score, lexical, distance, buckets, estimators, language-model, discriminator, duplication),
             names of single measures, or "all"; joined by commas or a list. None: what is cheap. Features are computed
             only for measures that need them.
-        language_model: for the group language-model: a name or folder that transformers loads, or a (model, tokenizer)
-            pair; None: gpt2.
+        language_model: for the group language-model: "smollm2" (packaged), a name or folder that transformers loads, or
+            a (model, tokenizer) pair; None: gpt2.
         decoder: how the models' texts were decoded: "greedy", "sampling", or settings of generation such as
             "temperature=0.7,top_p=0.95"; or one for each model by its name. The group language-model then has the
             measures that are defined for the decoder's distribution, of the human texts.

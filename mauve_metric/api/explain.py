@@ -8,10 +8,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.api.compute import with_normalised
 from mauve_metric.api.opening import open_two
 from mauve_metric.api.pipeline import cluster
 from mauve_metric.api.score import score_clustered
+from mauve_metric.api.without_layout import without_layout
 from mauve_metric.arrays import Array, FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.sides import By, Subgroups, check_columns, check_same_encoder, read_sides
@@ -194,7 +194,7 @@ def explain_learned(
 
     Args:
         given: the texts of P and of Q, or None. groups: codes of texts that are not independent; None: each is alone.
-        config: of the result. texts: of each side to show. job: see `with_normalised`.
+        config: of the result. texts: of each side to show. job: see `without_layout`.
     """
     result = explanation.result
     if result.learned is None:
@@ -202,7 +202,7 @@ def explain_learned(
     p_texts, q_texts = given
     found = replace(
         explanation,
-        result=with_normalised(result, given, groups, config, job),
+        result=without_layout(result, given, groups, config, job),
         most_human=_extreme(result.learned.p_ranks, -1, p_texts, texts),
         most_model=_extreme(result.learned.q_ranks, 1, q_texts, texts),
     )

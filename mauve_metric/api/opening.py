@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from mauve_metric.features.sides import (
     open_models,
     open_sides,
 )
+from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.errors import WrongOption
@@ -38,7 +40,8 @@ def open_two(
         by: see `open_sides`.
     """
     config, run = scoring_options(options, verb)
-    return Featurizing(config, run, frozenset(options)), open_sides(sides, config, run, design_of_two(*design), by=by)
+    opened = open_sides(sides, config, run, design_of_two(*design), by=by)
+    return _job(options, config, run, opened), opened
 
 
 def open_several(
@@ -59,7 +62,14 @@ def open_several(
     config, run = scoring_options(options, verb)
     sides = check_models(models)
     opened = open_models(given_side("p", human), sides, config, run, design, common_rows, by)
-    return list(sides), Featurizing(config, run, frozenset(options)), opened
+    return list(sides), _job(options, config, run, opened), opened
+
+
+def _job(options: Mapping[str, Any], config: MauveConfig, run: RunOptions, opened: OpenedSides) -> Featurizing:
+    """The job that featurizes sides; prompts to strip are those of their files where the caller gave none."""
+    if "prompts" in str(config.strip) and opened.prompts:
+        run = replace(run, prompts=opened.prompts)
+    return Featurizing(config, run, frozenset(options))
 
 
 def check_models(models: object) -> dict[str, Side]:

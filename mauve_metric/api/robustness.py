@@ -22,7 +22,6 @@ from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.featurize import duration, estimated_seconds
-from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.sides import OpenedSides, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.judgements.rank_correlation import kendall
@@ -114,7 +113,7 @@ def _featurizers(
     if isinstance(given, str) or not isinstance(given, (list, tuple)):
         raise TypeError(f"featurizers must be a list of featurizers, got {shown(given, 80)}")
     check = config_fields()["featurize_model_name"].metadata["check"]
-    others = [check("featurizers", one) for one in given] or [*FEATURIZERS, *TEXT_FUNCTIONS]
+    others = [check("featurizers", one) for one in given] or ["minilm", *TEXT_FUNCTIONS]
     found: list[Featurizer] = [config.featurize_model_name] if asked or not given else []
     for one in others if "featurize_model_name" in factors or given else []:
         if not any(one is other or one == other for other in found):

@@ -124,9 +124,15 @@ def score_clustered(clustered: Clustered, quiet: bool = False, *, with_learned: 
         p_value = resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
     learned = learned_of(p, q, config) if with_learned else None
     result = score_buckets(p, q, partition, 1, config, p_value, learned)
-    for warning in () if quiet else result.warnings:
-        logger.warning("%s: %s", warning.code, warning.message)
+    if not quiet:
+        log_warnings(result)
     return result
+
+
+def log_warnings(result: MauveResult) -> None:
+    """Log each warning of a result."""
+    for warning in result.warnings:
+        logger.warning("%s: %s", warning.code, warning.message)
 
 
 def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | None:
@@ -195,7 +201,9 @@ def score_buckets(
     by_content = without_first(partition.labels)
     areas, ceiling = _areas(others or [histograms], config), _null_scores((others or [histograms])[0], config)
     texts_a_bucket = np.bincount(np.concatenate(by_content[0]), minlength=k)
-    formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, groups, config.seed)
+    formats = None
+    if learned is not None:
+        formats = check_format(p.format_numbers, q.format_numbers, groups, config.seed, p.unseen_formats or ())
     warnings = (
         *score_warnings.all_warnings(
             p,
@@ -210,9 +218,12 @@ def score_buckets(
         *score_warnings.quantizer_warnings(partition.problems),
         *score_warnings.design_warnings(histograms.groups, estimates.problem, k),
         *wrapping_warnings(p, q),
-        *format_warnings(formats),
+        *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )
     bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], groups, _tested(p_value, config))]
+    if partition.finer is not None:
+        finer = [(partition.finer[0], partition.finer[number])]
+        bounds.append(Bound("groups", finer, groups, _tested(p_value, config)))
     bounds += [] if learned is None else [Bound.of_learned(learned, groups)]
     result = MauveResult(
         **scores._asdict(),

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from mauve_metric.arrays import Estimate, Integers
 from mauve_metric.lexical.ngrams import ngram_counts
 from mauve_metric.lexical.tokens import Tokens, spaced_tokens
-from mauve_metric.runtime.checks import check_least
-from mauve_metric.runtime.errors import EmptyTexts
+from mauve_metric.runtime.checks import check_count, number_check, or_none
+from mauve_metric.runtime.errors import EmptyTexts, WrongOption
 from mauve_metric.runtime.optional_imports import import_datasketch, import_edit_distance
 from mauve_metric.texts.fingerprints import OPENING_WORDS
 
@@ -43,14 +43,14 @@ class NearDuplicateRule:
     seed: int = 25
 
     def __post_init__(self) -> None:
-        check_least("shingle", self.shingle)
-        for name, value in (("jaccard", self.jaccard), ("edit", self.edit)):
-            if not 0 < value <= 1:
-                raise ValueError(f"{name} must lie above 0 and at most at 1, got {value}")
+        check_count("shingle", self.shingle)
+        for name in ("jaccard", "edit"):
+            number_check(0, 1)(name, getattr(self, name))
+        for name in ("rows", "bands"):
+            or_none(check_count)(name, getattr(self, name))
+        check_count("seed", self.seed, low=0)
         if (self.rows is None) != (self.bands is None):
-            raise ValueError(f"rows and bands belong together, got rows={self.rows} and bands={self.bands}")
-        if self.rows is not None and self.bands is not None and min(self.rows, self.bands) < 1:
-            raise ValueError(f"rows and bands must be at least 1, got rows={self.rows} and bands={self.bands}")
+            raise WrongOption(f"rows and bands belong together, got rows={self.rows} and bands={self.bands}")
 
 
 EXACT = NearDuplicateRule()

@@ -15,7 +15,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -23,12 +23,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mauve_metric.arrays import Array
+from mauve_metric.arrays import Array, Floats
 from mauve_metric.features.feature_files import StoredFeatures
-from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, identity_digest
+from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, folder_of, identity_digest
 from mauve_metric.options import MauveConfig
 from mauve_metric.runtime.checks import check_count, shown
-from mauve_metric.runtime.errors import NoFile
+from mauve_metric.runtime.outputs import cache_folder, without_tilde
 
 logger = logging.getLogger(__name__)
 FILE_NAME = "features.sqlite"
@@ -50,24 +50,10 @@ DELETE FROM features WHERE key IN
 """
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)  # the second: SQLite quotes a damaged definition in its message
 _DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # others: locked, full, forbidden
-_FORM = "1"  # of the notes; another one finds nothing of the old
-_NOTE = np.dtype([("key", f"V{_KEY_BYTES}"), ("length", "<u4"), ("cut", "u1")])  # of a text; stored as its bytes
+_FORM = "2"  # of the notes; another one finds nothing of the old
+# Of a text; stored as its bytes.
+_NOTE = np.dtype([("key", f"V{_KEY_BYTES}"), ("length", "<u4"), ("cut", "u1"), ("unseen", "<f8")])
 Answer = TypeVar("Answer")
-
-
-def cache_folder() -> Path:
-    """`$MAUVE_METRIC_CACHE`, else `$XDG_CACHE_HOME/mauve_metric`, else `~/.cache/mauve_metric`."""
-    if chosen := os.environ.get("MAUVE_METRIC_CACHE"):
-        return _expand(chosen)
-    return _expand(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "mauve_metric"
-
-
-def _expand(folder: str | Path) -> Path:
-    """A folder without `~`; `OSError` where there is no such user."""
-    try:
-        return Path(folder).expanduser()
-    except RuntimeError as error:
-        raise NoFile(f"there is no folder {str(folder)!r}: {error}") from error
 
 
 def max_cache_bytes() -> int:
@@ -89,6 +75,41 @@ def open_cache(cache: bool | str | Path) -> FeatureCache | None:
         return None
 
 
+def _check_own(path: Path) -> None:
+    """Refuse a cache that another user can have written: its features would be believed.
+
+    Raises:
+        PermissionError: another user owns its folder or one of its files, or may write to it.
+    """
+    if not hasattr(os, "getuid"):
+        return  # Windows keeps a user's folders from others
+    reached = path.parent.stat().st_mode & 0o011  # whether anybody else comes to the files
+    for place in (path.parent, *(path.with_name(FILE_NAME + suffix) for suffix in _FILES)):
+        try:
+            facts = place.stat()
+        except FileNotFoundError:
+            continue
+        if facts.st_uid != os.getuid():
+            raise PermissionError(f"{str(place)!r} belongs to another user, who decides what is in it: {_OWN_FOLDER}")
+        by_group = facts.st_mode & 0o020 and not _is_private_group(facts.st_gid)
+        if (facts.st_mode & 0o002 or by_group) and (place == path.parent or reached):
+            raise PermissionError(f"other users may write to {str(place)!r}: run `chmod go-w` on it, or {_OWN_FOLDER}")
+
+
+def _is_private_group(number: int) -> bool:
+    """Return whether a group is that of this user alone, which many systems give the user's name."""
+    import grp
+    import pwd
+
+    try:
+        return grp.getgrgid(number).gr_name == pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return False
+
+
+_OWN_FOLDER = "name a folder of your own by cache= or MAUVE_METRIC_CACHE"
+
+
 class FeatureCache:
     """A store of features by key; use it as a context, so that its file is closed.
 
@@ -101,14 +122,16 @@ class FeatureCache:
     logged as warnings, the last ones once. Folders that are made and the files in them are for their user alone.
 
     Raises:
-        OSError: the file cannot be opened, or looked after, at all, or it is a database of another program.
+        OSError: the file cannot be opened, or looked after, at all, or it is a database of another program; another
+            user owns file or folder, or may write to them.
     """
 
     def __init__(self, folder: str | Path | None = None, max_bytes: int | None = None) -> None:
-        self.path = (cache_folder() if folder is None else _expand(folder)) / FILE_NAME
+        self.path = (cache_folder() if folder is None else without_tilde(folder)) / FILE_NAME
         self.max_bytes = max_cache_bytes() if max_bytes is None else max_bytes
         self.path.parent.parent.mkdir(parents=True, exist_ok=True)
         self.path.parent.mkdir(mode=0o700, exist_ok=True)  # a folder that is there stays as it is
+        _check_own(self.path)
         self._connection: sqlite3.Connection | None = None
         self._patience = LOCK_SECONDS
         self._told: set[str] = set()  # operations with a logged failure
@@ -338,28 +361,43 @@ class KnownTexts:
         features = [feature for feature in found if feature is not None]
         if len(features) < len(texts):
             return None
-        identity = {"model": self._model, **json.loads(known.tobytes())}
-        return StoredFeatures(np.stack(features), identity, rows["length"].astype(np.int64), int(rows["cut"].sum()))
+        facts = json.loads(known.tobytes())
+        return StoredFeatures(
+            np.stack(features),
+            {"model": self._model, **facts["identity"]},
+            rows["length"].astype(np.int64),
+            int(rows["cut"].sum()),
+            unseen=rows["unseen"].astype(np.float64),
+            unseen_formats=frozenset(facts["unseen_formats"]),
+        )
 
     def remember(
         self,
         identity: dict[str, str],
+        unseen_formats: Iterable[str],
         texts: Sequence[str],
         ids: Sequence[Sequence[int]],
         cut: Sequence[bool],
+        unseen: Floats,
     ) -> None:
         """Note texts whose features are in the cache.
 
         Args:
-            identity: of the encoder. texts, ids, cut: the texts, their token ids, and whether these were cut.
+            identity: of the encoder. unseen_formats: see `FeatureSet`. texts, ids, cut: the texts, their token ids, and
+                whether these were cut. unseen: share of each text's characters without a token, (n,).
         """
         digest = identity_digest(identity)
         notes = np.array(
-            [(token_key(digest, row), len(row), is_cut) for row, is_cut in zip(ids, cut, strict=True)], _NOTE
+            [
+                (token_key(digest, row), len(row), is_cut, share)
+                for row, is_cut, share in zip(ids, cut, unseen, strict=True)
+            ],
+            _NOTE,
         )
         self._store.put([self._key(text) for text in texts], notes.view(np.uint8).reshape(len(texts), -1))
         nameless = {key: value for key, value in identity.items() if key != "model"}
-        content = np.frombuffer(json.dumps(nameless).encode(), dtype=np.uint8)
+        facts = {"identity": nameless, "unseen_formats": sorted(unseen_formats)}
+        content = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
         self._store.put([self._key(None)], content[None])
 
     def _key(self, text: str | None) -> bytes:
@@ -377,7 +415,7 @@ def source_of(config: MauveConfig) -> str | None:
     name = config.featurize_model_name
     if not isinstance(name, str) or (name not in FEATURIZERS and not os.path.isdir(name)):
         return None
-    folder = FEATURIZERS[name]() if name in FEATURIZERS else Path(name)
+    folder = Path(folder_of(name))
     paths = [*sorted(folder.iterdir()), folder / "1_Pooling" / "config.json"]
     parts = [f"{path.relative_to(folder)}:{file_sha256(path)}" for path in paths if path.is_file()]
     parts += [f"{package}:{metadata.version(package)}" for package in ("transformers", "tokenizers")]

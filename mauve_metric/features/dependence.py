@@ -15,7 +15,7 @@ import numpy as np
 from mauve_metric.arrays import Hashes, Integers
 from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.feature_set import Dependence, FeatureSet
-from mauve_metric.features.rows import row_hashes, some_numbers, some_rows
+from mauve_metric.features.rows import as_rows, content_order, row_hashes, some_numbers
 from mauve_metric.measures.groups import design_of
 from mauve_metric.measures.shared_prompts import PairSearch, find_pairs
 
@@ -34,15 +34,17 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
     """
     if all(side.dependence is not None for side in sides):
         return list(sides)
-    declared = None if any(side.groups is None for side in sides) else [side.groups for side in sides]
-    design = design_of(*(side.groups for side in sides))
+    declared = [side.groups for side in sides if side.groups is not None]
+    if len(declared) < len(sides) or len(np.unique(np.concatenate(declared))) == 1:
+        declared = []  # texts of one prompt are independent given it
+    design = design_of(*(declared or [None]))
     human, *models = sides
     searches = [_search(human, model, seed) if design != "prompts" else None for model in models]
     starts = np.cumsum([0, *map(len, sides)])
     columns: list[list[object]] = [[*np.concatenate([row_hashes(side.features) for side in sides]).tolist()]]
-    openings = _shared_openings(sides) if declared is None else None
-    if declared is not None:
-        columns.append(np.concatenate([codes for codes in declared if codes is not None]).tolist())
+    openings = None if declared else _shared_openings(sides)
+    if declared:
+        columns.append(np.concatenate(declared).tolist())
     else:
         columns += [
             _paired(search, int(start), int(starts[-1]))
@@ -54,7 +56,7 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
     parts = np.split(codes, starts[1:-1])
     alone = len(np.unique(codes)) == len(codes)
     found = [0 if search is None or declared else len(search.pairs) for search in searches]
-    if declared is None and (openings is not None or any(found)):
+    if not declared and (openings is not None or any(found)):
         design = "found"
     facts = [None, *searches]
     return [
@@ -75,8 +77,12 @@ def _search(human: FeatureSet, model: FeatureSet, seed: int) -> PairSearch | Non
     sizes = len(human), len(model)
     if min(sizes) < 4 or human.features.shape[1] < 2:
         return None
-    numbers = [some_numbers(size, min(size, MOST_SEARCHED), seed) for size in sizes]
-    rows = [some_rows(side.features, MOST_SEARCHED, seed) for side in (human, model)]
+    features = human.features, model.features
+    numbers = [
+        content_order(of)[some_numbers(size, min(size, MOST_SEARCHED), seed)]
+        for of, size in zip(features, sizes, strict=True)
+    ]
+    rows = [as_rows(of).take(some) for of, some in zip(features, numbers, strict=True)]
     search = find_pairs(rows[0], rows[1], seed)
     return search._replace(pairs=np.stack([of[own] for of, own in zip(numbers, search.pairs.T, strict=True)], axis=1))
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.features.pretrained import (
-    FEATURIZERS,
     Preset,
+    folder_of,
     folder_sha256,
     identity_digest,
     load_pretrained,
@@ -70,7 +70,7 @@ def load_encoder(
     """Load a featurizer, or a causal language model.
 
     Args:
-        model_name: a name in `FEATURIZERS` or `presets.PRESETS`, a name or local folder that transformers' AutoModel
+        model_name: a name in `FEATURIZERS` or `PRESETS`, a name or local folder that transformers' AutoModel
             loads, or a live (model, tokenizer) pair, which is used where it is and as it is. Python code that comes
             with a model is never run.
         pooling: "last" non-padding token, "mean" over tokens, "cls" (first token); "auto": that of the model's preset,
@@ -99,7 +99,7 @@ def load_encoder(
         revision = weights_sha256(model)
     else:
         name, preset = (model_name, preset) if causal else preset_of(model_name)
-        folder = str(FEATURIZERS[name]()) if name in FEATURIZERS and not causal else name
+        folder = folder_of(name)
         model, tokenizer, declared = load_pretrained(name, folder, getattr(torch, dtype), causal)
         model = of_use(model).to(device)
         revision = getattr(model.config, "_commit_hash", None) or folder_sha256(Path(folder))

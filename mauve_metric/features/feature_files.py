@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import os
 import sys
 import zipfile
@@ -20,7 +21,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
 from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, ParquetFeatures, name_among, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
-from mauve_metric.runtime.checks import check_directory, check_file, shown
+from mauve_metric.runtime.checks import check_directory, check_file, check_path, check_unpacked, shown
 from mauve_metric.runtime.errors import DamagedFile, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable, written_whole
@@ -31,8 +32,8 @@ LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
 _MARK = b'"format": "mauve_metric features'
 _HASH = "features_hash"  # in FILE.npy.json, which numpy.save leaves behind when it writes other features to FILE.npy
-_KINDS = {"lengths": np.int64, "text_hashes": np.uint64, "opening_hashes": np.uint64}
-EACH_TEXT = (*_KINDS, "format_numbers")  # fields of `StoredFeatures` with an entry for each text
+WHOLE_NUMBERS = {"lengths": np.int64, "text_hashes": np.uint64, "opening_hashes": np.uint64}
+EACH_TEXT = (*WHOLE_NUMBERS, "format_numbers", "unseen")  # fields of `StoredFeatures` with an entry for each text
 _CHECKSUM = "checksum"  # of all else that is known about the features
 
 logger = logging.getLogger(__name__)
@@ -53,6 +54,8 @@ class StoredFeatures:
     stripped: Mapping[str, int] = field(default_factory=dict)
     origin: str | None = None
     format_numbers: Floats | None = field(default=None, repr=False)
+    unseen: Floats | None = field(default=None, repr=False)
+    unseen_formats: frozenset[str] | None = None
 
 
 def _meta(stored: StoredFeatures) -> dict[str, Any]:
@@ -66,7 +69,9 @@ def _meta(stored: StoredFeatures) -> dict[str, Any]:
         "stripped": dict(stored.stripped),
         "marks": None if marks is None else {"wrapped": dict(marks.wrapped), "texts": marks.texts},
         "origin": stored.origin,
-        **{name: None if (value := getattr(stored, name)) is None else value.tolist() for name in _KINDS},
+        "unseen": None if stored.unseen is None else stored.unseen.tolist(),
+        "unseen_formats": None if stored.unseen_formats is None else sorted(stored.unseen_formats),
+        **{name: None if (value := getattr(stored, name)) is None else value.tolist() for name in WHOLE_NUMBERS},
     }
 
 
@@ -103,15 +108,17 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         values |= {"truncated": int(meta["truncated"]), "dropped": int(meta["dropped"])}
         values["identity"] = None if meta["identity"] is None else check_identity(str(path), meta["identity"])
         values["origin"] = None if meta.get("origin") is None else str(meta["origin"])
-        for name, kind in _KINDS.items():
+        for name, kind in WHOLE_NUMBERS.items():
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
         values["stripped"] = _counts(meta.get("stripped") or {})  # missing from files of older versions
         if (marks := meta.get("marks")) is not None:
             openings = marks.get("openings")
             words = None if openings is None else {tuple(map(sys.intern, some)): int(count) for some, count in openings}
             values["marks"] = Marks(_counts(marks["wrapped"]), words, int(marks["texts"]))
-        formats = meta.get("format_numbers")
-        values["format_numbers"] = None if formats is None else np.array(formats, dtype=np.float64)
+        for name in ("format_numbers", "unseen"):
+            values[name] = None if meta.get(name) is None else np.array(meta[name], dtype=np.float64)
+        names = meta.get("unseen_formats")
+        values["unseen_formats"] = None if names is None else frozenset(map(str, names))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DamagedFile(f"{path} is damaged: the facts about the features are not complete ({error!r})") from error
     for name in EACH_TEXT:
@@ -157,7 +164,7 @@ def write_features(stored: StoredFeatures, path: str | Path, of_texts: bool = Fa
         TypeError, ValueError: another suffix, or features that are none.
         OSError: the file cannot be written, or `FILE.npy.json` is a file of something else.
     """
-    path = Path(path)
+    path = check_path("path", path)
     suffix = path.suffix.lower()
     if suffix not in (".npz", ".npy", ".parquet"):
         raise ValueError(f"features are written to .npz, .npy or .parquet, got {str(path)!r}")
@@ -217,11 +224,12 @@ def read_features(path: str | Path) -> StoredFeatures:
     Raises:
         FileNotFoundError: there is none. ValueError: it holds something else, or is damaged.
     """
-    path = Path(path)
+    path = check_path("path", path)
     check_file(path)
     features: Features
     if path.suffix.lower() == ".parquet":
         source, file = path, ParquetFeatures(path)
+        check_unpacked(path, 4 * math.prod(file.shape))
         features, content = np.concatenate(list(file.blocks())), file.metadata
     else:
         with path.open("rb") as opened:
@@ -262,6 +270,7 @@ def _read_npz(path: Path) -> StoredFeatures:
                 expected = "must hold one array or one called 'features'"
                 raise ValueError(f"{path} {expected}, it holds {one_line(', '.join(arrays))}")
             member = file.getinfo(f"{wanted}.npy")
+            check_unpacked(path, member.file_size)
             with file.open(member) as opened:
                 npy_header(str(path), cast("BinaryIO", opened), member.file_size)
         with np.load(path, allow_pickle=False) as loaded:

@@ -15,17 +15,32 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Features, Integers, TextData
+from mauve_metric.arrays import Array, Features, Integers, TextData
 from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
-from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, check_identity, read_features, write_features
-from mauve_metric.features.featurize import FeaturizeStats, check_tokens, featurize_texts, featurize_tokens, tokenize
+from mauve_metric.features.feature_files import (
+    EACH_TEXT,
+    WHOLE_NUMBERS,
+    StoredFeatures,
+    check_identity,
+    read_features,
+    write_features,
+)
+from mauve_metric.features.featurize import (
+    FeaturizeStats,
+    check_tokens,
+    featurize_texts,
+    featurize_tokens,
+    tokenize,
+    unseen_formats,
+)
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, as_rows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
 from mauve_metric.measures.groups import Design
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.runtime.checks import check_count, wrong
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFeatures, WrongOption
 from mauve_metric.runtime.progress import progress_bar
@@ -67,6 +82,8 @@ class FeatureSet(StoredFeatures):
         origin: the format and field of the file that the texts come from; None for texts without one.
         format_numbers: how each text is formatted, (n, f) as in `texts.format_numbers`; None if unknown. Not in
             files but those of shards.
+        unseen: share of the characters of each text that the featurizer's tokenizer does not know, (n,); None where it
+            has none. unseen_formats: what of the format it leaves out, names of `FORMATS`; None if unknown.
         from_file: whether the features were loaded from a file, where their origin should be.
         groups: the number of the group of each text, (n,), for one call: texts of one number, on either side, share a
             prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
@@ -77,6 +94,30 @@ class FeatureSet(StoredFeatures):
     from_file: bool = False
     groups: Integers | None = None
     dependence: Dependence | None = None
+
+    def __post_init__(self) -> None:
+        """Check what is known of the features, and make arrays of what is known of each text.
+
+        Raises:
+            WrongOption: a field is not what it should be; it names the field. The features are checked where they are
+                used.
+        """
+        shape = getattr(self.features, "shape", None)
+        for name in (*EACH_TEXT, "groups"):
+            value, is_whole = getattr(self, name), name in (*WHOLE_NUMBERS, "groups")
+            if value is not None:
+                object.__setattr__(self, name, _one_each(name, value, is_whole, shape[0] if shape else None))
+        for name in ("truncated", "dropped"):
+            object.__setattr__(self, name, check_count(name, getattr(self, name), low=0))
+        stripped = self.stripped
+        if not isinstance(stripped, Mapping) or not all(isinstance(rule, str) for rule in stripped):
+            raise wrong("stripped", "a dict of numbers by the names of rules", stripped)
+        for rule, number in stripped.items():
+            check_count(f"stripped[{rule!r}]", number, low=0)
+        for name, kind in (("origin", str), ("marks", Marks)):
+            value = getattr(self, name)
+            if not isinstance(value, (kind, type(None))):
+                raise wrong(name, f"a {kind.__name__} or None", value)
 
     @classmethod
     def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> FeatureSet:
@@ -112,6 +153,7 @@ class FeatureSet(StoredFeatures):
             known[name] = None if any(value is None for value in values) else np.concatenate(values)
         marks = [part.marks for part in parts if part.marks is not None]
         known["marks"] = Marks.of_all(marks) if len(marks) == len(parts) else None
+        known["unseen_formats"] = parts[0].unseen_formats
         for name in ("truncated", "dropped"):
             known[name] = sum(getattr(part, name) for part in parts)
         rules = dict.fromkeys(rule for part in parts for rule in part.stripped)
@@ -135,6 +177,20 @@ class FeatureSet(StoredFeatures):
         return hashlib.sha256(texts + (b"" if fixed else hash_of_rows(self.features).encode())).hexdigest()[:12]
 
 
+def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Array:
+    """An array with an entry for each text, a whole number or any numbers; count: of texts, None if it is not known."""
+    expected = f"None, or {'a whole number' if is_whole else 'numbers'} for each of {count or 'the'} texts"
+    try:
+        found = np.asarray(value)
+    except (ValueError, TypeError, RuntimeError):  # ragged, or a tensor on a GPU
+        raise wrong(name, expected, value) from None
+    if (found.ndim != 1 if is_whole else found.ndim < 1) or found.dtype.kind not in ("iu" if is_whole else "biuf"):
+        raise wrong(name, expected, value)
+    if count is not None and len(found) != count:
+        raise WrongOption.of(name, f"must be {expected}, got {len(found)}")
+    return found
+
+
 @with_options()
 def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
     """Featurize texts once, to use them again and again; the same as `FeatureSet.from_texts`.
@@ -152,6 +208,12 @@ def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
     config, run = split_options(options, "featurize")
     with Featurizing(config, run, frozenset(options)) as job:
         return job.of_texts("texts", texts)
+
+
+def prompts_of(run: RunOptions) -> tuple[str, ...]:
+    """The prompts that the caller gave, or those in the file that was named."""
+    given = run.prompts or ()
+    return tuple(read_texts(given) if isinstance(given, (str, Path)) else given)
 
 
 Kind = Literal["set", "features", "tokens", "text"]
@@ -320,14 +382,12 @@ class Featurizing:
 
     def source(self, name: str, data: object, empty_texts: str | None = None) -> TextSource:
         """Texts in any form that `text_source` takes, without what the config takes off them."""
-        given = self.run.prompts or ()
-        prompts = read_texts(given) if isinstance(given, (str, Path)) else tuple(given)
         return text_source(
             name,
             data,
             text_field=self.run.text_field,
             empty_texts=empty_texts or self.config.empty_texts,
-            stripping=Stripping(str(self.config.strip), prompts),
+            stripping=Stripping(str(self.config.strip), prompts_of(self.run)),
         )
 
     def of_texts(self, name: str, data: object) -> FeatureSet:
@@ -341,7 +401,8 @@ class Featurizing:
         else:
             found = self._by_model(name, texts, source.texts if isinstance(source.texts, list) else None)
         rows = check_features(f"the features of {name}", found.features)
-        made = FeatureSet(rows, found.identity, found.lengths, found.truncated, source.dropped, **hashes.fields())
+        known = {"unseen": found.unseen, "unseen_formats": found.unseen_formats, **hashes.fields()}
+        made = FeatureSet(rows, found.identity, found.lengths, found.truncated, source.dropped, **known)
         if source.stripping is None:
             return made
         identity = {**(made.identity or {}), **source.stripping.identity()}
@@ -354,7 +415,8 @@ class Featurizing:
         features = check_features(f"the features that {featurizer} gives for {name}", found)
         if len(features) != len(texts):
             raise ValueError(f"{featurizer} must give one row a text, got {len(features)} for {len(texts)}")
-        return StoredFeatures(features, {**own.identity, **prefix_entry(prefix)})
+        seen = frozenset[str]() if own in TEXT_FUNCTIONS.values() else None  # a function of the user's is not tried
+        return StoredFeatures(features, {**own.identity, **prefix_entry(prefix)}, unseen_formats=seen)
 
     def _by_model(self, name: str, texts: Iterable[str], listed: list[str] | None) -> StoredFeatures:
         """The features of texts by a model, or by the notes on them. listed: the same texts, where they are a list."""
@@ -365,14 +427,17 @@ class Featurizing:
             return known
         encoder = self.load()
         reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
-        remember = None if notes is None or reduced else partial(notes.remember, dict(encoder.identity))
+        formats = unseen_formats(encoder)
+        remember = None if notes is None or reduced else partial(notes.remember, dict(encoder.identity), formats)
         total = None if listed is None else len(listed)
         with progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
             progress = bar if self.progress is None else partial(self.progress, name)
             features, stats = featurize_texts(
                 encoder, texts, self.run, total=total, store=self.store, progress=progress, read=remember
             )
-        return StoredFeatures(features, encoder.identity, np.concatenate(stats.lengths), stats.truncated)
+        lengths, unseen = np.concatenate(stats.lengths), np.concatenate(stats.unseen)
+        facts = {"unseen": unseen, "unseen_formats": formats}
+        return StoredFeatures(features, encoder.identity, lengths, stats.truncated, **facts)
 
     @functools.cached_property
     def _notes(self) -> KnownTexts | None:

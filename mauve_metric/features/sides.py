@@ -13,13 +13,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, prompts_of
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import NoSuchField, RowsDiffer, UnlikeFeatures, WrongOption
+from mauve_metric.texts.echoes import count_echoes, field_prompts, known_prompts, text_fields
 from mauve_metric.texts.files import READERS, Role, SideTexts, TextFile
 from mauve_metric.texts.joined import join
+from mauve_metric.texts.wrapping import PromptEcho
 
 logger = logging.getLogger(__name__)
 
@@ -55,16 +57,23 @@ class OpenedSides(NamedTuple):
     """Sides whose text files have all been read.
 
     sides: by name. origins: of those that came from a file of a known format, for the signature. design: as the
-    caller or the files say it. labels: of the texts of each side that has them, such as topics.
+    caller or the files say it. labels: of the texts of each side that has them, such as topics. prompts: that files
+    have beside the texts, or that the caller gave. echoes: how many texts of each side begin with one of them.
     """
 
     sides: dict[str, Side]
     origins: dict[str, str]
     design: GivenDesign = GivenDesign()
     labels: Mapping[str, Sequence[Hashable]] = {}
+    prompts: tuple[str, ...] = ()
+    echoes: Mapping[str, int] = {}
 
     def placed(self, name: str, side: FeatureSet) -> FeatureSet:
-        """The features of a side with the origin of its texts."""
+        """The features of a side with the origin of its texts, and with how many begin with a prompt."""
+        if self.echoes.get(name) and side.marks is not None and "prompts" not in side.stripped:
+            side = replace(
+                side, marks=replace(side.marks, wrapped={**side.marks.wrapped, "prompts": self.echoes[name]})
+            )
         return replace(side, origin=self.origins[name]) if name in self.origins else side
 
     def grouped(self, sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
@@ -274,12 +283,28 @@ def open_sides(
         raise WrongOption(f"by: labels may have at most {MOST_LABEL_CHARACTERS} characters, got one of {longest}")
     for side in found.values() if config.empty_texts == "error" else ():
         side.check_filled()
+    opened = {name: side.with_texts(found[name].texts) if name in found else side for name, side in sides.items()}
+    prompts = prompts_of(run) or _prompts_in(files, found)
+    echo, listed = PromptEcho(prompts), {name: side.texts for name, side in opened.items()}
     return OpenedSides(
-        {name: side.with_texts(found[name].texts) if name in found else side for name, side in sides.items()},
+        opened,
         {name: side.origin for name, side in found.items() if side.origin is not None},
         _design_of_files(design, found, rows, human, asked),
         labels,
+        prompts,
+        {name: count_echoes(echo, texts) for name, texts in listed.items() if prompts and isinstance(texts, list)},
     )
+
+
+def _prompts_in(files: Mapping[str, TextFile], found: Mapping[str, SideTexts]) -> tuple[str, ...]:
+    """Prompts that files have in other fields than the texts: those that some texts begin with, or all known ones."""
+    fields: list[Sequence[object]] = []
+    known: list[Sequence[Hashable]] = []
+    for name, side in found.items():
+        known += [values for values in (side.prompts, side.groups) if values is not None]
+        fields += text_fields(files[name].first_rows(len(side.texts))) if name in files else []
+    echoed = field_prompts([*known, *fields], [side.texts for side in found.values()])
+    return echoed or known_prompts(*known)
 
 
 def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hashable]]:

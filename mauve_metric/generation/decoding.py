@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 from collections.abc import Mapping, Sequence
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mauve_metric.features.likelihood.language_model import SAMPLER_SETTINGS, parse_decoder
 from mauve_metric.generation.conversations import Conversation
-from mauve_metric.runtime.checks import Check, check_bool, check_count, is_bool, number_check, shown
+from mauve_metric.runtime.checks import Check, check_bool, check_count, did_you_mean, is_bool, number_check, shown
 from mauve_metric.runtime.errors import one_line
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.optional_imports import import_transformers
@@ -27,6 +29,17 @@ _CHECKS: dict[str, Check] = {  # of settings that generate itself does not refus
     **dict.fromkeys(("temperature", "repetition_penalty"), number_check(0, math.inf, high_included=False)),
     **dict.fromkeys(("top_p", "typical_p"), number_check(0, 1)),
 }
+# A decoder in words: from these settings, which the model's own leave as they are, on.
+NEUTRAL: dict[str, object] = {
+    **{"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "typical_p": 1.0},
+    **{"repetition_penalty": 1.0, "no_repeat_ngram_size": 0},
+}
+_NAMED: dict[str, dict[str, object]] = {
+    "greedy": {"do_sample": False},
+    "sampling": {},
+    "beam": {"do_sample": False, "num_beams": 4},
+}
+_SEARCH = {name: _CHECKS[name] for name in ("num_beams", "no_repeat_ngram_size", "repetition_penalty")}
 _SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_tokens", "cache_", "output_")
 
 
@@ -97,6 +110,50 @@ def _check_values(settings: Mapping[str, object]) -> None:
     ends = settings.get("eos_token_id")
     for value in ends if isinstance(ends, (list, tuple)) else [] if ends is None else [ends]:
         check_count("generation_config.eos_token_id", value, low=-1)
+
+
+def decoder_settings(decoder: str) -> dict[str, object]:
+    """Read a decoder in words as settings of generation, complete enough that the model's own defaults have no effect.
+
+    Args:
+        decoder: "greedy", "sampling", "beam" (four), or settings with commas between: temperature, top_k, top_p, min_p,
+            typical_p, num_beams, no_repeat_ngram_size, repetition_penalty.
+
+    Raises:
+        TypeError, ValueError: an unknown setting, or one out of range.
+
+    >>> decoder_settings("temperature=0.7,top_p=0.95")["top_p"], decoder_settings("beam")["do_sample"]
+    (0.95, False)
+    """
+    if not isinstance(decoder, str) or not decoder.strip():
+        raise TypeError(f"decoder must be a text such as 'greedy' or 'top_p=0.95', got {shown(decoder)}")
+    settings: dict[str, object] = dict(NEUTRAL)
+    sampler = []
+    for part in map(str.strip, decoder.split(",")):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        if part in _NAMED:
+            settings |= _NAMED[part]
+        elif name in SAMPLER_SETTINGS:
+            sampler.append(part)
+        elif name in _SEARCH:
+            settings[name] = _SEARCH[name](name, _number(number))
+        else:
+            names = (*_NAMED, *SAMPLER_SETTINGS, *_SEARCH)
+            near = did_you_mean(name, names)
+            raise ValueError(f"decoder must be made of {', '.join(names)}, got {shown(part)}{near}")
+    if sampler and not settings["do_sample"]:
+        raise ValueError(f"decoder must sample for {sampler[0]}, got {shown(decoder)}: leave greedy or beam out")
+    if "num_beams" in settings and not sampler:
+        settings["do_sample"] = False
+    return settings | parse_decoder(",".join(sampler))
+
+
+def _number(text: str) -> object:
+    """A number in words, as an integer where it is one; the text itself where it is none."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def describe_settings(config: GenerationConfig, model: LanguageModel) -> str:

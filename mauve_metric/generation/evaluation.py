@@ -21,7 +21,7 @@ from mauve_metric.lexical import diversity
 from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.options import Options
 from mauve_metric.quantize.quantizers import scoring_options
-from mauve_metric.results.result import MauveResult
+from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.model_state import release_memory
 from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.sources import text_source
@@ -36,6 +36,7 @@ PromptGroups = tuple[Sequence[Hashable] | None, Sequence[Hashable | None] | None
 SELF = "self"  # the name of the featurizer that is the model itself
 DISTINCT_N = 4
 LOGGED_SCORES = (
+    "closeness",
     "mauve",
     "mauve_debiased",
     "mauve_stderr",
@@ -47,7 +48,9 @@ LOGGED_SCORES = (
     "recall",
     "frontier_integral",
 )
-_UNKNOWN_AT_TIMES = ("mauve_debiased", "mauve_stderr", "mauve_ci_low", "mauve_ci_high", "mauve_classifier", "auc")
+_UNKNOWN_AT_TIMES = (
+    *("closeness", "mauve_debiased", "mauve_stderr", "mauve_ci_low", "mauve_ci_high", "mauve_classifier", "auc"),
+)
 STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
 COUNTS = ("mauve_empty", "mauve_failed")
 
@@ -189,18 +192,32 @@ class ReferenceScorer:
 class Evaluation:
     """Result of one evaluation of a model.
 
-    result: the scores, None if there are none. statistics: of the continuations. texts: a prompt and what was written
-    behind it, for each text. empty: continuations without a word. failed: prompts without a text. error: why there is
-    no result. seconds: of "generate", "featurize" and "score".
+    result: the scores, None if there are none. statistics: of the continuations. written: every text, and decoder: how
+    they were decoded, in words. empty: continuations without a word. failed: prompts without a text. error: why there
+    is no result. seconds: of "generate", "featurize" and "score".
     """
 
     result: MauveResult | None
     statistics: dict[str, float] = field(default_factory=dict)
-    texts: tuple[tuple[str, str], ...] = ()
+    written: tuple[WrittenText, ...] = ()
+    decoder: str = ""
     empty: int = 0
     failed: int = 0
     error: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """The prompt of each text and what was written behind it."""
+        return tuple((text.prompt, text.continuation) for text in self.written)
+
+    def without_texts(self) -> Evaluation:
+        """The same numbers without the texts, for a long training."""
+        result = self.result
+        if result is not None:
+            others = {name: replace(other, texts=()) for name, other in result.by_featurizer.items()}
+            result = replace(result, texts=(), by_featurizer=others)
+        return replace(self, result=result, written=())
 
 
 def continuation_statistics(

@@ -19,8 +19,9 @@ from mauve_metric.generation.evaluation import Evaluation, PromptGroups, Referen
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.generation.writer import Given, Part, Writer, needed, refuse_sharded, sharded_by
 from mauve_metric.generation.writing_options import ModelKeywords, WritingOptions, split_writing
+from mauve_metric.generation.written_file import check_new, save_written
 from mauve_metric.options import Featurizer, Options, check_option_names, with_options
-from mauve_metric.results.result import MauveResult
+from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.model_state import bare_model, random_states_kept, release_memory
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
 
@@ -86,6 +87,7 @@ class ModelEvaluator:
         self.scorer.set_references(references)
         for other in others:
             other.set_references(self.scorer.human)
+        self._whole, self._is_cut = self.scorer.human, False  # the references as given; whether some were cut
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -112,7 +114,7 @@ class ModelEvaluator:
         if not embed:
             return
         failure: Exception | None = None
-        if self._rank_and_size()[0] == 0:
+        if self.rank_and_size()[0] == 0:
             try:
                 for scorer in self.scorers.values():
                     with random_states_kept(), scorer.featurizing(Given(bare, tokenizer, False)) as job:
@@ -141,14 +143,30 @@ class ModelEvaluator:
         options, known = self.source.options, len(self.scorer)
         if options.dataset is None:
             conversational = bool(self.conversational)
-            prompts = self.source.as_given(author, tokenizer, self.scorer.human, known, conversational)
+            prompts = self.source.as_given(author, tokenizer, self._whole, known, conversational)
+            if author is not None and tokenizer is not None and self._whole is not None:
+                self._take_references(self.source.cut_to_length(self._whole, author, tokenizer, prompts))
         else:  # which gives the human texts too, if there are no others
             prompts, texts = self.source.of_dataset(options.dataset, author, tokenizer)
-            for scorer in self.scorers.values() if options.references is None else ():
-                if texts != scorer.human:
-                    scorer.human, scorer.reference = texts, None
+            if options.references is None:
+                self._take_references(texts)
         self._prompts, self._made_for = tuple(prompts), made_for
         return self._prompts
+
+    def _take_references(self, texts: list[str]) -> None:
+        """Compare with these human texts from now on; say once that they were cut."""
+        for scorer in self.scorers.values():
+            if texts != scorer.human:
+                scorer.human, scorer.reference = texts, None
+        cut = 0 if self._whole is None else sum(map(str.__ne__, texts, self._whole))
+        if cut and not self._is_cut:
+            logger.warning(
+                "references: %d of %d texts are cut to the length that is generated, so that length does not tell the "
+                "sets apart; cut_references=False leaves them whole",
+                cut,
+                len(texts),
+            )
+        self._is_cut = self._is_cut or cut > 0
 
     def see_training_data(self, datasets: Iterable[object], tokenizer: PreTrainedTokenizerBase | None) -> None:
         """Decide what `chat_template="auto"` means in a training, from the first dataset that shows a row."""
@@ -168,7 +186,12 @@ class ModelEvaluator:
     # --- one evaluation -------------------------------------------------------------------------------------------
 
     def evaluate(
-        self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None, *, verbose: bool = False
+        self,
+        model: torch.nn.Module | None,
+        tokenizer: PreTrainedTokenizerBase | None,
+        *,
+        verbose: bool = False,
+        save_texts: str | Path | None = None,
     ) -> Evaluation:
         """Write, gather, score; the same on every process.
 
@@ -176,11 +199,12 @@ class ModelEvaluator:
             model: the model; a tokenizer's random state, mode, caches and settings are afterwards what they were.
             tokenizer: of the model.
             verbose: progress bars on the first process.
+            save_texts: the file in which the first process leaves the texts, also where there is no score.
 
         Raises:
             Exception: unless `keep_going`, on every process; prompts that do not fit are refused in any case.
         """
-        rank, size = self._rank_and_size()
+        rank, size = self.rank_and_size()
         given = Given(bare_model(model), tokenizer, verbose and rank == 0)
         prompts = self._tokenize(given.model, tokenizer)
         found: Evaluation | None = None
@@ -199,6 +223,8 @@ class ModelEvaluator:
         evaluation = agree(found) if self.distributed else found
         if evaluation is None:
             raise RuntimeError("the first process gave no evaluation")
+        if save_texts is not None and rank == 0:
+            save_written(save_texts, evaluation.written, evaluation.decoder, self.writer.seed)
         if not self.keep_going:
             self._raise_together(failure, evaluation.error)
         elif evaluation.error is not None and rank == 0:
@@ -216,17 +242,23 @@ class ModelEvaluator:
         size = len(parts)
         written = [parts[number % size].written[number // size] for number in range(len(prompts))]
         done = [(prompt, item) for prompt, item in zip(prompts, written, strict=True) if item is not None]
+        author = self.writer.model(given.model)
+        inside = self.source.scores_prompt(author, prompts)
+        scored = [item.text if inside else item.continuation for _, item in done]
+        kept = tuple(
+            WrittenText(prompt.text, item.continuation, text, None if item.ids is None else len(item.ids))
+            for (prompt, item), text in zip(done, scored, strict=True)
+        )
         evaluation = Evaluation(
             None,
             continuation_statistics(given.tokenizer, [item for _, item in done]) if done else {},
-            tuple((prompt.text, item.continuation) for prompt, item in done),
+            kept,
+            name_of(self.writer.function) if author is None else describe_settings(self.source.settings, author),
             empty=sum(not item.continuation.strip() for _, item in done),
             failed=len(prompts) - len(done),
             seconds=seconds,
         )
         seconds |= {"featurize": 0.0, "score": 0.0}
-        inside = self.source.scores_prompt(self.writer.model(given.model), prompts)
-        scored = [item.text if inside else item.continuation for _, item in done]
         rows = [number for number, item in enumerate(written) if item is not None]
         filled = [(row, text) for row, text in zip(rows, scored, strict=True) if text.strip()]
         texts = [text for _, text in filled]
@@ -252,7 +284,8 @@ class ModelEvaluator:
         entries, signed = self._entries(given, prompts, size), {}
         for name, result in found.items():  # what determines the texts is before the package's version
             *before, version = result.signature_entries.items()
-            signed[name] = replace(result, signature_entries=dict([*before, *entries.items(), version]))
+            signature = dict([*before, *entries.items(), version])
+            signed[name] = replace(result, signature_entries=signature, texts=kept)
         result = next(iter(signed.values()))
         if self.others:
             result = replace(result, by_featurizer=signed, warnings=(*result.warnings, *missing))
@@ -290,11 +323,14 @@ class ModelEvaluator:
             default = "as the references" if known else config.max_length or NEW_TOKENS
             entries["max_new_tokens"] = options.max_new_tokens or config.max_new_tokens or default
             entries["generation_batch_size"] = self.writer.batch_size
+        if self._is_cut:
+            entries["references"] = "cut"
         return entries | {"processes": processes}
 
     # --- several processes ----------------------------------------------------------------------------------------
 
-    def _rank_and_size(self) -> tuple[int, int]:
+    def rank_and_size(self) -> tuple[int, int]:
+        """The rank of this process and the number of processes that write."""
         return rank_and_size() if self.distributed else (0, 1)
 
     def _raise_together(self, own: Exception | None, error: str | None) -> None:
@@ -313,6 +349,7 @@ def evaluate_model(
     references: Iterable[object] | FeatureSet | str | Path | None = None,
     *,
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
+    save_texts: str | Path | None = None,
     **options: Unpack[ModelKeywords],
 ) -> MauveResult:
     """MAUVE of a model: generate texts with it, and compare them with human ones (Pillutla et al. 2021, §4).
@@ -323,13 +360,14 @@ def evaluate_model(
         model: a transformers model with `generate` (an adapter's or data parallelism's shell around it is fine).
         tokenizer: its tokenizer.
         prompts, references, dataset, prompt_tokens, include_prompt: see `generation.writing_options.WritingOptions`.
-        chat_template, num_samples, generation_config, max_new_tokens, generate_fn, generation_batch_size: likewise.
+        chat_template, num_samples, generation_config, max_new_tokens, cut_references, generate_fn: likewise.
         featurizers: several, as in `compute_mauve`; the references must be texts then.
+        save_texts: a new .jsonl file of the texts, as `mauve-metric generate` writes it; also where there is no score.
         distributed: every process of the torch process group calls; each writes its share, the first one scores.
         **options: the others are those of `compute_mauve`.
 
     Returns:
-        A `MauveResult`; P are the references, Q the model's texts.
+        A `MauveResult`; P are the references, Q the model's texts, which are in its `texts`.
 
     Raises:
         TypeError, ValueError: an argument is not what it should be, or no text can be scored.
@@ -339,7 +377,9 @@ def evaluate_model(
         evaluate_model(model, tokenizer, dataset=human_texts, num_samples=500, featurize_model_name="minilm").mauve
     """
     evaluator = ModelEvaluator(prompts, references, featurizers=featurizers, **options)
-    evaluation = evaluator.evaluate(model, tokenizer, verbose=evaluator.scorer.run.verbose)
+    if save_texts is not None and evaluator.rank_and_size()[0] == 0:
+        check_new(save_texts)
+    evaluation = evaluator.evaluate(model, tokenizer, verbose=evaluator.scorer.run.verbose, save_texts=save_texts)
     if evaluation.result is None:
         raise ValueError(f"there is no score: {evaluation.error}")
     return evaluation.result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from mauve_metric.generation import conversations
 from mauve_metric.generation.conversations import Conversation
 from mauve_metric.generation.decoding import Prompt, decode, is_encoder_decoder, max_positions, start_ids, token_ids
 from mauve_metric.generation.writing_options import WritingOptions
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.texts.sources import text_source
 
 if TYPE_CHECKING:
@@ -120,6 +122,10 @@ class PromptSource:
         if self._prompts is None and model is not None and is_encoder_decoder(model):
             raise ValueError("an encoder-decoder model needs prompts")
         chats = self._chats(known, conversational)
+        asked = self.options.chat_template is True and self._conversations is None
+        if asked and model is not None and tokenizer is not None and not conversations.has_template(tokenizer):
+            cure = "set tokenizer.chat_template, or leave chat_template out"
+            raise WrongOption.of("chat_template", f"is True, and the tokenizer has no template: {cure}")
         if model is None or tokenizer is None:
             plain = [Prompt((), 0, text) for text in self._given_prompts(known)] if chats is None else []
             return plain + [Prompt((), 0, question(chat), chat) for chat in chats or ()]
@@ -150,7 +156,8 @@ class PromptSource:
         wanted = self.options.num_samples
         if self._prompts is None:
             return [""] * (known if wanted is None else wanted)
-        texts = list(self._texts("prompts", self._prompts, "keep"))
+        source = text_source("prompts", self._prompts, text_field=self.text_field, empty_texts="keep")
+        texts = list(source.texts)
         if not texts:
             raise ValueError("prompts must hold at least one text, got none")
         return self._as_many(texts)
@@ -159,10 +166,6 @@ class PromptSource:
         """The items, used again up to the number asked for."""
         wanted = self.options.num_samples
         return [items[index % len(items)] for index in range(len(items) if wanted is None else wanted)]
-
-    def _texts(self, name: str, data: Iterable[object], empty_texts: str) -> Iterable[str]:
-        """The texts in anything that `text_source` takes."""
-        return text_source(name, data, text_field=self.text_field, empty_texts=empty_texts).texts
 
     def _wanted_lengths(
         self,
@@ -183,6 +186,31 @@ class PromptSource:
         inside = self.scores_prompt(model, prompts) and self._prompts is not None
         return [max(1, tokens[index % len(tokens)] - (len(row) if inside else 0)) for index, row in enumerate(rows)]
 
+    def cut_to_length(
+        self,
+        texts: Sequence[str],
+        model: LanguageModel,
+        tokenizer: PreTrainedTokenizerBase,
+        prompts: Sequence[Prompt],
+    ) -> list[str]:
+        """The human texts, text i cut to the most tokens that the scored text of prompt i can have.
+
+        They stay whole where they themselves give the lengths, and unless `cut_references` is True.
+        """
+        limits = (self.options.max_new_tokens, self.settings.max_new_tokens, self.settings.max_length)
+        if self.options.cut_references is not True or limits == (None, None, None):
+            return list(texts)
+        begins = self.scores_prompt(model, prompts) and self._prompts is not None
+        start = getattr(tokenizer, "bos_token_id", None)
+        sizes = [
+            prompt.new_tokens + (len(prompt.ids) - (prompt.ids[:1] == (start,)) if begins else 0) for prompt in prompts
+        ]
+        rows = token_ids(tokenizer, texts, special=False)
+        return [
+            text if len(row) <= size else decode(tokenizer, row[:size])
+            for text, row, size in zip(texts, rows, itertools.cycle(sizes), strict=False)
+        ]
+
     # --- the beginnings of texts ----------------------------------------------------------------------------------
 
     def of_dataset(
@@ -202,7 +230,8 @@ class PromptSource:
         pairs: list[tuple[Prompt, str]] = []
         short = 0
         at_once = min(_TOKENIZED_AT_ONCE, wanted or _TOKENIZED_AT_ONCE)
-        for text, ids in tokenized(tokenizer, self._texts("dataset", dataset, "drop"), at_once):
+        source = text_source("dataset", dataset, text_field=self.text_field, empty_texts="drop")
+        for text, ids in tokenized(tokenizer, source.texts, at_once):
             size = self.options.prompt_tokens + (bool(ids) and ids[0] == getattr(tokenizer, "bos_token_id", None))
             total = min(len(ids), positions or len(ids), len(ids) if most is None else size + most)
             if total <= size:
@@ -213,6 +242,8 @@ class PromptSource:
             pairs.append((prompt, whole if self.options.include_prompt else whole.removeprefix(prompt.text)))
             if len(pairs) == wanted:
                 break
+        if source.dropped:
+            logger.warning("dataset: %d empty texts are left out", source.dropped)
         if short:
             logger.warning("dataset: %d texts are left out, they have no token beyond the prompt's", short)
         if not pairs:

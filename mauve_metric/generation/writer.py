@@ -6,7 +6,7 @@ import contextlib
 import copy
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -256,6 +256,7 @@ class Writer:
         numbers: Sequence[int],
         advance: Callable[[int, int], None] | None = None,
         in_step: tuple[int, int] | None = None,
+        keep: Callable[[Mapping[int, Generation | None]], None] | None = None,
     ) -> list[Generation | None]:
         """The text of each prompt, in their order; None where generating failed.
 
@@ -273,6 +274,7 @@ class Writer:
             numbers: of each prompt among those of all processes.
             advance: called with the numbers of texts done and to do.
             in_step: the rank of this process and the number of processes; the texts are those of its own prompts.
+            keep: called with the texts of each batch by their numbers, as soon as they are written.
 
         Raises:
             Exception: whatever the model raises, unless `keep_going`; out of memory at a single prompt. In step any
@@ -307,6 +309,8 @@ class Writer:
                 written |= dict(zip(mine, texts, strict=False))  # nothing for a batch of other processes
                 done = set(chosen)
                 waiting = [item for item in waiting if item not in done]
+                if keep is not None:
+                    keep({numbers[item]: written[item] for item in mine})
                 if advance is not None:
                     advance(len(written), len(own))
         return [written[item] for item in own]

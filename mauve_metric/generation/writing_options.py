@@ -80,6 +80,13 @@ class WritingOptions(CheckedFields):
         "the most tokens to write; None: what `generation_config` says, else as many as the human text of the same "
         "number has (128 if its length is not known)",
     )
+    cut_references: Literal["auto"] | bool = _option(
+        "auto",
+        choice_check("auto", True, False),
+        "where the new tokens have a limit, cut each human text to the length that the text of the same number can "
+        'have, so that length does not tell the sets apart (texts alone, where the model itself writes); "auto": in a '
+        "training",
+    )
     generate_fn: GenerateFunction | None = _option(
         None,
         _function_or_none,
@@ -115,6 +122,7 @@ class WritingKeywords(TypedDict, total=False):
     num_samples: int | None
     generation_config: GenerationConfig | Mapping[str, object] | None
     max_new_tokens: int | None
+    cut_references: Literal["auto"] | bool
     generate_fn: GenerateFunction | None
     generation_batch_size: int
 

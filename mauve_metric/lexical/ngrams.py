@@ -97,10 +97,12 @@ def _keys(tokens: NumberedTokens, n: int) -> Integers:
     return keys
 
 
-def words_and_marks(text: str) -> list[str]:
-    """Words as they are written and punctuation marks, as a language model's tokenizer keeps them.
+def letter_runs(text: str) -> list[str]:
+    """Split a text into runs of letters, digits and underscores, and single marks: an apostrophe ends a run.
 
-    >>> words_and_marks("Don't panic!")
+    "Words and punctuation marks" are those of `tokens.split_words`, which keeps "don't" and "3.5" whole.
+
+    >>> letter_runs("Don't panic!")
     ['Don', "'", 't', 'panic', '!']
     """
     return _WORD_OR_MARK.findall(text)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Estimate, Integers
 from mauve_metric.duplicates.near_duplicates import same_origin, texts_of_one_origin
-from mauve_metric.lexical.ngrams import word_counts, words_and_marks
+from mauve_metric.lexical.ngrams import letter_runs, word_counts
 from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.measures.cross_fitting import assign_folds, check_groups, cross_fit, same_rows
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
@@ -72,7 +72,7 @@ def discriminate_words(
     prompts: Prompts | None = None,
     n: int = 1,
 ) -> Discrimination:
-    """Score each text by a logistic regression on counts of words and punctuation marks (Ippolito 2021, §3.4).
+    """Score each text by a logistic regression on counts of runs of letters and of marks (Ippolito 2021, §3.4).
 
     scikit-learn's, fitted to the other folds, among which C is chosen; both sides weigh the same. Copies, and texts of
     one prompt, are in one fold: see `texts_of_one_origin`.
@@ -102,7 +102,7 @@ def discriminate_words(
     is_model = np.repeat([False, True], [len(human_texts), len(model_texts)])
     check_groups(groups, is_model, FEWEST_TEXTS)
     fold_of = assign_folds(groups, is_model, seed)
-    counts = word_counts([words_and_marks(text) if isinstance(text, str) else text for text in texts], n)
+    counts = word_counts([letter_runs(text) if isinstance(text, str) else text for text in texts], n)
     folds, scores = range(int(fold_of.max()) + 1), np.empty(len(texts))
     losses = np.zeros((len(folds), len(STRENGTHS)))  # of the fits without a fold, summed over the others
 

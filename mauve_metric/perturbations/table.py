@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.lexical.ngrams import word_counts, words_and_marks
+from mauve_metric.lexical.ngrams import letter_runs, word_counts
 from mauve_metric.perturbations.pieces import (
     MOST,
     Perturb,
@@ -281,7 +281,7 @@ def topic_dropped(texts: Sequence[str], strength: float, seed: int = 25) -> list
     ['cake with cream', 'bake a cake', 'cream cake to bake']
     """
     missing = min(amount(len(texts), check_strength(strength) / 2), max(len(texts) - 1, 0))
-    counts = word_counts([[word.lower() for word in words_and_marks(text) if word.isalpha()] for text in texts])
+    counts = word_counts([[word.lower() for word in letter_runs(text) if word.isalpha()] for text in texts])
     texts_with = np.bincount(counts.indices, minlength=counts.shape[1])
     common = np.nonzero((texts_with > 1) & (2 * texts_with <= len(texts)))[0]  # not the words of most texts
     kept = np.sort(common[np.argsort(-texts_with[common], kind="stable")[:_TOPIC_WORDS]])

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Rows = TypeVar("Rows", Labels, ProjectedRows)
 
+FINER_FROM, FINER_BELOW = 50, 2000  # texts of the smallest set: fewer are too few for it, more have enough buckets
+MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
 
 
@@ -68,11 +70,14 @@ class Partition:
     stacked, as in the literature. The others were started from an order by content, by k-means++: they do not depend
     on the order of the rows, nor on which set a row is of.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
+    finer: the buckets of a clustering by content with twice as many, for few texts: where there are more kinds of texts
+    than buckets, those of the others hold several kinds. None: not made.
     """
 
     rows: Sequence[ProjectedRows]
     labels: Sequence[Sequence[Labels]]
     problems: Sequence[str] = ()
+    finer: Sequence[Labels] | None = None
 
     @property
     def labels_without_sets(self) -> Sequence[Labels]:
@@ -135,8 +140,10 @@ def partition_sets(
         return _in_blocks(sets, config, run, stacking, count, groups)
     if on_features:
         sets = [all_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
-    elif device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
-        return _in_blocks(sets, config, run, stacking, count, groups)
+    elif device is None and any(map(read_in_blocks, sets)):
+        small = sum(math.prod(features.shape) for features in sets) <= MOST_NUMBERS_READ and run.checkpoint is None
+        if not small and not every_row and not _fit_together(sets, config, run):
+            return _in_blocks(sets, config, run, stacking, count, groups)
     # where the projection does not depend on the rows' order by more than the last bits, one serves both orders
     n, d = sum(stacking.sizes), sets[0].shape[1]
     order_shows = 0 < config.pca_max_data < n or projection.is_scikit_learns_choice(n, d)
@@ -155,10 +162,16 @@ def partition_sets(
             sorted_rows = _stacked([rows], device)
         elif order_shows:
             sorted_rows = _projected([rows], config, device)
-        found += _by_content(sorted_rows, places, sets_of_rows, config, range(1, count), run.verbose)
+        by_content = config_by_content(config, sets_of_rows)
+        found += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
     labels = [stacking.split(item.labels) for item in found]
     problems = [item.problem for item in found if item.problem]
-    return Partition(stacking.split(projected), labels, problems)
+    finer, smallest = None, min(stacking.sizes)
+    if count > 1 and FINER_FROM <= smallest < FINER_BELOW and is_auto(config, smallest):
+        twice = replace(by_content, num_buckets=2 * int(by_content.num_buckets))
+        (more,) = _by_content(sorted_rows, places, sets_of_rows, twice, range(1), run.verbose)
+        finer = stacking.split(more.labels)
+    return Partition(stacking.split(projected), labels, problems, finer)
 
 
 def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Array, Integers]:
@@ -229,10 +242,9 @@ def _cluster(
     verbose: bool = False,
     by_content: bool = False,
 ) -> Quantized:
-    """The bucket of each row; `offset` is added to the seed. by_content: not as the literature has it, see `kmeans`."""
+    """The bucket of each row; `offset` is added to the seed. by_content: from the starts of k-means++."""
     quantizer = QUANTIZERS[config.quantizer]
     if by_content and config.quantizer == "kmeans":
-        config = config_by_content(config, sets)
         starts = {"num_redo": config.kmeans_num_redo, "max_iter": config.kmeans_max_iter, "plus_plus": True}
         return Quantized(kmeans.kmeans(rows, int(config.num_buckets), seed=config.seed + offset, **starts))  # type: ignore[arg-type]
     with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
@@ -247,10 +259,15 @@ def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
     redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
     num_buckets = int(config.num_buckets)
     sizes = np.bincount(sets.set_of)
-    if sets.groups is not None and num_buckets == auto_num_buckets(int(sizes.min()), int(sizes.min())):
+    if sets.groups is not None and is_auto(config, int(sizes.min())):
         fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
         num_buckets = min(num_buckets, auto_num_buckets(fewest, fewest))
     return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
+
+
+def is_auto(config: MauveConfig, smallest: int) -> bool:
+    """Return whether there are as many buckets of k-means as "auto" makes of a smallest set of this size."""
+    return config.quantizer == "kmeans" and int(config.num_buckets) == auto_num_buckets(smallest, smallest)
 
 
 def _in_blocks(

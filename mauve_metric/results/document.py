@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
-from mauve_metric.results.plain_text import ENDS, cell, printable, spreadsheet_text
+from mauve_metric.results.plain_text import ENDS, cell, printable, spreadsheet_text, unlinked
 from mauve_metric.runtime.checks import check_known
 
 
@@ -240,7 +240,7 @@ def markdown_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
 
 def markdown_text(text: str) -> str:
     """Escape the marks that Markdown, its tables, links, formulas or HTML interpret."""
-    plain = "".join("\\" + mark if mark in "\\|*_`[]<>&~$" else mark for mark in printable(text))
+    plain = "".join("\\" + mark if mark in "\\|*_`[]<>&~$" else mark for mark in unlinked(printable(text)))
     return " ".join(plain.split())
 
 

@@ -12,8 +12,10 @@ _FORM = re.compile(r"\+?\.(\d+)([fg])")
 _MORE = 3  # digits that are added where a number would be shown as an end of its range
 ENDS = (-1.0, 0.0, 1.0)  # of scores, p-values and differences
 _WITHIN_WORDS = "\u200c\u200d"  # joiners of some scripts and of emoji, the only format characters that a name may keep
-_FORMULA = tuple("=+-@＝＋－＠")  # beginnings of a formula in a spreadsheet
+_CELL_WITH_FORMULA = re.compile(r"((?:^|;)[\s\"]*)(?=[=+\-@＝＋－＠])")
 EXCERPT = 160  # characters shown of a text
+# after which a page would find a user's name, an address, or the number of an issue
+_LINKED = re.compile(r"@(?=\w)|:(?=//)|\bwww(?=\.)|\bmailto(?=:)|\bxmpp(?=:)|#(?=\d)|\bGH(?=-\d)", re.IGNORECASE)
 _JOINER = "\u2060"  # a word joiner, which is invisible
 _MARKUP = re.compile(r"<(?=[/!]|script)", re.IGNORECASE)  # text that ends or nests a script in a page
 _OBJECT_KEYS = frozenset(  # attributes of every JavaScript object, which Vega would find under that name
@@ -148,11 +150,23 @@ def figure_text(text: str) -> str:
 def spreadsheet_text(text: str) -> str:
     """`printable` text that a spreadsheet does not take for a formula: an apostrophe precedes its beginning.
 
-    >>> spreadsheet_text("gpt2"), spreadsheet_text("=1+1")
-    ('gpt2', "'=1+1")
+    In many countries a semicolon ends a cell, whatever the quotation marks; what follows one is then a beginning too.
+
+    >>> spreadsheet_text("gpt2"), spreadsheet_text("=1+1"), spreadsheet_text("x;=1+1")
+    ('gpt2', "'=1+1", "x;'=1+1")
     """
-    line = printable(text)
-    return f"'{line}" if line.lstrip().startswith(_FORMULA) else line
+    return _CELL_WITH_FORMULA.sub(r"\1'", printable(text))
+
+
+def unlinked(text: str) -> str:
+    """Text with nothing that a page of Markdown takes for an address, a user's name or the number of an issue.
+
+    An invisible word joiner parts them: a backslash would not, since pages look for them once it is taken away.
+
+    >>> unlinked("@me, a@b.org, https://c.org"), unlinked("5 % of gpt2.5-xl")
+    ('@\u2060me, a@\u2060b.org, https:\u2060//c.org', '5 % of gpt2.5-xl')
+    """
+    return _LINKED.sub(rf"\g<0>{_JOINER}", text)
 
 
 def shown_names(names: Sequence[str], form: Callable[[str], str] = printable) -> dict[str, str]:

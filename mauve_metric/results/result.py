@@ -48,6 +48,19 @@ class Stripped(NamedTuple):
     texts: int
 
 
+class WrittenText(NamedTuple):
+    """A text that a model wrote for a score.
+
+    prompt: what it continues or answers, "" for none. continuation: what was written. text: what is scored, with or
+    without the prompt. tokens: how many were written; None where that is not known.
+    """
+
+    prompt: str
+    continuation: str
+    text: str
+    tokens: int | None
+
+
 class LearnedScore(NamedTuple):
     """A score on learned buckets with the AUC of its classifier, and their intervals."""
 
@@ -93,11 +106,11 @@ class MauveResult(SignedResult):
             the texts are about (docs/saturation.md). None below ten texts a side.
         auc, auc_ci, auc_p_value: chance that this classifier scores a model's text above a human one, ½ for sets that
             cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
-        format_auc, format_aucs: the same AUC of a classifier that sees only how texts are formatted (length, line
-            breaks, quotation marks and so on), and of each of these alone; None where the texts are not known.
-        normalised: where these tell the two sets apart (warning `format_differs`), the learned score and AUC of the
-            same texts with each run of white space as one blank and in small letters.
-        normalised_missing: why `normalised` is not there although format tells the two sets apart, as one clause.
+        format_auc, format_aucs: the same AUC of a classifier of the layout that the featurizer sees (line breaks,
+            blanks and so on), and of each number of `FORMATS` alone; None where the texts are not known.
+        normalised: where layout moves the score (warning `format_differs`), the learned score and AUC of the same texts
+            without it.
+        normalised_missing: why `normalised` is not there although layout tells the two sets apart, as one clause.
         together: with several featurizers, the learned score and AUC of one classifier of all their features.
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
@@ -128,6 +141,7 @@ class MauveResult(SignedResult):
         learned_p_counts, learned_q_counts: human and model texts in each bucket of `mauve_classifier`, (k,), from the
             most human to the most model-like.
         learned: buckets and ranks of each text by the classifier (see `uncertainty.learned_score.Learned`).
+        texts: of `evaluate_model`, what the model wrote, empty texts too; else empty.
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in
             `to_dict`.
     """
@@ -205,6 +219,7 @@ class MauveResult(SignedResult):
     learned_p_counts: tuple[int, ...] | None = None
     learned_q_counts: tuple[int, ...] | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
+    texts: tuple[WrittenText, ...] = field(default=(), repr=False, metadata={"in_dict": False})
     bounds: tuple[Bound, ...] = field(default=(), repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 

@@ -19,7 +19,12 @@ FEWEST_TEXTS = 20  # of a set: two buckets of ten texts; fewer support no statem
 SMALL = 0.035  # a distance from 1 that is small, and that 500 independent texts a set would show
 # Codes of warnings, with the reason that a verdict has for them, in the order in which they are looked for.
 NOT_FEATURES = {"constant_features": "constant_features", "nearly_constant_features": "nearly_constant"}
-WRONG_DESIGN = {"rows_not_aligned": "rows_not_aligned"}
+WRONG_DESIGN = {
+    "rows_not_aligned": "rows_not_aligned",
+    "echoed_prompts": "echoed_prompts",
+    "prompts_as_answers": "prompts_as_answers",
+    "unseen_characters": "unseen_characters",
+}
 LAYOUT = {"format_differs": "layout", "wrapping_in_one_set": "layout"}
 # These lift a score or make its errors too small, so that they contradict everything but a difference.
 LIFTED = {
@@ -84,7 +89,6 @@ def bounds_of(results: Mapping[str, MauveResult]) -> tuple[Bound, ...]:
     >>> bounds_of({})
     ()
     """
-    useful = [
-        name for name, one in results.items() if not any(warning.code in NOT_FEATURES for warning in one.warnings)
-    ]
+    useless = {*NOT_FEATURES, "unseen_characters"}
+    useful = [name for name, one in results.items() if not any(item.code in useless for item in one.warnings)]
     return tuple(replace(bound, featurizer=name) for name in useful or results for bound in results[name].bounds)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
-from mauve_metric.runtime.errors import CodedError, NoFile, UnknownOption, WrongOption
+from mauve_metric.runtime.errors import CodedError, DamagedFile, NoFile, UnknownOption, WrongOption
 
 if TYPE_CHECKING:
     from mauve_metric.arrays import Array
@@ -53,6 +53,13 @@ def quoted(names: Sequence[str], most: int = 8) -> str:
     return found if len(names) <= most else f"{found} and {len(names) - most} more"
 
 
+def check_path(name: str, value: object) -> Path:
+    """The name of a file as a path; `WrongOption` for what names none."""
+    if not isinstance(value, (str, os.PathLike)) or not isinstance(os.fspath(value), str) or not os.fspath(value):
+        raise wrong(name, "the name of a file", value)
+    return Path(value)
+
+
 def check_file(path: Path, before: str = "") -> None:
     """`NoFile` unless there is a file. before: words before the message.
 
@@ -85,13 +92,30 @@ def check_archive(path: Path) -> None:
     """Refuse an archive with a damaged directory, or a member whose checksum is wrong.
 
     Raises:
-        BadZipFile: it is damaged.
+        BadZipFile: it is damaged. DamagedFile: it unpacks to far more than it should.
     """
     check_directory(path)
     with zipfile.ZipFile(path) as archive:
+        check_unpacked(path, sum(member.file_size for member in archive.infolist()))
         damaged = archive.testzip()
     if damaged is not None:
         raise zipfile.BadZipFile(f"{damaged!r} in it is damaged")
+
+
+_MOST_TIMES, _ALWAYS_BYTES = 200, 2**28  # what a file of texts or features unpacks to: natural ones to ten times or so
+
+
+def check_unpacked(path: Path, unpacked: int) -> None:
+    """Refuse a file that unpacks to far more than texts or features do, before memory or time run out.
+
+    Raises:
+        DamagedFile: it unpacks to more than 200 times its size, and to more than 256 MiB.
+    """
+    if unpacked > max(_ALWAYS_BYTES, _MOST_TIMES * path.stat().st_size):
+        raise DamagedFile(
+            f"{path} unpacks to more than {_MOST_TIMES} times its size, as no texts or features do: "
+            f"it is damaged or hostile, and not read beyond {unpacked} bytes"
+        )
 
 
 def check_sets(sets: Mapping[str, Array], least: int = 1) -> None:

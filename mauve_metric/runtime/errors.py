@@ -214,10 +214,12 @@ def message_of(error: BaseException) -> str:
 
 
 def one_line(message: object, most: int = 200) -> str:
-    """The message of another library as a part of one sentence, at most so many characters long.
+    """The message of another library, or of a server, as a part of one sentence: so many printable characters at most.
 
-    >>> one_line(ValueError("two\\nlines")), one_line("too long", most=5)
-    ('two lines', 'too …')
+    >>> one_line(ValueError("two\\nlines")), one_line("too long", most=5), one_line("a\\x1b[31m")
+    ('two lines', 'too …', 'a\\\\x1b[31m')
     """
     text = " ".join(str(message).split())
+    shown = text[: most + 1]
+    text = "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode("ascii") for mark in shown)
     return text if len(text) <= most else f"{text[: most - 1]}…"

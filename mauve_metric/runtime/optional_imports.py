@@ -41,6 +41,10 @@ def import_torch() -> ModuleType:
 
 import_transformers = partial(_import, "transformers", f"{_TEXTS} transformers", "'mauve_metric[texts]'")
 import_faiss = partial(_import, "faiss", "k-means needs faiss", "'faiss-cpu>=1.14.2'")
+import_trainer = partial(
+    _import, "transformers.trainer_callback", "training needs transformers", "'mauve_metric[trainer]'"
+)
+import_gradio = partial(_import, "gradio", "the page in a browser needs gradio", "'mauve_metric[space]'")
 import_altair = partial(_import, "altair", "figures need Altair", "'mauve_metric[space]'")
 import_vl_convert = partial(_import, "vl_convert", "figure files need vl-convert-python", "'mauve_metric[space]'")
 import_parquet = partial(_import, "pyarrow.parquet", "parquet files need pyarrow", "pyarrow")
@@ -51,3 +55,4 @@ import_datasketch = partial(_import, "datasketch", "MinHash needs datasketch", "
 import_pydivsufsort = partial(_import, "pydivsufsort", "repeated passages need pydivsufsort", "pydivsufsort")
 import_choix = partial(_import, "choix", "Bradley–Terry scores need choix", "'mauve_metric[preferences]'")
 import_openai = partial(_import, "openai", "openai_server needs openai", "'mauve_metric[server]'")
+import_gguf = partial(_import, "gguf", "the weights of 'smollm2' need gguf", "gguf")

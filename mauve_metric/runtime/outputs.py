@@ -1,10 +1,11 @@
-"""Outputs: checks of their paths, and files that appear whole or not at all."""
+"""Outputs: checks of their paths, files and folders that appear whole or not at all, and the folder of the cache."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -38,6 +39,8 @@ def check_outputs(
         for other in (*read, *map(Path, outputs[:number])):
             if _is_same(output, other):
                 raise NotWritten(f"{str(output)!r} is to be written, and would replace {str(other)!r}: {_CURE}")
+            if os.path.exists(output) and other.is_dir() and (inside := _file_inside(other, output)) is not None:
+                raise NotWritten(f"{str(output)!r} is to be written, and would replace {str(inside)!r}: {_CURE}")
         for source in read:
             if source.is_dir() and _is_same(output.parent, source):
                 raise ValueError(f"{str(output)!r} is to be written, and {str(source)!r}, its folder, is read: {_CURE}")
@@ -65,6 +68,15 @@ def check_replaceable(path: str | Path, mark: bytes) -> None:
         head = file.read(_HEAD_BYTES)
     if head and mark not in head:
         raise FileExistsError(f"{str(path)!r} is to be written too, and is a file of something else: move it away")
+
+
+def _file_inside(folder: Path, output: Path) -> Path | None:
+    """The file in a folder that is this output, by its own name or a link to it; None if there is none.
+
+    Subfolders count in a model's folder, which is read whole; those of a folder of texts are not read.
+    """
+    pattern = "**/*" if (folder / "config.json").is_file() else "*"
+    return next((file for file in folder.glob(pattern) if file.is_file() and _is_same(file, output)), None)
 
 
 def _is_same(one: Path, two: Path) -> bool:
@@ -98,6 +110,45 @@ def written_whole(path: str | Path) -> Iterator[Path]:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def folder_written_whole(path: str | Path) -> Iterator[Path]:
+    """A new folder beside `path`, which takes its place once its files are written; it is deleted on an error.
+
+    A folder that is there meanwhile is replaced. Missing folders above it are made, for their user alone.
+
+    Raises:
+        OSError: the folder cannot be written; the message names it.
+    """
+    with naming(path):
+        target = Path(path)
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary, earlier = (target.with_name(f".mauve_metric-{secrets.token_hex(8)}.part") for _ in range(2))
+        temporary.mkdir(mode=0o700)
+        try:
+            yield temporary
+            if target.exists():
+                target.rename(earlier)
+            temporary.rename(target)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+            shutil.rmtree(earlier, ignore_errors=True)
+
+
+def cache_folder() -> Path:
+    """`$MAUVE_METRIC_CACHE`, else `$XDG_CACHE_HOME/mauve_metric`, else `~/.cache/mauve_metric`."""
+    if chosen := os.environ.get("MAUVE_METRIC_CACHE"):
+        return without_tilde(chosen)
+    return without_tilde(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "mauve_metric"
+
+
+def without_tilde(folder: str | Path) -> Path:
+    """A folder without `~`; `OSError` where there is no such user."""
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError as error:
+        raise NoFile(f"there is no folder {str(folder)!r}: {error}") from error
 
 
 def check_ending(what: str, path: str | Path, endings: Sequence[str]) -> str:

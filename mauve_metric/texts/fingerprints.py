@@ -23,10 +23,10 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 @dataclass(frozen=True)
 class Marks:
-    """Wrappings and openings of the texts of one set.
+    """Wrappings, defects and openings of the texts of one set.
 
-    wrapped: how many texts show each kind of `wrapping.WRAPPING`. openings: how many texts begin with the same
-    six words, or fewer where a text has no more; None if that is not known. texts: how many there are.
+    wrapped: how many texts show each kind of `MARKS`. openings: how many texts begin with the same six words, or fewer
+    where a text has no more; None if that is not known. texts: how many there are.
     """
 
     wrapped: Mapping[str, int]
@@ -77,14 +77,21 @@ _QUOTES = re.compile("[\"'`“”‘’«»„]")
 _CAPITALS = re.compile("[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]")
 _DASHES = re.compile("[–—]| - |--")
 _MARKDOWN = re.compile(r"^\s*(?:[#>*+-]|\d+[.)])\s|\*\*|__|`|\]\(", re.MULTILINE)
+_FINAL = "\"'”’) \n\t"  # may follow the mark at the end of a sentence
+_STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 
 
 class Format(NamedTuple):
-    """One number of a text. what: its name in a sentence. cure: what takes the difference away, in words."""
+    """One number of a text.
+
+    what: its name in a sentence. of: computes it. without: removes from a text what the number measures, which is
+    layout; None where that would change what is said, which is style. strip: the rule of `strip` that does so, if any.
+    """
 
     what: str
-    cure: str
     of: Callable[[str], float]
+    without: Callable[[str], str] | None = None
+    strip: str | None = None
 
 
 def _rate(number: float, text: str) -> float:
@@ -96,31 +103,52 @@ def _kind(mark: str) -> float:
     return 1.0 if mark.isupper() else 2.0 if mark.isdigit() else 0.0 if mark.isalpha() or not mark else 3.0
 
 
-_STRIP_LINES = "strip='line_breaks' (--strip line_breaks) makes each text one line"
-_STRIP_OUTER = "strip='whitespace' (--strip whitespace) takes blanks off both ends"
-_LENGTHS = "match_lengths='truncate' (--match-lengths truncate) cuts both sets to one length"
-_TYPOGRAPHY = "write the marks of both sets in one way before they are scored"
-_MARKS = "strip='markdown' (--strip markdown) takes it off"
-_NONE = "none, it is how the model writes"
-_ENDS = "cut both sets at the end of a sentence"
+def _without_end(text: str) -> str:
+    """A text without the marks after its last word."""
+    return text.rstrip(f"{_FINAL}.!?…")
+
+
+def _plain_start(text: str) -> str:
+    """A text that begins with a small letter or a digit, if there is one."""
+    start = next((place for place, mark in enumerate(text) if mark.isalnum()), 0)
+    return text[start : start + 1].lower() + text[start + 1 :]
+
+
+def _characters(text: str) -> int:
+    """Number of characters without blanks and line breaks."""
+    return len(text) - text.count(" ") - text.count("\n")
+
 
 FORMATS: dict[str, Format] = {
-    "length": Format("length", _LENGTHS, lambda text: float(len(text))),
-    "line_breaks": Format("line breaks", _STRIP_LINES, lambda text: _rate(text.strip().count("\n"), text)),
-    "double_blanks": Format("double blanks", _STRIP_LINES, lambda text: _rate(text.count("  "), text)),
+    "length": Format("length", lambda text: float(_characters(text))),
+    "line_breaks": Format(
+        "line breaks", lambda text: _rate(text.strip().count("\n"), text), WRAPPING["line_breaks"], "line_breaks"
+    ),
+    "double_blanks": Format(
+        "double blanks", lambda text: _rate(text.count("  "), text), WRAPPING["line_breaks"], "line_breaks"
+    ),
     "outer_blanks": Format(
-        "blanks at the ends", _STRIP_OUTER, lambda text: float(text[:1].isspace()) + 2.0 * text[-1:].isspace()
+        "blanks at the ends",
+        lambda text: float(text[:1].isspace()) + 2.0 * text[-1:].isspace(),
+        WRAPPING["whitespace"],
+        "whitespace",
     ),
-    "first_character": Format("first characters", _ENDS, lambda text: _kind(text.lstrip()[:1])),
+    "first_character": Format("first characters", lambda text: _kind(text.lstrip()[:1]), _plain_start),
     "last_character": Format(
-        "last characters", _ENDS, lambda text: float(text.rstrip("\"'”’) \n\t")[-1:] in (".", "!", "?", "…"))
+        "last characters", lambda text: float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")), _without_end
     ),
-    "capitals": Format("capital letters", _TYPOGRAPHY, lambda text: _rate(len(_CAPITALS.findall(text)), text)),
-    "quotes": Format("quotation marks", _TYPOGRAPHY, lambda text: _rate(len(_QUOTES.findall(text)), text)),
-    "curly_quotes": Format("curly quotes", _TYPOGRAPHY, lambda text: _rate(sum(map(text.count, "“”‘’")), text)),
-    "dashes": Format("dashes", _TYPOGRAPHY, lambda text: _rate(len(_DASHES.findall(text)), text)),
-    "markdown": Format("Markdown", _MARKS, lambda text: _rate(len(_MARKDOWN.findall(text)), text)),
-    "word_length": Format("characters a word", _NONE, lambda text: len(text) / max(len(text.split()), 1)),
+    "capitals": Format("capital letters", lambda text: _rate(len(_CAPITALS.findall(text)), text), str.lower),
+    "quotes": Format("quotation marks", lambda text: _rate(len(_QUOTES.findall(text)), text)),
+    "curly_quotes": Format(
+        "curly quotes",
+        lambda text: _rate(sum(map(text.count, "“”‘’")), text),
+        lambda text: text.translate(_STRAIGHT),
+    ),
+    "dashes": Format("dashes", lambda text: _rate(len(_DASHES.findall(text)), text)),
+    "markdown": Format(
+        "Markdown", lambda text: _rate(len(_MARKDOWN.findall(text)), text), WRAPPING["markdown"], "markdown"
+    ),
+    "word_length": Format("characters a word", lambda text: _characters(text) / max(len(text.split()), 1)),
 }
 
 
@@ -133,6 +161,53 @@ def format_numbers(text: str) -> list[float]:
     return [item.of(text) for item in FORMATS.values()]
 
 
+_GRAM, _CHARACTERS = 4, 10  # words of a sequence that a loop repeats; characters in scripts without blanks
+_LONG_WORD = 15  # characters a word: more are a script without blanks between words
+LOOPING = 0.2  # of the sequences of a text that occurred in it before: of news by people one text in 2000 has as many
+_MISSING = frozenset(("nan", "none", "null", "<na>", "n/a", "nat", "undefined"))
+_C1 = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"  # what bytes 80 to bf of UTF-8 become in Windows-1252
+_GARBLED = re.compile(
+    rf"[ÂÃ][{_C1}]|[ÐÑÎÏØÙ][{_C1}][ÐÑÎÏØÙ][{_C1}]|[à-ï][{_C1}]{{2}}|ð[{_C1}]{{3}}|‚Ä[ôúùìîòö¶]|\ufffd(?=.)",
+    re.DOTALL,
+)
+
+
+def loops(text: str) -> bool:
+    """Return whether a fifth of a text's sequences of four words, or of ten characters, are said again.
+
+    >>> loops("it was cold and " * 5), loops("It was cold, and it was dark, and then the rain began at last.")
+    (True, False)
+    """
+    units: Sequence[str] = text.split()
+    size = _GRAM
+    if len(text) > _LONG_WORD * len(units):
+        units, size = text, _CHARACTERS
+    grams = [*zip(*(units[start:] for start in range(size)), strict=False)]
+    return len(grams) - len(set(grams)) > LOOPING * len(grams)
+
+
+def is_missing(text: str) -> bool:
+    """Return whether a text is but a word that programs write for a missing value.
+
+    >>> is_missing("NaN"), is_missing("None of them came.")
+    (True, False)
+    """
+    return len(text) < 20 and text.strip().lower() in _MISSING
+
+
+def is_garbled(text: str) -> bool:
+    """Return whether a text shows bytes of UTF-8 that were read in another encoding, or could not be read.
+
+    >>> is_garbled("It cost â‚¬34.2bn."), is_garbled("It cost €34.2bn at the café."), is_garbled("donâ€™t")
+    (True, False, True)
+    """
+    return _GARBLED.search(text) is not None
+
+
+DEFECTS: Mapping[str, Callable[[str], bool]] = {"loops": loops, "missing": is_missing, "garbled": is_garbled}
+MARKS = (*WRAPPING, "prompts", *DEFECTS)  # what is counted in the texts of a set
+
+
 OPENING_WORDS = 8  # texts with so many first words in common were written from one prompt
 
 
@@ -143,7 +218,7 @@ class TextHashes:
         self.texts: list[int] = []
         self.openings: list[int] = []
         self.formats: list[list[float]] = []
-        self._wrapped = dict.fromkeys(WRAPPING, 0)
+        self._wrapped = dict.fromkeys((*WRAPPING, *DEFECTS), 0)
         self._first_words: Counter[tuple[str, ...]] = Counter()
 
     def watch(self, texts: Iterable[str]) -> Iterator[str]:
@@ -156,7 +231,7 @@ class TextHashes:
             for name in _INNER:
                 outer, inner = inner, WRAPPING[name](inner)
                 self._wrapped[name] += inner != outer
-            for name, shows in SHOWN.items():
+            for name, shows in (SHOWN | DEFECTS).items():
                 self._wrapped[name] += shows(inner)
             self._first_words[first_words(inner)] += 1
             yield text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.runtime.checks import check_count, quoted, shown
+from mauve_metric.runtime.checks import check_count, check_number, quoted, shown
 from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.tables import Line, Table, TableData, number_at, open_table, plain_name
 
@@ -86,6 +87,7 @@ def read_preferences(
     table = open_table("preferences", data)
     lines = table.lines
     if min_seconds is not None:
+        min_seconds = check_number("min_seconds", min_seconds, 0, math.inf, low_included=True)
         column = table.column(*_SECONDS)
         if column is None:
             has = quoted(table.columns)

@@ -49,9 +49,9 @@ def text_source(
 
     Args:
         name: the argument's name, for errors.
-        data: a list, tuple, numpy array, pandas or polars column or frame, pyarrow array, `datasets.Dataset` or
-            one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other iterator
-            (streamed).
+        data: a list, tuple, numpy array, pandas or polars column or frame, pyarrow array or table, `datasets.Dataset`
+            or one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other
+            iterator (streamed).
         text_field: the column of a `Dataset`; None: "text", or the only text column.
         empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
             all too, and makes a list of a stream.
@@ -107,6 +107,8 @@ def _plain_column(name: str, data: Any, text_field: str | None) -> Any:
         return column.to_series().to_list()
     if hasattr(data, "columns") and hasattr(data, "iloc"):
         return data[choose_field(name, list(data.columns), text_field)].tolist()
+    if hasattr(data, "schema") and hasattr(data, "column") and hasattr(data, "num_rows"):  # a table or batch of pyarrow
+        return data.column(choose_field(name, data.schema.names, text_field)).to_pylist()
     convert = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)  # of pyarrow, of numpy and pandas
     return data if convert is None else convert()
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from mauve_metric.runtime.checks import is_bool
+from mauve_metric.runtime.checks import check_unpacked, is_bool
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, NotTexts, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.records import decode, read_bytes
@@ -93,12 +93,12 @@ def _widths(content: str, delimiter: str) -> Iterator[int]:
                 yield len(row)
 
 
-def parquet_texts(path: Path, text_field: str | None, batch_size: int = 1024) -> Iterator[str]:
+def parquet_texts(path: Path, text_field: str | None, batch_size: int = 256) -> Iterator[str]:
     """The texts in a column of a parquet file, one after the other; the checksums of its pages are verified.
 
     batch_size: texts that are unpacked at a time; of repeated ones a small file may hold more than memory takes.
     """
-    parquet, number = import_parquet(), 0
+    parquet, number, unpacked = import_parquet(), 0, 0
     with path.open("rb") as raw:
         with reading_parquet(path):
             file = parquet.ParquetFile(raw, page_checksum_verification=True)
@@ -110,6 +110,8 @@ def parquet_texts(path: Path, text_field: str | None, batch_size: int = 1024) ->
                 texts = next((batch[column].to_pylist() for batch in batches), None)
             if texts is None:
                 return
+            unpacked += sum(len(text) for text in texts if isinstance(text, str))
+            check_unpacked(path, unpacked)  # the file's own account leaves out how often a text is repeated
             for text in texts:
                 if not isinstance(text, str):
                     raise NotTexts(f"{path}, row {number}: expected a text in {column!r}, got {type(text).__name__}")

@@ -32,14 +32,14 @@ class Estimates(NamedTuple):
     few_texts_a_bucket: bool = False
 
 
-def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, spread: float = 0.0) -> Estimates:
+def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_variance: float = 0.0) -> Estimates:
     """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
 
     Each clustering's interval allows for the spread over all of them. Where the sets are more alike than two samples of
     one distribution are on average, the interval is widened by as much (see `intervals.inflated`).
 
     Args:
-        spread: the least variance of a frontier integral, of learned buckets that were joined (see `Learned`).
+        least_variance: of a frontier integral, of learned buckets that were joined (see `Learned`).
     """
     first, groups = runs[0], runs[0].groups
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
@@ -58,7 +58,7 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, spread: 
     for number, of_run in enumerate(scores):
         own_first = np.concatenate([values[number : number + 1], values[:number], values[number + 1 :]])
         variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
-        more = max(spread - intervals.integral_variance(of_run.frontier), 0.0)
+        more = max(least_variance - intervals.integral_variance(of_run.frontier), 0.0)
         found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]) + more)
         each.append(intervals.inflated(of_run, *found, level) if too_alike else found)
     mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
@@ -118,7 +118,7 @@ class Closeness(NamedTuple):
     right for its own partition ends below the true MAUVE with a higher probability than α/m. lowest: number of the
     sharpest bound. shown: numbers of the bounds that show a difference: by a test with a p-value of at most α/m, or by
     an interval that leaves out equal sets, which no test contradicts. smallest: the distance from 1 that sets of this
-    size would show by any of the bounds in 8 of 10 cases; None without errors.
+    size would show by either kind of bound in 8 of 10 cases; None without errors.
     """
 
     value: float
@@ -136,7 +136,7 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     >>> found.value, found.ci[1], found.shown
     (1.0, 1.0, ())
     """
-    level = 1 - (1 - config.confidence_level) / max(len(bounds), 1)
+    level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
     found = [bound.estimates(replace(config, confidence_level=level)) for bound in bounds]
     values = [item.values[0] if item.values else np.inf for item in found]
     if not np.isfinite(values).any():
@@ -153,10 +153,11 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
         by_test = bound.p_value is not None and bound.p_value <= 1 - level + _ROUNDING
         if by_test or (is_apart and (bound.p_value is None or bound.p_value <= alpha)):
             shown.append(number)
-    gaps = []
+    gaps: dict[str, float] = {}
     for bound, item in zip(bounds, found, strict=True):
         if item.frontier_integral is not None:
-            sizes = [len(np.unique(side)) for side in bound.codes] if bound.codes else map(len, bound.labels[0])
-            error = item.frontier_integral.stderr
-            gaps.append(1 - forecast.score_told_from_one(error, *sizes, config.mauve_scaling_factor, level))
-    return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps) if gaps else None)
+            p, q = bound.labels[0] if bound.codes is None else map(np.unique, bound.codes)
+            error, factor = item.frontier_integral.stderr, config.mauve_scaling_factor
+            gap = 1 - forecast.score_told_from_one(error, len(p), len(q), factor, level)
+            gaps[bound.kind] = min(gap, gaps.get(bound.kind, 1.0))
+    return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps.values(), default=None))

@@ -140,7 +140,7 @@ def texts_to_tell(
 
 def _size_for(statistic: Callable[[int], float], n: int, level: float) -> int | None:
     """The size of sets, tried from n on, at which a statistic reaches that of a test at 1 - level."""
-    wanted = math.log(NormalDist().inv_cdf((1 + level) / 2))
+    wanted = math.log(max(NormalDist().inv_cdf((1 + level) / 2), 1e-12))  # above 0 for every level
     tried: list[tuple[float, float]] = []
     size = n
     for step in range(STEPS):

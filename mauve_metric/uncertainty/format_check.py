@@ -1,9 +1,9 @@
-"""Differences in form: AUC of length, line breaks and similar numbers, and what the texts of one set are wrapped in."""
+"""Differences in form: AUC of length, line breaks and similar numbers, wrapping and defects of the texts of one set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,73 +13,113 @@ from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.texts.fingerprints import FORMATS, Marks
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
-TELLING = 0.6  # AUC above which a verdict begins with the format
+TELLING = 0.6  # AUC above which layout is named
 _SURE = 0.01  # p-value above which it may be chance
 _PERMUTATIONS = 19
+_NAMED = 3  # parts of the layout in a message
 
 
 class FormatCheck(NamedTuple):
     """AUCs of cross-fitted classifiers of the format of texts.
 
-    auc: of all numbers together. p_value: of equal sets. each: AUC of each number alone, by its name in `FORMATS`.
+    auc: of all layout that the featurizer sees. p_value: of equal sets. each: AUC of each number alone, by its name in
+    `FORMATS`. layout: names of the numbers behind `auc`.
     """
 
     auc: float
     p_value: float
     each: dict[str, float]
+    layout: tuple[str, ...]
 
     @property
-    def strongest(self) -> str:
-        """The number that separates the sets best."""
-        return max(self.each, key=lambda name: self.each[name])
+    def telling(self) -> tuple[str, ...]:
+        """Names of the layout that separates the sets, the strongest first; the strongest alone where each is weak."""
+        names = sorted(self.layout, key=lambda name: -self.each[name])
+        return tuple(name for name in names if self.each[name] > TELLING) or tuple(names[:1])
 
     @property
     def tells(self) -> bool:
-        """True if format alone separates the sets, significantly and with an AUC above 0.6."""
+        """True if layout alone separates the sets, significantly and with an AUC above 0.6."""
         return self.auc > TELLING and self.p_value <= _SURE
 
 
 def check_format(
-    p: Floats | None, q: Floats | None, groups: tuple[Integers, Integers] | None, seed: int
+    p: Floats | None,
+    q: Floats | None,
+    groups: tuple[Integers, Integers] | None,
+    seed: int,
+    unseen: Collection[str] = (),
 ) -> FormatCheck | None:
-    """Cross-fit a classifier of all numbers, and one of each.
+    """Cross-fit a classifier of all layout that a featurizer sees, and one of each number of the format.
 
     Args:
         p, q: numbers of `format_numbers`, (n_p, f) and (n_q, f); None: not known. groups: of texts that are not
-            independent, equal on both sides for one group. seed: of the folds.
+            independent, equal on both sides for one group. seed: of the folds. unseen: names of `FORMATS` that the
+            featurizer leaves out.
 
     Returns:
         None where the numbers of a side are not known, or it has fewer than ten texts.
 
     >>> numbers = np.random.default_rng(0).normal(size=(40, len(FORMATS)))
     >>> found = check_format(numbers, numbers + np.eye(len(FORMATS))[1] * 9, None, 0)
-    >>> found.strongest, found.tells
+    >>> found.telling[0], found.tells
     ('line_breaks', True)
     """
     if p is None or q is None or min(len(p), len(q)) < 10:
         return None
-    rows, is_model = np.concatenate([p, q]), np.arange(len(p) + len(q)) >= len(p)
-    together = None if groups is None else np.concatenate(groups)
-    if together is not None and min(len(np.unique(side)) for side in groups or ()) < 10:
+    orders = [np.lexsort(side.T) for side in (p, q)]  # so that the folds do not follow the order of the rows
+    rows, is_model = np.concatenate([p[orders[0]], q[orders[1]]]), np.arange(len(p) + len(q)) >= len(p)
+    sides = None if groups is None else [codes[order] for codes, order in zip(groups, orders, strict=True)]
+    together = None if sides is None else np.concatenate(sides)
+    if sides is not None and min(len(np.unique(side)) for side in sides) < 10:
         return None
-    fitted = cross_fit(rows, is_model, together, seed=seed, permutations=_PERMUTATIONS)
-    columns = enumerate(FORMATS)
-    each = {name: cross_fit(rows[:, [column]], is_model, together, seed=seed).auc for column, name in columns}
-    return FormatCheck(fitted.auc, fitted.p_value, each)
+    layout = tuple(name for name, item in FORMATS.items() if item.without is not None and name not in unseen)
+    columns = [column for column, name in enumerate(FORMATS) if name in layout]
+    fitted = cross_fit(rows[:, columns], is_model, together, seed=seed, permutations=_PERMUTATIONS)
+    each = {
+        name: cross_fit(rows[:, [column]], is_model, together, seed=seed).auc for column, name in enumerate(FORMATS)
+    }
+    return FormatCheck(fitted.auc, fitted.p_value, each, layout)
 
 
-def format_warnings(check: FormatCheck | None) -> Iterator[ScoreWarning]:
-    """Warn if format alone separates the sets, with the strongest number and a remedy."""
-    if check is None or not check.tells:
-        return
-    name = check.strongest
-    alone = f"{FORMATS[name].what} alone with AUC {check.each[name]:.2f}, " if check.each[name] > TELLING else ""
-    numbers = {"auc": check.auc, f"auc_{name}": check.each[name]}
-    yield warn("format_differs", numbers, alone=alone, cure=FORMATS[name].cure)
+UNTRIED = "the score may be partly of layout"
+_UNTRIED_WEIGHT = 0.3
+
+
+def format_warnings(check: FormatCheck | None, featurizer: str | None) -> Iterator[ScoreWarning]:
+    """Warn if layout that the featurizer sees separates the sets; what that does to the score is not tried here.
+
+    Args:
+        featurizer: its name; None: not known.
+    """
+    if check is not None and check.tells:
+        numbers = {"auc": check.auc, "layout": [*check.telling]}
+        yield format_warning(numbers | {f"auc_{name}": check.each[name] for name in check.telling}, featurizer)
+
+
+def format_warning(
+    numbers: dict[str, Any], featurizer: str | None, effect: str = UNTRIED, cure: str = "", weight: float | None = None
+) -> ScoreWarning:
+    """The warning of layout that separates the sets.
+
+    Args:
+        numbers: has "layout", names of `FORMATS`, and the AUC of each.
+        effect: a clause on what the layout does to the score. cure: options that remove it; empty: none is known.
+        weight: how far the score moves without the layout; None: not known.
+    """
+    names = numbers["layout"][:_NAMED]
+    first, *others = (FORMATS[name].what for name in names)
+    shown = [f"{first} (AUC {numbers[f'auc_{names[0]}']:.2f})", *others]
+    what = " and ".join([", ".join(shown[:-1]), shown[-1]] if others else shown)
+    who, cure = featurizer or "the featurizer", f". Cure: {cure}" if cure else ""
+    warning = warn("format_differs", numbers, what=what, who=who, effect=effect, cure=cure)
+    return warning._replace(weight=_UNTRIED_WEIGHT if weight is None else weight)
 
 
 STRIPPED_SHARE = 0.01  # of a set: above, what was taken off is no accident, and the score is of other texts
 WRAPPED_SHARE = 0.01  # of one set, and less than a tenth of that of the other: it dominates a featurizer's distances
+LOOPS_MORE = 0.03  # of one set than of the other: people's texts loop once in a thousand
+TIMES_MORE = 3  # in one set than in the other
 BLANKS_SHARE = 0.1  # instead: a sampled text that was cut ends with a blank once in twenty, which moves no score
 OPENING_SHARE, RARE_SHARE = 0.05, 0.005  # of one set and of the other: people do not begin alike so often
 LEAST_TEXTS = 5  # that must show it: fewer of a small set may be chance
@@ -90,32 +130,66 @@ _SIGHTS = {
     "special_tokens": "special tokens such as <|im_end|> or </s>",
     "markdown": "Markdown such as fences and headings",
     "whitespace": "blanks at their beginning or end",
+    "prompts": "their prompt",
 }
 
 
 def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
-    """Texts that were changed, and what one set is wrapped in or opens with and the other is not."""
+    """Texts that were changed, what one set is wrapped in or opens with and the other is not, and its defects."""
     for side, name in ((p, "human"), (q, "model")):
         many = {rule: times for rule, times in side.stripped.items() if times > STRIPPED_SHARE * len(side)}
         if many:
             rules = ", ".join(f"{rule} off {times}" for rule, times in many.items())
             yield warn("stripped_texts", {"set": name, "texts": len(side), **many}, rules=rules)
+        missing = 0 if side.marks is None else side.marks.wrapped.get("missing", 0)
+        if missing:
+            numbers = {"set": name, "texts": len(side), "count": missing, "share": missing / len(side)}
+            yield warn("missing_values", numbers, are="is" if missing == 1 else "are")
     if p.marks is not None and q.marks is not None:
-        yield from _differences(p.marks, q.marks)
+        yield from _defects(p.marks, q.marks)
+        yield from _differences(p.marks, q.marks, p.unseen_formats or ())
 
 
-def _differences(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
+def _defects(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
+    """Warnings about texts that repeat themselves, and texts that were decoded wrongly."""
+    if numbers := _more_in_one(p, q, "loops", LOOPS_MORE):
+        yield warn("looping_texts", numbers, more=_with_more(numbers))
+    if numbers := _more_in_one(p, q, "garbled", WRAPPED_SHARE):
+        yield warn("garbled_texts", numbers, more=_with_more(numbers))
+
+
+def _more_in_one(p: Marks, q: Marks, mark: str, more: float) -> dict[str, Any]:
+    """The numbers of texts with a mark, if one set has so many more of them; else nothing."""
+    human, model = p.wrapped.get(mark, 0), q.wrapped.get(mark, 0)
+    low, high = sorted((human / p.texts, model / q.texts))
+    if high - low <= more or high <= TIMES_MORE * low or max(human, model) < 2:
+        return {}
+    return {"p_texts": human, "q_texts": model, "n_p": p.texts, "n_q": q.texts, "share": high}
+
+
+def _with_more(numbers: Mapping[str, Any]) -> str:
+    """The set that has the larger share."""
+    return "human" if numbers["p_texts"] * numbers["n_q"] > numbers["q_texts"] * numbers["n_p"] else "model"
+
+
+def _differences(p: Marks, q: Marks, unseen: Collection[str]) -> Iterator[ScoreWarning]:
     """Warnings about wrappings that only one set has, and words that many texts of one begin with."""
     for rule, sight in _SIGHTS.items():
         human, model = p.wrapped.get(rule, 0), q.wrapped.get(rule, 0)
         shares = human / p.texts, model / q.texts
         blanks = rule == "whitespace"
+        if blanks and "outer_blanks" in unseen:
+            continue
         if max(shares) <= (BLANKS_SHARE if blanks else WRAPPED_SHARE) or min(shares) >= max(shares) / 10:
             continue
         if (human if shares[0] > shares[1] else model) < LEAST_TEXTS:
             continue
         numbers = {"kind": rule, "p_texts": human, "q_texts": model, "n_p": p.texts, "n_q": q.texts}
-        yield warn("blanks_in_one_set" if blanks else "wrapping_in_one_set", numbers, sight=sight)
+        numbers |= {"share": max(shares)}
+        if rule == "prompts":
+            yield warn("echoed_prompts", numbers)
+        else:
+            yield warn("blanks_in_one_set" if blanks else "wrapping_in_one_set", numbers, sight=sight)
     if p.openings is None or q.openings is None:
         return
     for name, other, marks, others in (("human", "model", p, q), ("model", "human", q, p)):

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts, Integers
+from mauve_metric.arrays import Array, Counts, Hashes
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import equal_rows, read_in_blocks, some_rows
-from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts, design_of
+from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
+from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.uncertainty.blind_spots import blind_spots
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
@@ -29,6 +30,10 @@ SHARED_SHARE = 0.01  # texts that are in both sets lift the score
 OPENING_SHARE = 0.1  # texts that continue the same prompts lift the score: halves of human text score lower
 LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its score as much as a weak model does
 SHORT_TOKENS = 6  # of half of the human texts, two of them perhaps special: an answer or a choice, and no prose
+SHORT_WORDS = 4  # the same where there are no tokens
+LONGEST_WORD = 8  # characters for which a word is counted at least: some scripts have no blanks between words
+PROMPTS_SHARE = 0.2  # of model texts that are human ones: more are no accident, but the prompts, or one file twice
+FEW_UNSEEN, MANY_UNSEEN = 0.05, 0.2  # of characters without a token; above the second the features follow the rest
 TRUNCATED_SHARE = 0.1  # the featurizer never gets what was cut
 FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
 CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
@@ -37,19 +42,37 @@ UNDECLARED = (  # after what suggests that texts share prompts
     "prompt i, or name the prompts with p_groups and q_groups (--prompt-field)"
 )
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
-    "few_prompts_a_bucket "
+    "echoed_prompts prompts_as_answers unseen_characters few_prompts_a_bucket "
     "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
     "rows_not_aligned wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
+_DECLARED_WEIGHT = 0.1  # of shared prompts for which intervals and tests allow
 BLURRED = 0.1  # common buckets that lift a score by more hide a difference as large as that between two models
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
+IN_STEP_SHARE = 0.5  # of the texts that belong together: below, the rows are not aligned as the caller says
 NEAR_SHARE = 0.01  # of model texts that nearly repeat a human one: as for equal ones, they lift the score
 COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what models copy from all of the web
 WITHIN_MORE = 0.01  # more near duplicates than the human set has: fewer texts than it seems
 REPEATED_MORE = 0.05  # more tokens in repeated passages than the human set has: boilerplate
+
+WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is gone: 1 is from one end to the other
+    **dict.fromkeys(("constant_features", "nearly_constant_features", "unseen_characters", "prompts_as_answers"), 1.0),
+    "rows_not_aligned": 1.0,
+    **dict.fromkeys(("echoed_prompts", "wrapping_in_one_set", "equal_models", "short_references"), 0.9),
+    **dict.fromkeys(("shared_prompts", "duplicates_between", "near_duplicates_between", "copied_passages"), 0.8),
+    **dict.fromkeys(("no_interval", "above_ceiling", "missing_values", "looping_texts"), 0.7),
+    **dict.fromkeys(("opening_in_one_set", "at_floor", "repeated_prompts", "garbled_texts"), 0.6),
+    **dict.fromkeys(("few_prompts_a_bucket", "length_mismatch", "some_unseen_characters", "featurizer_missing"), 0.5),
+    **dict.fromkeys(("few_texts", "num_buckets_large", "truncated_texts", "duplicates_within"), 0.4),
+    **dict.fromkeys(("rows_look_aligned", "quantizer_not_converged"), 0.4),
+    **dict.fromkeys(("format_differs", "few_prompts", "num_buckets_small", "coarse_common_buckets"), 0.3),
+    **dict.fromkeys(("near_duplicates_within", "repeated_passages"), 0.3),
+    **dict.fromkeys(("unequal_sizes", "dropped_texts", "blanks_in_one_set", "features_without_identity"), 0.2),
+    **dict.fromkeys(("not_literature_featurizer", "empty_buckets", "stripped_texts", "unequal_models"), 0.1),
+}
 
 _DUPLICATION = {  # measure: threshold, code; where the message names what is usual, above that of the human texts
     "near_duplicates_across": (NEAR_SHARE, "near_duplicates_between"),
@@ -116,7 +139,7 @@ def bucket_warnings(texts_a_bucket: Counts) -> Iterator[ScoreWarning]:
 def quantizer_warnings(problems: Sequence[str]) -> Iterator[ScoreWarning]:
     """Quantizers whose training had not converged."""
     if problems:
-        yield ScoreWarning("quantizer_not_converged", problems[0], {"runs": len(problems)})
+        yield warn("quantizer_not_converged", {"runs": len(problems)}, said=problems[0])
 
 
 def design_warnings(groups: GroupCounts | None, problem: str | None, num_buckets: int = 1) -> Iterator[ScoreWarning]:
@@ -178,49 +201,84 @@ def origin_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Duplicates, shared texts and prompts, lengths."""
-    for side, name in ((p, "human"), (q, "model")):
+    for name, side in _named(p, q):
         yield from _side_warnings(side, name)
     yield from alignment_warnings(p, q)
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = np.isin(q.text_hashes, p.text_hashes)
         if shared.mean() > SHARED_SHARE:
-            examples = np.nonzero(shared)[0][:5].tolist()
-            yield warn("duplicates_between", {"share": float(shared.mean()), "examples": examples})
+            numbers = {"share": float(shared.mean()), "examples": np.nonzero(shared)[0][:5].tolist()}
+            yield warn("prompts_as_answers" if shared.mean() >= PROMPTS_SHARE else "duplicates_between", numbers)
         if p.opening_hashes is not None and q.opening_hashes is not None:
             opening = np.isin(q.opening_hashes, p.opening_hashes) & ~shared
             if opening.mean() > OPENING_SHARE and not is_one_prompt(p.opening_hashes, q.opening_hashes):
-                undeclared = "" if p.groups is not None else UNDECLARED
-                yield warn("shared_prompts", {"share": float(opening.mean())}, undeclared=undeclared)
-    if p.lengths is None:
-        return
-    human = float(np.median(p.lengths))
-    if human <= SHORT_TOKENS:
-        yield warn("short_references", {"p_median_length": human, "threshold": SHORT_TOKENS})
-    if q.lengths is None:
-        return
-    model = float(np.median(q.lengths))
-    if max(human, model) > LENGTH_RATIO * min(human, model):
-        yield warn("length_mismatch", {"p_median_length": human, "q_median_length": model})
+                undeclared = "" if q.design != "independent" else UNDECLARED
+                warning = warn("shared_prompts", {"share": float(opening.mean())}, undeclared=undeclared)
+                yield warning if undeclared else warning._replace(weight=_DECLARED_WEIGHT)
+    yield from _unseen_warnings(p, q)
+    yield from _length_warnings(p, q)
+
+
+def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
+    """Characters that the featurizer cannot see, in the set that has more of them."""
+    shares = {name: 0.0 if side.unseen is None else float(side.unseen.mean()) for name, side in _named(p, q)}
+    name = max(shares, key=lambda name: shares[name])
+    if shares[name] > FEW_UNSEEN:
+        numbers, many = {"share": shares[name], "set": name}, shares[name] > MANY_UNSEEN
+        yield warn("unseen_characters" if many else "some_unseen_characters", numbers, who=_featurizer_of(p))
+
+
+def _featurizer_of(side: FeatureSet) -> str:
+    return "the featurizer" if side.identity is None else side.identity.get("model", "the featurizer")
+
+
+def _named(p: FeatureSet, q: FeatureSet) -> tuple[tuple[str, FeatureSet], tuple[str, FeatureSet]]:
+    return ("human", p), ("model", q)
+
+
+def _length_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
+    """Human texts of a few tokens, or words where there are no tokens, and sets of unlike length."""
+    units, short, cure = "tokens", SHORT_TOKENS, "; match_lengths='truncate' cuts both to one length"
+    if p.lengths is None:  # of a function, which has no tokens to cut
+        units, short, cure = "words", SHORT_WORDS, ""
+    human, model = (_median_length(side, units) for side in (p, q))
+    if human is not None and human <= short:
+        yield warn("short_references", {"p_median_length": human, "threshold": short}, units=units)
+    if human is not None and model is not None and max(human, model) > LENGTH_RATIO * min(human, model):
+        yield warn("length_mismatch", {"p_median_length": human, "q_median_length": model}, units=units, cure=cure)
 
 
 def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
-    """Warn of sets that are said to be aligned, whose texts open like those of other rows instead."""
-    if p.opening_hashes is None or q.opening_hashes is None or design_of(p.groups, q.groups) != "aligned":
+    """Warn of sets that are said to be aligned, whose texts belong to those of other rows by openings or features."""
+    if q.design != "aligned" or len(p) != len(q):
         return
-    one, two = (side.opening_hashes[np.argsort(side.groups)] for side in (p, q))
-    in_step, elsewhere = one == two, np.isin(two, one)
-    if elsewhere.mean() > OPENING_SHARE and in_step.sum() < elsewhere.sum() / 2:
-        numbers = {"in_step": int(in_step.sum()), "elsewhere": int((elsewhere & ~in_step).sum()), "pairs": len(one)}
-        yield warn("rows_not_aligned", numbers)
+    shares = [] if q.dependence is None or q.dependence.in_step is None else [q.dependence.in_step]
+    if p.opening_hashes is not None and q.opening_hashes is not None:
+        alike = np.isin(q.opening_hashes, p.opening_hashes)
+        if alike.mean() > OPENING_SHARE:
+            shares.append(float((p.opening_hashes == q.opening_hashes).sum() / alike.sum()))
+    if shares and min(shares) < IN_STEP_SHARE:
+        yield warn("rows_not_aligned", {"share": min(shares)})
 
 
-def is_one_prompt(*openings: Integers) -> bool:
+def is_one_prompt(*openings: Hashes) -> bool:
     """Return whether all texts open alike: given their one prompt, they are independent.
 
     >>> is_one_prompt(np.array([7, 7]), np.array([7])), is_one_prompt(np.array([7, 7]), np.array([8]))
     (True, False)
     """
     return len(np.unique(np.concatenate(openings))) == 1
+
+
+def _median_length(side: FeatureSet, units: str) -> float | None:
+    """Median length of texts in tokens, or in words, of eight characters each in scripts without blanks."""
+    if units == "tokens":
+        return None if side.lengths is None else float(np.median(side.lengths))
+    if side.format_numbers is None:
+        return None
+    names = list(FORMATS)
+    characters, a_word = (side.format_numbers[:, names.index(name)] for name in ("length", "word_length"))
+    return float(np.median(np.maximum(characters / np.maximum(a_word, 1), characters / LONGEST_WORD)))
 
 
 def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
@@ -252,11 +310,22 @@ def comparison_warnings(models: Mapping[str, FeatureSet]) -> Iterator[ScoreWarni
     for a, b in itertools.combinations(models, 2):
         openings = models[a].opening_hashes, models[b].opening_hashes
         if equal_rows(models[a].features, models[b].features):
-            yield warn("equal_models", {"a": a, "b": b})
+            yield warn("equal_models", {"a": a, "b": b}, said=_equality(a, b, models))
         elif openings[0] is not None and openings[1] is not None and len(openings[0]) == len(openings[1]):
             alike += [(a, b)] if np.mean(openings[0] == openings[1]) > ALIGNED_SHARE else []
     if alike and all(side.groups is None for side in models.values()):
         yield warn("rows_look_aligned", {"pairs": alike}, a=alike[0][0], b=alike[0][1])
+
+
+def _equality(a: str, b: str, models: Mapping[str, FeatureSet]) -> str:
+    """A clause on two models of equal features."""
+    hashes = [models[name].text_hashes for name in (a, b)]
+    if hashes[0] is None or hashes[1] is None:
+        return f"{a} and {b} hold the same features"
+    if np.array_equal(hashes[0], hashes[1]):
+        return f"{a} and {b} hold the same texts"
+    who = _featurizer_of(models[a])
+    return f"{who} gives {a} and {b} the same features, though their texts differ: take another featurizer"
 
 
 def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) -> Iterator[ScoreWarning]:
@@ -301,11 +370,13 @@ class ScoreWarning(NamedTuple):
         code: a fixed word for programs.
         message: one sentence for people.
         numbers: what it is based on.
+        weight: how much it can change the verdict, from 0 to 1.
     """
 
     code: str
     message: str
     numbers: dict[str, Any]
+    weight: float = 0.0
 
     @property
     def severe(self) -> bool:
@@ -336,7 +407,14 @@ def _read() -> dict[str, Advice]:
 GUIDE = _read()
 
 
-def warn(code: str, numbers: dict[str, Any], **words: object) -> ScoreWarning:
-    """The warning of a code. numbers: what it is based on. words: what its message names besides."""
+def warn(code: str, numbers: dict[str, Any], said: str | None = None, **words: object) -> ScoreWarning:
+    """The warning of a code.
+
+    Args:
+        numbers: what it is based on; of a "share" of the texts depends its weight.
+        said: its message, where the guide has none. words: what the guide's message names besides the numbers.
+    """
     share = {"percent": percent(numbers["share"])} if "share" in numbers else {}
-    return ScoreWarning(code, GUIDE[code].message.format_map({**numbers, **share, **words}), numbers)
+    message = GUIDE[code].message.format_map({**numbers, **share, **words}) if said is None else said
+    weight = WEIGHTS[code] * (0.5 + 0.5 * min(numbers.get("share", 1.0), 1.0))
+    return ScoreWarning(code, message, numbers, weight)

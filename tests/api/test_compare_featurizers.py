@@ -49,7 +49,10 @@ def test_the_first_makes_the_comparison_and_each_is_its_own(several: Comparison)
         assert alone.by_featurizer == {} and alone.joint_verdict == "" and "joint_verdict" not in alone.to_dict()
     first = own["by_featurizer"]["word_s"]
     added = {name: own[name] for name in ("by_featurizer", "joint_verdict", "together_ranking", "together_differences")}
-    models = {name: one | {"together": own["models"][name]["together"]} for name, one in first["models"].items()}
+    judged = ("together", "closeness", "closeness_ci", "verdict", "verdict_reason")
+    models = {name: one | {key: own["models"][name][key] for key in judged} for name, one in first["models"].items()}
+    for name, one in own["models"].items():
+        assert one["closeness"] <= min(part["models"][name]["closeness"] for part in own["by_featurizer"].values())
     assert own == first | added | {"models": models}
     assert json.loads(json.dumps(own, allow_nan=False))["joint_verdict"] == several.joint_verdict
     assert several.explanations and not several.by_featurizer["marks"].explanations

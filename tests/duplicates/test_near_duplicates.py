@@ -144,11 +144,17 @@ def test_minhash_compares_as_often_as_it_should() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"shingle": 0}, "shingle must be at least 1, got 0"),
-        ({"jaccard": 0.0}, "jaccard must lie above 0 and at most at 1, got 0.0"),
-        ({"edit": 1.2}, "edit must lie above 0 and at most at 1, got 1.2"),
+        ({"shingle": 0}, "shingle must be an integer of at least 1, got 0"),
+        ({"jaccard": 0.0}, r"jaccard must be a number in \(0, 1\], got 0.0"),
+        ({"jaccard": "a"}, r"jaccard must be a number in \(0, 1\], got 'a'"),
+        ({"edit": None}, r"edit must be a number in \(0, 1\], got None"),
+        ({"edit": float("nan")}, r"edit must be a number in \(0, 1\], got nan"),
+        ({"shingle": 2.5}, "shingle must be an integer of at least 1, got 2.5"),
+        ({"seed": "x"}, "seed must be an integer of at least 0, got 'x'"),
+        ({"rows": "2", "bands": 3}, "rows must be an integer of at least 1, got '2'"),
+        ({"edit": 1.2}, r"edit must be a number in \(0, 1\], got 1.2"),
         ({"rows": 5}, "rows and bands belong together"),
-        ({"rows": 5, "bands": 0}, "rows and bands must be at least 1"),
+        ({"rows": 5, "bands": 0}, "bands must be an integer of at least 1, got 0"),
     ],
 )
 def test_an_invalid_rule_is_refused(options: dict[str, float], message: str) -> None:

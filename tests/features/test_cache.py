@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import random
 import shutil
 import signal
@@ -27,10 +28,17 @@ from mauve_metric import compute_mauve
 from mauve_metric.features import cache, featurize
 from mauve_metric.features import cache as feature_cache
 from mauve_metric.features import cache as feature_cache_module
-from mauve_metric.features.cache import FILE_NAME, LOCK_SECONDS, FeatureCache, cache_folder, max_cache_bytes
+from mauve_metric.features.cache import (
+    FILE_NAME,
+    LOCK_SECONDS,
+    FeatureCache,
+    max_cache_bytes,
+    open_cache,
+)
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.feature_set import featurize as featurized
 from mauve_metric.hosts.cli import main as cli
+from mauve_metric.runtime.outputs import cache_folder
 
 
 def keys_of(count: int, start: int = 0) -> list[bytes]:
@@ -629,3 +637,36 @@ def test_the_identity_is_hashed_once(tiny_gpt2: str, tmp_path: Path, monkeypatch
     texts = [f"text number {number}" for number in range(9)]
     feature_set.FeatureSet.from_texts(texts, featurize_model_name=tiny_gpt2, batch_size=2, cache=tmp_path, device="cpu")
     assert len(calls) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such permissions")
+@pytest.mark.parametrize("what", ["folder", "file"])
+@pytest.mark.parametrize("how", ["of another user", "writable by all", "writable by a group"])
+def test_a_cache_that_others_can_have_written_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, what: str, how: str
+) -> None:
+    folder = tmp_path / "cache"
+    with FeatureCache(folder) as cache:
+        cache.put([b"k" * 20], np.zeros((1, 3), dtype=np.float32))
+    place = folder if what == "folder" else folder / cache.path.name
+    if how == "of another user":
+        if os.getuid() != 0:
+            pytest.skip("only root gives files away")
+        os.chown(place, 12345, 12345)
+    else:
+        monkeypatch.setattr("mauve_metric.features.cache._is_private_group", lambda number: False)
+        folder.chmod(0o755)
+        place.chmod(0o777 if how == "writable by all" else 0o770)
+    with pytest.raises(PermissionError, match="name a folder of your own by cache= or MAUVE_METRIC_CACHE"):
+        FeatureCache(folder)
+    assert open_cache(folder) is None
+    assert "the feature cache cannot be used, features are not kept" in caplog.text
+
+
+def test_a_cache_that_others_may_read_and_one_of_a_private_group_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mauve_metric.features.cache._is_private_group", lambda number: True)
+    for mode in (0o700, 0o755, 0o775):
+        tmp_path.chmod(mode)
+        FeatureCache(tmp_path).close()

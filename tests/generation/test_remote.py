@@ -2,108 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
-import json
 import logging
+import os
 import pickle
-import random
+import re
+import signal
 import threading
 import time
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from answering import KEY, Answers, serving
 from samples import HUMAN, ngrams
 
 from mauve_metric import evaluate_model
 from mauve_metric.generation import openai_server
-
-KEY = "sk-secret-0123456789"
-
-
-class Answers(ThreadingHTTPServer):
-    """A server that answers "…PROMPT" after a random moment, but for prompts whose first word says otherwise."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.requests: list[tuple[str, dict[str, Any], str | None]] = []
-        self.tried: dict[str, int] = {}
-        self.times: dict[str, list[float]] = {}
-        self.busy = self.busiest = 0
-        self.lock = threading.Lock()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Answers
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        prompt = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
-        server = self.server
-        with server.lock:
-            server.requests.append((self.path, body, self.headers.get("Authorization")))
-            server.tried[prompt] = server.tried.get(prompt, 0) + 1
-            server.times.setdefault(prompt, []).append(time.monotonic())
-            server.busy += 1
-            server.busiest = max(server.busiest, server.busy)
-        time.sleep(random.Random(prompt).uniform(0, 0.03))
-        status, headers, answer = self._answer(prompt, server.tried[prompt])
-        with server.lock:
-            server.busy -= 1
-        content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(content)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def _answer(self, prompt: str, tried: int) -> tuple[int, dict[str, str], object]:
-        word = prompt.split()[0] if prompt.split() else ""
-        said = {"error": {"message": f"no, {self.headers.get('Authorization')} may not"}}
-        if word == "twice" and tried < 3:
-            return 503, {}, said
-        if word == "busy" and tried == 1:
-            return 429, {"Retry-After": "0.4"}, said
-        if word == "hours":
-            return 429, {"Retry-After": "7200"}, said
-        if word == "never":
-            return 400, {}, said
-        if word == "down":
-            return 500, {}, b"<html>down</html>"
-        if word == "forbidden":
-            return 401, {}, said
-        if word == "page":
-            return 200, {}, b"<html>hello</html>"
-        if word == "odd":
-            return 200, {}, {"choices": []}
-        text: str | None = f"…{prompt}"
-        if word in ("empty", "null"):
-            text = "" if word == "empty" else None
-        choice: dict[str, Any] = {"text": text} if "completions" in self.path and "chat" not in self.path else {}
-        return 200, {}, {"choices": [choice or {"message": {"role": "assistant", "content": text}}]}
-
-
-@pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    server = Answers()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
 
 
 def test_texts_come_in_the_order_of_the_prompts(answers: Answers) -> None:
@@ -233,3 +148,71 @@ def test_a_model_behind_a_server_is_evaluated(answers: Answers) -> None:
     )
     assert result.n_q == len(HUMAN)
     assert "generation:mauve_metric.generation.remote.openai_server(model='m', max_tokens=128, temp" in result.signature
+
+
+HOSTILE = {
+    "nested": r"not of the protocol, or without text \(RecursionError\)",
+    "half": r"not of the protocol, or without text \(UnicodeEncodeError\)",
+    "endless": "OpenAIError: the answer is longer than [0-9]+ bytes: max_tokens sets",
+    "packed": "OpenAIError: the answer is compressed, which was not asked for",
+    "sent": "the server sends prompts on to 'http://127.0.0.1:[0-9]+/v1/completions', not done",
+    "escapes": r"BadRequestError: Error code: 400 - \\x1b\[2J\\x07 gone",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_answer_costs_no_other_text(answers: Answers, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    write = openai_server(answers.url, model="m", retries=1, concurrency=1)
+    with serving() as other:
+        answers.elsewhere = other.url
+        assert write(["fine", f"hostile {kind}", "also fine"]) == ["…fine", None, "…also fine"]
+        assert not other.requests
+    assert re.search(HOSTILE[kind], write.failures[1]), write.failures[1]
+    assert all(record.getMessage().isprintable() for record in caplog.records)
+
+
+@pytest.mark.parametrize("kind", ["bytes", "headers"])
+def test_the_time_limit_is_one_of_the_whole_answer(answers: Answers, kind: str) -> None:
+    write = openai_server(answers.url, model="m", timeout=0.5, retries=1)
+    with pytest.raises(OSError, match=r"any of 1 prompts .*APITimeoutError: Request timed out"):
+        write([f"hostile {kind}"])
+
+
+def test_an_answer_as_long_as_its_tokens_is_read(answers: Answers) -> None:
+    prompt = "long " + "é" * 300_000
+    assert openai_server(answers.url, model="m", max_tokens=300)([prompt]) == [f"…{prompt}"]
+
+
+def test_what_came_is_kept_and_only_the_rest_is_asked_for_again(answers: Answers) -> None:
+    write = openai_server(answers.url, model="m", retries=0)
+    assert write(["fine", "twice a", "b"]) == ["…fine", None, "…b"] and write.texts == {0: "…fine", 2: "…b"}
+    assert write.resume() == ["…fine", None, "…b"]
+    assert write.resume() == ["…fine", "…twice a", "…b"] and write.failures == {}
+    assert write.resume() == ["…fine", "…twice a", "…b"]
+    assert answers.tried == {"fine": 1, "twice a": 3, "b": 1}
+    assert write(["fine"]) == ["…fine"] and answers.tried["fine"] == 2  # a new call asks for everything
+
+
+def test_an_interrupt_keeps_what_came(answers: Answers) -> None:
+    write = openai_server(answers.url, model="m", concurrency=1, timeout=3600.0)
+    thread = threading.Thread(target=_interrupt_once, args=(answers,))
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        write(["a", "b", "hostile bytes", "c"])
+    thread.join()
+    assert write.texts == {0: "…a", 1: "…b"}
+    assert "c" not in answers.tried
+
+
+def _interrupt_once(answers: Answers) -> None:
+    """Interrupt the main thread as Ctrl-C does, once the server has got the third prompt."""
+    while "hostile bytes" not in answers.tried:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_server_is_asked_where_an_event_loop_runs(answers: Answers) -> None:
+    async def notebook() -> list[str | None]:
+        return openai_server(answers.url, model="m")(["a"])
+
+    assert asyncio.run(notebook()) == ["…a"]

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import t
 
 from mauve_metric.measures import tails
 from mauve_metric.results.plain_text import p_words
@@ -18,6 +20,14 @@ from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 def test_tails_are_those_of_the_error_function(z: float) -> None:
     assert tails.upper_tail(z) == pytest.approx(math.erfc(z / math.sqrt(2)) / 2, rel=1e-10)
     assert tails.two_sided(z) == pytest.approx(math.erfc(abs(z) / math.sqrt(2)), rel=1e-10)
+
+
+@pytest.mark.parametrize("freedom", [1, 3, 9.5, 200])
+def test_tails_of_students_t_are_those_of_its_density(freedom: float) -> None:
+    for z in (-2.5, 0.0, 0.5, 4.0):
+        inside = 2 * quad(t(freedom).pdf, 0, abs(z), epsabs=1e-12)[0]
+        assert tails.two_sided(z, freedom) == pytest.approx(1 - inside, rel=1e-7)
+    assert tails.two_sided(math.inf, freedom) == tails.SMALLEST > 0
 
 
 @pytest.mark.parametrize("z", [39.0, 1e3, 1e200, math.inf])

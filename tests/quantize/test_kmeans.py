@@ -58,3 +58,25 @@ def test_kmeans_errors() -> None:
 )
 def test_auto_num_buckets(n_p: int, n_q: int, expected: int) -> None:
     assert auto_num_buckets(n_p, n_q) == auto_num_buckets(n_q, n_p) == expected  # round half to even
+
+
+def _cost(data: Floats, labels: NDArray[np.int64]) -> float:
+    """The sum of squared distances of all rows to the mean of their bucket."""
+    return sum(float(((data[labels == one] - data[labels == one].mean(axis=0)) ** 2).sum()) for one in set(labels))
+
+
+@pytest.mark.parametrize("plus_plus", [False, True])
+def test_the_best_of_the_restarts_is_taken(plus_plus: bool) -> None:
+    """Restart r is the first one of the seed that is r steps of faiss's further on."""
+    rng = np.random.default_rng(5)
+    data = (rng.normal(size=(12, 3))[rng.integers(0, 12, size=240)] * 6 + rng.normal(size=(240, 3))).astype(np.float32)
+    better = 0
+    for seed in range(4):
+        best = _cost(data, kmeans(data, 12, num_redo=6, seed=seed, plus_plus=plus_plus))
+        first = _cost(data, kmeans(data, 12, num_redo=1, seed=seed, plus_plus=plus_plus))
+        assert best <= first * (1 + 1e-5)  # rounding of float32
+        better += best < first * (1 - 1e-3)
+        if not plus_plus:
+            each = [_cost(data, kmeans(data, 12, num_redo=1, seed=seed + r * 15_486_557)) for r in range(6)]
+            assert best == pytest.approx(min(each), rel=1e-5) and max(each) > 1.01 * min(each)
+    assert better >= 1

@@ -209,7 +209,7 @@ def test_only_starts_with_equal_centres_are_left_to_faiss(
     n: int, r: int, k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     points = rows(n, r, 0.3, seed=2)
-    twice = kmeans._start(n, k, 1, 27)[:2]
+    twice = kmeans._start(points, k, 1, 27)[:2]
     points[twice[0]] = points[twice[1]]
     by_faiss = []
     original = kmeans._by_faiss
@@ -220,7 +220,7 @@ def test_only_starts_with_equal_centres_are_left_to_faiss(
 
     monkeypatch.setattr(kmeans, "_by_faiss", noted)
     np.testing.assert_array_equal(kmeans.kmeans(points, k, 4, 100, seed=25), faiss_labels(points, k, 4, 100))
-    expected = [points[kmeans._start(n, k, restart, 27)] for restart in range(4)]
+    expected = [points[kmeans._start(points, k, restart, 27)] for restart in range(4)]
     tied = [start for start in expected if len(np.unique(start, axis=0)) < k]
     assert 0 < len(tied) < 4
     np.testing.assert_array_equal(by_faiss, tied)

@@ -16,6 +16,7 @@ from samples import ROOT, script
 from scipy.stats import norm
 
 from mauve_metric import Comparison, compare, compute_mauve
+from mauve_metric.hosts.cli.commands import compare as command_of_compare
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.results.comparison import DIFFERENCE_COLUMNS, MODEL_COLUMNS, changes, read_scores, score_below
 from mauve_metric.results.wording import words
@@ -98,6 +99,61 @@ def test_only_a_significant_loss_fails(tmp_path: Path, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit):
         main(["compare", human, first, "--fail-if-worse"])
     assert "--fail-if-worse needs --baseline" in capsys.readouterr().err
+
+
+_BASELINES: list[tuple[Any, str]] = [
+    ({"mauve_debiased": float("nan")}, r"a score of m must be made of numbers in \[0, 1\], got nan"),
+    ({"mauve_debiased": 1e308}, r"a score of m must be made of numbers in \[0, 1\], got 1e\+308"),
+    ({"mauve_debiased": "0.9"}, r"numbers in \[0, 1\], got '0.9'"),
+    ({"mauve_debiased": True}, r"numbers in \[0, 1\], got True"),
+    ({"mauve_debiased": 0.0}, r"must be in its interval, got 0.0 in \[0."),
+    ({"mauve_stderr": -1}, r"numbers in \[0, 1\], got -1"),
+    ({"mauve_stderr": None}, "a score of m has no interval"),
+    ({"mauve_ci": None}, "a score of m has no interval"),
+    ({"mauve_ci": [0.1]}, "a score of m has no interval"),
+    ({"mauve_ci": [float("-inf"), float("inf")]}, r"numbers in \[0, 1\], got -inf"),
+    ({"signature": "seed:3"}, "cannot be compared with the earlier ones: .*seed 25 now and 3 before"),
+    ({"mauve": 0.5}, r"the earlier result of m is none that .*its mauve is not what its own counts give"),
+    ({"p_hist": None}, "the earlier result of m is none that compare --json printed"),
+    ({"auc": 1}, "its auc is not what its own counts give"),
+    ({"signature": None}, "cannot be compared with the earlier ones"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), _BASELINES)
+def test_a_baseline_that_cannot_be_compared_with_ends_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: Any, message: str
+) -> None:
+    human, first = files(tmp_path, human=HUMAN, first=GOOD)
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    assert main(["compare", human, f"m={first}", "--json", *flags]) == 0
+    before = json.loads(capsys.readouterr().out)
+    monkeypatch.setattr(command_of_compare, "show_result_of", lambda *_: pytest.fail("it was computed"))
+    (tmp_path / "before.json").write_text(json.dumps(before | {"models": {"m": before["models"]["m"] | change}}))
+    gate = ["--baseline", str(tmp_path / "before.json"), *flags]
+    assert main(["compare", human, f"m={first}", *gate]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and re.search(message, err), err
+
+
+def test_options_names_and_human_texts_are_compared_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    human, first, other = files(tmp_path, human=HUMAN, first=GOOD, other=HUMAN + 1)
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    assert main(["compare", human, f"m={first}", "--json", *flags]) == 0
+    (tmp_path / "before.json").write_text(capsys.readouterr().out)
+    monkeypatch.setattr(command_of_compare, "show_result_of", lambda *_: pytest.fail("it was computed"))
+    for command, said in (
+        ([human, f"n={first}", *flags], "no model is in both runs: n now, m before"),
+        ([human, f"m={first}", *flags, "--confidence-level", "0.9"], "--confidence-level 0.9 now and 0.95 before"),
+        ([human, f"m={first}", *flags, "--num-buckets", "10"], "--num-buckets 10 now and 20 before"),
+        ([human, f"m={first}", *flags, "--aligned"], "design aligned now and independent before"),
+        ([other, f"m={first}", *flags], "p_digest [0-9a-f]+ now and [0-9a-f]+ before"),
+    ):
+        assert main(["compare", *command, "--baseline", str(tmp_path / "before.json")]) == 1
+        out, err = capsys.readouterr()
+        assert out == "" and re.search(said, err), err
 
 
 def test_the_change_is_that_of_two_independent_scores(tmp_path: Path) -> None:

@@ -22,6 +22,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "link.txt").symlink_to("b.txt")
     (tmp_path / "hard.txt").hardlink_to(tmp_path / "b.txt")
     (tmp_path / "same").symlink_to("data")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "c.txt").symlink_to("../b.txt")
+    (tmp_path / "model" / "1_Pooling").mkdir(parents=True)
+    (tmp_path / "model" / "config.json").write_text("{}")
+    (tmp_path / "model" / "1_Pooling" / "config.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -38,6 +43,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["data/new.txt"], ["data"], []),
         (["same/new.txt"], ["data"], []),
         (["new.txt"], ["."], []),
+        (["b.txt"], ["links"], []),
+        (["hard.txt"], ["links"], []),
+        (["model/1_Pooling/config.json"], ["model"], []),
         (["new.txt", "./new.txt"], [], []),
         (["b.txt", "hard.txt"], [], []),
         ([], ["data/a.txt"], ["data"]),
@@ -59,6 +67,7 @@ def test_what_would_change_an_input_is_refused(
         (["new.txt"], ["b.txt", "data"], []),
         (["b.txt"], ["data", "data/a.txt", "missing.txt"], []),
         (["data/new.txt"], ["data/a.txt"], []),
+        (["data/a.txt"], ["."], []),
         (["/dev/null"], ["/dev/null"], []),
         ([], ["b.txt", "data/a.txt"], ["data/out", "new"]),
     ],

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from mauve_metric.options import STRIP
-from mauve_metric.texts.fingerprints import FORMATS, Marks, TextHashes, first_words, format_numbers
+from mauve_metric.texts.fingerprints import (
+    FORMATS,
+    Marks,
+    TextHashes,
+    first_words,
+    format_numbers,
+    is_garbled,
+    loops,
+)
 
 
 def _marks(texts: list[str]) -> Marks:
@@ -65,7 +73,45 @@ def test_any_text_has_numbers(text: str) -> None:
     assert len(format_numbers(text)) == len(FORMATS)
 
 
-def test_cures_that_name_an_option_name_one_that_there_is() -> None:
-    for item in FORMATS.values():
-        if "strip='" in item.cure:
-            assert item.cure.split("strip='")[1].split("'")[0] in STRIP
+def test_what_removes_a_format_removes_all_of_it_and_options_exist() -> None:
+    written = "  “One” of  the **old** barns\n\nWas red – they said.  "
+    for name, item in FORMATS.items():
+        if item.without is not None:
+            assert _numbers(item.without(written))[name] == _numbers(item.without("one of the old barns"))[name], name
+        assert item.strip is None or (item.strip in STRIP and item.without is not None)
+    style = {name for name, item in FORMATS.items() if item.without is None}
+    assert style == {"length", "quotes", "dashes", "word_length"}
+
+
+PROSE = "The old barn by the river was cold in the morning, and so we left before the others came back from the town."
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (PROSE, False),
+        (PROSE + " it was cold and dark" * 5, True),
+        ("very " * 30, True),
+        (f"{PROSE} {PROSE}", True),
+        ("yes", False),
+        ("no no", False),
+        ("", False),
+        ("你好世界今天天气很好我们去公园" * 3, True),
+        ("你好世界今天天气很好我们去公园散步看花然后回家吃饭睡觉明天再见", False),
+    ],
+)
+def test_loops_are_seen_in_words_and_in_scripts_without_blanks(text: str, found: bool) -> None:
+    assert loops(text) is found
+
+
+@pytest.mark.parametrize(
+    "text", ["Café, naïve – “yes”… it cost €5.", "ÂGE", "MENÜ “A”", "Привет, мир", "ελληνικά", "日本語"]
+)
+def test_texts_read_in_the_right_encoding_are_not_garbled(text: str) -> None:
+    assert not is_garbled(text)
+    assert is_garbled(text.encode().decode("cp1252", "replace"))
+
+
+def test_words_for_missing_values_are_counted() -> None:
+    marks = _marks(["nan", "None", " null ", "None of them came.", "Nan was here."])
+    assert marks.wrapped["missing"] == 3

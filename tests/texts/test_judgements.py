@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,3 +162,10 @@ def test_shorter_texts_and_impossible_ones() -> None:
     assert read_guesses([{"boundary": 5, "guess": "none"}], sentences=4).guess == [5]
     with pytest.raises(ValueError, match="sentences must be an integer of at least 2, got 1"):
         read_guesses([{"boundary": 2, "guess": 2}], sentences=1)
+
+
+@pytest.mark.parametrize("seconds", ["2", [1], -1, float("nan"), True])
+def test_a_limit_of_seconds_that_is_none(seconds: Any) -> None:
+    rows = [{"winner": "x", "loser": "y", "seconds": 3}]
+    with pytest.raises(ValueError, match=r"min_seconds must be a number in \[0, inf\), got "):
+        read_preferences(rows, min_seconds=seconds)

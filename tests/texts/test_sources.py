@@ -36,6 +36,9 @@ def forms() -> dict[str, Any]:
         "pandas table": pandas.DataFrame({"text": TEXTS, "id": 1}),
         "pyarrow array": pyarrow.array(TEXTS),
         "pyarrow chunks": pyarrow.chunked_array([TEXTS[:1], TEXTS[1:]]),
+        "pyarrow table": pyarrow.table({"id": list(range(len(TEXTS))), "text": TEXTS}),
+        "pyarrow table of one column": pyarrow.table({"story": TEXTS}),
+        "pyarrow batch": pyarrow.record_batch({"text": TEXTS}),
         "dict values": dict(enumerate(TEXTS)).values(),
     }
 

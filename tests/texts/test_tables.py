@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import collections
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mauve_metric.runtime.errors import DamagedFile
 from mauve_metric.texts.files import read_texts
 from mauve_metric.texts.sources import text_source
+from mauve_metric.texts.tables import parquet_texts
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -101,3 +104,25 @@ def test_the_mark_between_the_columns_is_found(content: str, texts: list[str], t
 def test_a_table_that_may_mean_two_things_is_refused(content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         read_texts(write(tmp_path / "a.csv", content))
+
+
+@pytest.mark.parametrize("text", ["one of a million equal texts " * 40, "x" * 2**20])
+def test_a_small_parquet_file_of_far_more_text_is_not_read_to_its_end(tmp_path: Path, text: str) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    path, times = tmp_path / "packed.parquet", 2**34 // len(text)  # 16 GB
+    indices = pyarrow.array(np.zeros(times, dtype=np.int32))
+    column = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array([text]))
+    parquet.write_table(pyarrow.table({"text": column}), path, compression="zstd")
+    with pytest.raises(ValueError, match="unpacks to more than 200 times its size"):
+        collections.deque(parquet_texts(path, None), maxlen=0)
+
+
+def test_repeated_texts_of_an_ordinary_amount_are_read(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    path = tmp_path / "repeated.parquet"
+    parquet.write_table(pyarrow.table({"text": ["the same " * 100] * 20_000}), path, compression="zstd")
+    assert path.stat().st_size * 200 < 900 * 20_000 and len(read_texts(path)) == 20_000

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from mauve_metric import compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.results.wording.answer import opening
 from mauve_metric.texts.fingerprints import FORMATS, Marks, TextHashes, format_numbers
 from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings
 
@@ -20,18 +21,14 @@ def _texts(number: int, between: str, seed: int) -> list[str]:
     return [between.join(" ".join(rng.choice(WORDS, 6)) for _ in range(5)) for _ in range(number)]
 
 
-def _ngrams(texts: list[str]) -> np.ndarray:
-    return np.array([[text.count(mark) for mark in "abcdeilnorst "] for text in texts], dtype=float)
-
-
 def test_the_warning_on_line_breaks_names_the_option_that_removes_it() -> None:
     human, model = _texts(60, " ", 0), _texts(60, "\n", 1)
-    raw = compute_mauve(p_text=human, q_text=model, featurize_model_name=_ngrams)
+    raw = compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams")
     assert raw.format_aucs is not None and raw.format_aucs["line_breaks"] > 0.99
     (warning,) = [item for item in raw.warnings if item.code == "format_differs"]
-    assert "line breaks alone with AUC 1.00" in warning.message and "--strip line_breaks" in warning.message
-    assert "Mind the format first: the AUC of line breaks alone is 1" in opening(raw)
-    cured = compute_mauve(p_text=human, q_text=model, featurize_model_name=_ngrams, strip="line_breaks")
+    assert "differ in line breaks (AUC 1.00)" in warning.message
+    assert warning.message.endswith("Cure: strip='line_breaks'")
+    cured = compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", strip="line_breaks")
     assert cured.format_auc is not None and cured.format_auc < 0.7
     assert "format_differs" not in [item.code for item in cured.warnings]
     assert raw.auc is not None and cured.auc is not None and raw.auc > cured.auc + 0.15
@@ -45,12 +42,29 @@ def test_the_auc_of_one_number_is_that_of_the_number_itself() -> None:
     column = list(FORMATS).index("capitals")
     raw = roc_auc_score(np.repeat([0, 1], 100), np.r_[p[:, column], q[:, column]])
     assert abs(found.each["capitals"] - raw) < 0.05  # of folds in place of all texts
-    assert found.strongest == "capitals"
+    assert found.telling[0] == "capitals"
+
+
+def test_layout_that_the_featurizer_does_not_see_and_style_do_not_count() -> None:
+    texts = [_texts(100, " ", 2), [text.replace("one", "“one”") for text in _texts(100, "\n", 3)]]
+    p, q = (np.array([format_numbers(text) for text in side]) for side in texts)
+    seen = check_format(p, q, None, 0)
+    assert seen is not None and seen.tells and {*seen.telling} >= {"line_breaks", "curly_quotes"}
+    assert seen.each["quotes"] > 0.9  # style, which explain shows
+    unseen = check_format(p, q, None, 0, {"line_breaks", "curly_quotes", "length"})
+    assert unseen is not None and not unseen.tells and not [*format_warnings(unseen, "minilm")]
+    assert unseen.each == seen.each
+
+
+def test_the_check_does_not_depend_on_the_order_of_the_texts() -> None:
+    p, q = (np.array([format_numbers(text) for text in _texts(60, "\n" * n, n)]) for n in (1, 2))
+    order = np.random.default_rng(0).permutation(60)
+    assert check_format(p, q, None, 0) == check_format(p[order], q[order[::-1]], None, 0)
 
 
 def test_equal_formats_and_unknown_texts_give_no_warning() -> None:
     p, q = (np.array([format_numbers(text) for text in _texts(80, " ", seed)]) for seed in (4, 5))
-    assert not [*format_warnings(check_format(p, q, None, 0))]
+    assert not [*format_warnings(check_format(p, q, None, 0), None)]
     assert check_format(None, q, None, 0) is None and check_format(p[:9], q, None, 0) is None
     features = np.random.default_rng(0).normal(size=(40, 3))
     assert compute_mauve(p_features=features, q_features=features[::-1]).format_auc is None
@@ -83,7 +97,8 @@ def test_wrapping_of_one_set_is_named_with_its_remedy(start: str, kind: str) -> 
         (warning,) = wrapping_warnings(side(p), side(q))
         assert warning.code == "wrapping_in_one_set" and f"strip={kind!r}" in warning.message and warning.severe
         assert f"{human} of 500 human and {model} of 500 model texts show " in warning.message
-        assert warning.numbers == {"kind": kind, "p_texts": human, "q_texts": model, "n_p": 500, "n_q": 500}
+        counts = {"p_texts": human, "q_texts": model, "n_p": 500, "n_q": 500, "share": 0.06}
+        assert warning.numbers == {"kind": kind} | counts
     assert not [*wrapping_warnings(side(PLAIN), side(some(start, 5)))]  # 1 %
     assert not [*wrapping_warnings(side(some(start, 5)), side(some(start, 30)))]  # both have it
     assert not [*wrapping_warnings(bare(None), side(some(start, 30)))]  # nothing is known of features
@@ -93,6 +108,48 @@ def test_blanks_of_one_set_are_said_when_they_are_many() -> None:
     (warning,) = wrapping_warnings(side(PLAIN), side(some(" ", 51)))
     assert warning.code == "blanks_in_one_set" and "strip='whitespace'" in warning.message and not warning.severe
     assert not [*wrapping_warnings(side(PLAIN), side(some("\n", 50)))]  # 10 %
+    blind = replace(side(PLAIN), unseen_formats=frozenset({"outer_blanks"}))
+    assert not [*wrapping_warnings(blind, side(some(" ", 51)))]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("side_with_more", [0, 1])
+def test_loops_of_one_set_are_called_so(share: float, side_with_more: int) -> None:
+    looping = [f"{text} and it was cold{' and then it was cold' * 9}" for text in PLAIN[: int(500 * share)]]
+    sides = [side(PLAIN), side([*looping, *PLAIN[len(looping) :]])]
+    (warning,) = wrapping_warnings(*(sides if side_with_more else sides[::-1]))
+    assert warning.code == "looping_texts" and f"{len(looping)} of 500 {('human', 'model')[side_with_more]}" in (
+        warning.message
+    )
+    assert warning.message.endswith(f"against the {('human', 'model')[side_with_more]} texts") and not warning.severe
+    assert not [*wrapping_warnings(sides[1], sides[1])]  # both have them
+    few = side([*looping[:15], *PLAIN[15:]])
+    assert not [*wrapping_warnings(side(PLAIN), few)]  # 3 %
+
+
+def test_wrongly_decoded_texts_of_one_set_are_named() -> None:
+    human = [f"{text}, at â‚¬{number}" if number < 6 else text for number, text in enumerate(PLAIN)]
+    (warning,) = wrapping_warnings(side(human), side(PLAIN))
+    assert warning.code == "garbled_texts" and "6 of 500 human and 0 of 500 model" in warning.message
+    assert "the file of the human texts" in warning.message
+    assert not [*wrapping_warnings(side(human), side(human))]
+    assert not [*wrapping_warnings(side([*human[:5], *PLAIN[5:]]), side(PLAIN))]  # 1 %
+
+
+def test_words_for_missing_values_are_named_from_the_first_on() -> None:
+    (warning,) = wrapping_warnings(side(PLAIN), side(["nan", *PLAIN[1:]]))
+    assert warning.code == "missing_values" and warning.message.startswith("1 of 500 model texts is only a word such")
+    (warning,) = wrapping_warnings(side([*["None"] * 9, *PLAIN[9:]]), side(PLAIN))
+    assert "9 of 500 human texts are only" in warning.message
+
+
+def test_prompts_of_one_set_are_named_with_their_remedy() -> None:
+    marks = side(PLAIN).marks
+    assert marks is not None
+    echoing = bare(replace(marks, wrapped={**marks.wrapped, "prompts": 400}))
+    (warning,) = wrapping_warnings(side(PLAIN), echoing)
+    assert warning.code == "echoed_prompts" and warning.severe and "strip='prompts'" in warning.message
+    assert not [*wrapping_warnings(echoing, echoing)]
 
 
 def test_openings_of_one_set_are_shown() -> None:

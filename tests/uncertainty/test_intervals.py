@@ -5,15 +5,22 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import statistics
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from mauve_metric import compute_mauve
 from mauve_metric.measures.frontier import curve_area, divergence_curve, exact_area, frontier_integral, mauve_floor
+from mauve_metric.options import MauveConfig
+from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty import intervals
-from mauve_metric.uncertainty.intervals import debiased_scores, estimate_scores, with_errors
+from mauve_metric.uncertainty.closeness import debiased_estimates
+from mauve_metric.uncertainty.intervals import Estimate, debiased_scores, estimate_scores, with_errors
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 
 Floats = NDArray[np.float64]
@@ -156,3 +163,67 @@ def test_level_reaches_the_interval() -> None:
     )
     assert narrow is not None and wide is not None
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+def _ends(counts: Sequence[int], others: Sequence[int], level: float) -> tuple[Estimate, Estimate]:
+    return estimate_scores(debiased_frontier(np.array(counts), np.array(others)), level=level)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99])
+def test_the_width_of_an_interval_is_that_of_its_level(level: float) -> None:
+    p, q = [60, 90, 70, 80, 100], [120, 40, 90, 60, 90]
+    mauve, integral = _ends(p, q, level)
+    z = norm.ppf(0.5 + level / 2)  # of scipy: 1.645 at 0.9 and 1.960 at 0.95
+    low, high = integral.ci
+    assert 0 < low < high < 1
+    assert (high - low) / 2 == pytest.approx(z * integral.stderr, rel=1e-12)
+    # MAUVE's ends are those of the frontier integral on its own scale: in between its local form is the same
+    spread = [intervals.local_form_inverse(end) for end in mauve.ci]
+    other = [intervals.local_form_inverse(end) for end in _ends(p, q, 0.6)[0].ci]
+    assert (spread[0] - spread[1]) / (other[0] - other[1]) == pytest.approx(z / norm.ppf(0.8), rel=1e-9)
+    assert sum(spread) == pytest.approx(sum(other), rel=1e-9)
+
+
+def test_the_headline_has_an_interval_of_95_percent() -> None:
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(size=(300, 4)), rng.normal(size=(300, 4)) + 0.5
+    usual, *named = (compute_mauve(p_features=p, q_features=q, num_runs=1, **more) for more in ({}, *_LEVELS.values()))
+    result = dict(zip(_LEVELS, named, strict=True))
+    assert usual.mauve_ci == result[0.95].mauve_ci and usual.closeness_ci == result[0.95].closeness_ci
+    assert usual.confidence_level == 0.95 and usual.frontier_integral_stderr is not None
+    for level, one in result.items():
+        assert (
+            one.frontier_integral_ci is not None and 0 < one.frontier_integral_ci[0] < one.frontier_integral_ci[1] < 1
+        )
+        half = (one.frontier_integral_ci[1] - one.frontier_integral_ci[0]) / 2
+        assert half == pytest.approx(norm.ppf(0.5 + level / 2) * usual.frontier_integral_stderr, rel=1e-9)
+
+
+_LEVELS: dict[float, dict[str, Any]] = {level: {"confidence_level": level} for level in (0.9, 0.95, 0.99)}
+
+
+def test_errors_over_clusterings_have_the_unbiased_variance() -> None:
+    runs = [
+        Histograms(np.array(p), np.array(q))
+        for p, q in (
+            ([60, 90, 70, 80], [120, 40, 90, 50]),
+            ([80, 70, 90, 60], [130, 60, 50, 60]),
+            ([100, 50, 80, 70], [70, 110, 60, 60]),
+        )
+    ]
+    found = debiased_estimates(runs, MauveConfig())
+    each = [estimate_scores(debiased_frontier(run.p_counts, run.q_counts)) for run in runs]
+    assert found.mauve is not None and found.frontier_integral is not None
+    for place, estimate in enumerate((found.mauve, found.frontier_integral)):
+        values = [of_run[place].value for of_run in each]
+        sampling = statistics.fmean(of_run[place].stderr ** 2 for of_run in each)
+        # by Python's statistics: the sum of squares over the number of clusterings less one
+        assert estimate.stderr**2 == pytest.approx(sampling + statistics.variance(values), rel=1e-9)
+        assert estimate.value == pytest.approx(statistics.fmean(values), rel=1e-12)
+
+
+def test_the_spread_of_a_result_is_that_of_its_clusterings() -> None:
+    rng = np.random.default_rng(1)
+    result = compute_mauve(p_features=rng.normal(size=(100, 4)), q_features=rng.normal(size=(90, 4)), num_runs=4)
+    assert len(result.mauve_runs) == 4 and len({*result.mauve_runs.tolist()}) > 1
+    assert result.mauve_std == pytest.approx(statistics.stdev(result.mauve_runs.tolist()), rel=1e-12)

@@ -15,12 +15,17 @@ from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.features.feature_set import FeatureSet, featurize
+from mauve_metric.features.feature_set import Dependence, FeatureSet, featurize
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts, count_groups
+from mauve_metric.texts.fingerprints import format_numbers
 from mauve_metric.uncertainty.score_warnings import (
+    GUIDE,
+    SEVERE,
+    WEIGHTS,
     ScoreWarning,
     bucket_warnings,
+    comparison_warnings,
     design_warnings,
     duplication_warnings,
     feature_warnings,
@@ -54,12 +59,31 @@ def side(
     return FeatureSet(np.zeros((n, 2)), lengths=lengths, text_hashes=texts, opening_hashes=opened, **facts)
 
 
+def unseen(share: float) -> FeatureSet:
+    """A set whose featurizer cannot see that share of the characters."""
+    return side(unseen=np.full(100, share))
+
+
+def written(text: str) -> FeatureSet:
+    """A set of one text, many times, by a featurizer without tokens."""
+    return FeatureSet(np.zeros((3, 2)), format_numbers=np.array([format_numbers(text)] * 3))
+
+
 def answers(number: int, **facts: Any) -> FeatureSet:
     """A set of which so many texts answer one prompt."""
     alone = side(**facts)
     opened = np.arange(100, dtype=np.uint64)
     opened[:number] = 0
     return replace(alone, opening_hashes=opened)
+
+
+def aligned(moved: int) -> FeatureSet:
+    """A set of aligned rows of which the first ones open like those of other rows."""
+    opened = np.arange(100, dtype=np.uint64)
+    opened[:moved] = np.roll(opened[:moved], 1)
+    return replace(
+        side(first=moved * 1000), opening_hashes=opened, groups=np.arange(100), dependence=Dependence("aligned")
+    )
 
 
 def prompts(number: int) -> GroupCounts | None:
@@ -111,7 +135,11 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         (lambda: score_warnings(0.504, 0.5, 0.96, 0.01), lambda: score_warnings(0.51, 0.5, 0.96, 0.01), ["0.5000"]),
     ],
     "above_ceiling": [
-        (lambda: score_warnings(0.981, FLOOR, 0.96, 0.01), lambda: score_warnings(0.98, FLOOR, 0.96, 0.01), ["0.960"])
+        (
+            lambda: score_warnings(0.981, FLOOR, 0.96, 0.01),
+            lambda: score_warnings(0.98, FLOOR, 0.96, 0.01),
+            ["as by chance"],
+        )
     ],
     "constant_features": [
         (lambda: feature_warnings(np.ones((3, 2)), np.ones((4, 2))), lambda: feature_warnings(*spread(1.0)), [])
@@ -134,6 +162,9 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: origin_warnings(side(), side(identity=MODEL, from_file=True)),
             ["human"],
         )
+    ],
+    "rows_not_aligned": [
+        (lambda: text_warnings(aligned(0), aligned(80)), lambda: text_warnings(aligned(0), aligned(49)), ["20.0 %"])
     ],
     "dropped_texts": [
         (lambda: text_warnings(side(dropped=3), OTHER), lambda: text_warnings(side(), OTHER), ["3 empty", "human"])
@@ -162,6 +193,19 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: text_warnings(side(), side(first=98)),
             lambda: text_warnings(side(), side(first=99)),
             ["2.0 %"],
+        )
+    ],
+    "prompts_as_answers": [
+        (lambda: text_warnings(side(), side(first=80)), lambda: text_warnings(side(), side(first=81)), ["20.0 %"])
+    ],
+    "unseen_characters": [
+        (lambda: text_warnings(OTHER, unseen(0.21)), lambda: text_warnings(OTHER, unseen(0.2)), ["21.0 %", "model"])
+    ],
+    "some_unseen_characters": [
+        (
+            lambda: text_warnings(unseen(0.06), OTHER),
+            lambda: [*text_warnings(unseen(0.05), OTHER), *text_warnings(unseen(0.3), OTHER)],
+            ["6.0 %", "human", "ngrams"],
         )
     ],
     "shared_prompts": [
@@ -196,7 +240,18 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: text_warnings(side(length=6), OTHER),
             lambda: [*text_warnings(side(length=7), OTHER), *text_warnings(OTHER, side(length=6))],
             ["6 tokens or fewer", "multiple choice"],
-        )
+        ),
+        (
+            lambda: text_warnings(written("yes or no"), written("It is so, and it was so before.")),
+            lambda: text_warnings(written("It is so, and it was so before."), written("yes")),
+            ["3 words or fewer"],
+        ),
+        # scripts without blanks between words
+        (
+            lambda: text_warnings(written("是的没有问题"), written("是")),
+            lambda: text_warnings(written("是的没有问题" * 10), written("是")),
+            ["1 words or fewer"],
+        ),
     ],
     "length_mismatch": [
         (
@@ -228,7 +283,33 @@ def test_speaks_above_the_threshold_only(
 
 def test_every_code_that_is_written_has_a_case() -> None:
     source = Path(score_warnings_file).read_text(encoding="utf-8").split("def comparison_warnings")[0]
-    assert set(re.findall(r'(?:ScoreWarning|warn)\(\s*"(\w+)"', source)) == set(CASES)
+    written = re.findall(r'warn\(\s*"(\w+)"', source) + re.findall(r'warn\("\w+" if .* else "(\w+)"', source)
+    assert set(written) == set(CASES)
+
+
+def test_a_weight_is_that_of_the_code_and_grows_with_the_share() -> None:
+    assert set(WEIGHTS) == set(GUIDE)
+    assert all(0 < weight <= 1 for weight in WEIGHTS.values())
+    assert min(WEIGHTS[code] for code in SEVERE) > WEIGHTS["not_literature_featurizer"]
+    (few,), (many,) = (text_warnings(OTHER, unseen(share)) for share in (0.06, 0.15))
+    assert 0 < few.weight < many.weight < WEIGHTS[many.code]
+    (undeclared,) = text_warnings(side(openings=50), side(first=1000, openings=50))
+    known = {"groups": np.arange(100), "dependence": Dependence("aligned")}
+    (declared,) = text_warnings(side(openings=50, **known), side(first=1000, openings=50, **known))
+    assert declared.weight < 0.2 < undeclared.weight
+
+
+def test_equal_models_hold_the_same_texts_only_if_they_do() -> None:
+    rows, model = np.ones((4, 2)), {"model": "minilm"}
+    one, two = (FeatureSet(rows, model, text_hashes=np.arange(4, dtype=np.uint64) + start) for start in (0, 9))
+    said = {
+        "a and b hold the same texts": (one, one),
+        "minilm gives a and b the same features, though their texts differ: take another featurizer": (one, two),
+        "a and b hold the same features": (FeatureSet(rows), FeatureSet(rows)),
+    }
+    for message, (a, b) in said.items():
+        (warning,) = comparison_warnings({"a": a, "b": b})
+        assert (warning.code, warning.message) == ("equal_models", message)
 
 
 def test_examples_point_at_the_copies() -> None:
@@ -269,7 +350,7 @@ def test_warnings_of_a_result_are_json(tmp_path: Path) -> None:
     assert {"few_texts", "unequal_sizes", "num_buckets_large", "features_without_identity"} <= {
         w["code"] for w in found
     }
-    assert all(set(warning) == {"code", "message", "numbers"} for warning in found)
+    assert all(set(warning) == {"code", "message", "numbers", "weight"} for warning in found)
     assert len(set(codes(result.warnings))) == len(result.warnings)
 
 

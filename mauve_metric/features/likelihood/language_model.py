@@ -32,7 +32,7 @@ _CHUNK_BYTES = {"cpu": 2**26, "cuda": 2**30}  # of the logits that are looked at
 _SAME_HEAD = 1e-5  # of the largest logit: the same product of the same numbers, but for the order of its sums
 _SAME_PREFIX = 1e-3  # likewise; half precision is coarser, and a model that looks ahead differs by far more
 _HALF = 10
-_SETTINGS: dict[str, tuple[str, Check]] = {  # the class in transformers, in the order in which `generate` applies them
+SAMPLER_SETTINGS: dict[str, tuple[str, Check]] = {  # the class in transformers; in the order of `generate`
     "temperature": ("TemperatureLogitsWarper", number_check(0, 1e6)),
     "top_k": ("TopKLogitsWarper", check_count),
     "top_p": ("TopPLogitsWarper", number_check(0, 1)),
@@ -221,13 +221,12 @@ def check_decoder(decoder: Decoder) -> Decoder:
         TypeError, ValueError: an unknown setting, or one out of range.
     """
     for name in decoder:
-        if name not in _SETTINGS:
-            raise ValueError(
-                f"a decoder has the settings {', '.join(_SETTINGS)}, got {name!r}{did_you_mean(name, _SETTINGS)}"
-            )
-    found = {name: _SETTINGS[name][1](name, value) for name, value in decoder.items()}
+        if name not in SAMPLER_SETTINGS:
+            near = did_you_mean(name, SAMPLER_SETTINGS)
+            raise ValueError(f"a decoder has the settings {', '.join(SAMPLER_SETTINGS)}, got {name!r}{near}")
+    found = {name: SAMPLER_SETTINGS[name][1](name, value) for name, value in decoder.items()}
     no_change = [name for name in ("temperature", "top_p", "typical_p") if found.get(name) == 1]
-    return cast("Decoder", {name: found[name] for name in _SETTINGS if name in found and name not in no_change})
+    return cast("Decoder", {name: found[name] for name in SAMPLER_SETTINGS if name in found and name not in no_change})
 
 
 def describe_decoder(decoder: Decoder) -> str:
@@ -242,5 +241,5 @@ def describe_decoder(decoder: Decoder) -> str:
 def decoded_logits(decoder: Decoder) -> Callable[[torch.Tensor], torch.Tensor]:
     """Function from logits (m, V) to those of the decoder's distribution, -inf for a token that it never takes."""
     transformers = import_transformers()
-    warpers = [getattr(transformers, _SETTINGS[name][0])(value) for name, value in decoder.items()]
+    warpers = [getattr(transformers, SAMPLER_SETTINGS[name][0])(value) for name, value in decoder.items()]
     return partial(transformers.LogitsProcessorList(warpers), None)

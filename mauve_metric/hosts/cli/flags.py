@@ -16,6 +16,13 @@ from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_endin
 from mauve_metric.texts.files import FEATURE_FILES, READERS
 
 Value = TypeVar("Value")
+# Metavars of arguments that name no file to read. Every other text is taken for the name of one, so that no output
+# replaces it: a new argument is safe by default.
+_WORDS = (
+    *("NAME", "NAMES", "FIELD", "COLUMN", "CODE", "GROUPS", "FACTORS", "DEVICE", "ADDRESS", "TEXT", "[MODEL:]DECODER"),
+    *("N", "NUMBER"),  # some of which may also be "auto"
+    "FOLDER",  # that the package fills for itself
+)
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -23,6 +30,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, everything: bool = False, **options: Any) -> None:
         self.everything = everything
+        self._outputs: list[str] = []
         super().__init__(**options, formatter_class=argparse.RawDescriptionHelpFormatter)
         self.usage = "%(prog)s [options]"
         self.add_argument("--help-all", action="help", help="show every option and exit")
@@ -34,6 +42,29 @@ class CommandParser(argparse.ArgumentParser):
             form = {None: "{0}", "?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}[action.nargs]  # type: ignore[index]
             self.usage = f"{self.usage} {form.format(action.metavar)}"
         return action
+
+    def add_output(self, *names: str, group: argparse._ArgumentGroup | None = None, **options: Any) -> argparse.Action:
+        """Add an argument for a file, or a folder (metavar DIR), to write."""
+        action = (self if group is None else group).add_argument(*names, **options)
+        self._outputs.append(action.dest)
+        return action
+
+    def inputs_of(self, options: argparse.Namespace) -> list[str]:
+        """Every text on the command line that may name a file or folder to read; of `NAME=FILE` as well."""
+        read = [action.dest for action in self._actions if self._is_read(action)]
+        values = [value for dest in dict.fromkeys(read) for value in _listed(getattr(options, dest, None))]
+        return [value for value in values if isinstance(value, str)]
+
+    def outputs_of(self, options: argparse.Namespace) -> list[str]:
+        """The files to write; what is written in a folder (metavar DIR) only its command knows."""
+        files = [action.dest for action in self._actions if action.metavar == "FILE" and action.dest in self._outputs]
+        return [path for dest in files if (path := getattr(options, dest)) is not None]
+
+    def _is_read(self, action: argparse.Action) -> bool:
+        """Return whether an argument's value may name a file or folder to read."""
+        metavar = str(action.metavar)
+        is_word = action.nargs == 0 or action.choices is not None or metavar.startswith("{")
+        return not is_word and metavar not in _WORDS and action.dest not in self._outputs
 
     def rare(self, help: str) -> str:
         """The help of a rarely used option, or `SUPPRESS`."""
@@ -92,9 +123,9 @@ class CommandParser(argparse.ArgumentParser):
         group.add_argument("--signature", action="store_true", help=text)
         figure = argument_type(lambda path: check_ending("figure", path, FIGURE_FILES))
         text = f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
-        group.add_argument("--plot", metavar="FILE", type=figure, help=text)
+        self.add_output("--plot", group=group, metavar="FILE", type=figure, help=text)
         report = argument_type(lambda path: check_ending("report", path, REPORT_FILES))
-        group.add_argument("--report", metavar="FILE", type=report, help="also write an HTML page to FILE")
+        self.add_output("--report", group=group, metavar="FILE", type=report, help="also write an HTML page to FILE")
 
     def add_number(
         self, flag: str, default: float, text: str, metavar: str | None = None, type: Callable[[str], float] = float
@@ -181,6 +212,11 @@ class CommandParser(argparse.ArgumentParser):
         alone = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, needs no MODEL"
         self.add_human()
         self.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {alone}")
+
+
+def _listed(value: object) -> list[object]:
+    """The values of an argument that may have several."""
+    return value if isinstance(value, list) else [value]
 
 
 def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:

@@ -30,23 +30,6 @@ GATE_FAILED = 3  # exit status
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
-_READ = (  # arguments that name files or folders to read
-    "human",
-    "model",
-    "models",
-    "texts",
-    "training",
-    "baseline",
-    "against",
-    "corpus",
-    "prompts",
-    "featurizers",
-    "featurize_model_name",
-    "language_model",
-    "tokenizer",
-)
-
-
 def check_output_files(options: argparse.Namespace) -> None:
     """Refuse files that cannot be written, or that would replace an input or each other, before anything is computed.
 
@@ -59,20 +42,17 @@ def check_output_files(options: argparse.Namespace) -> None:
     """
     if os.environ.get("RANK", "0") != "0":
         return
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    outputs = [given[name] for name in ("plot", "report", "output") if name in given] + options.more_outputs(options)
-    if "checkpoint" in given:
+    outputs: list[str | Path] = [*options.parser.outputs_of(options), *options.more_outputs(options)]
+    if getattr(options, "checkpoint", None) is not None:
         from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 
         folder = Path(options.checkpoint).expanduser()
         outputs += [folder / CHECKPOINT_FILE] if folder.is_dir() else []
     for path in outputs:
         check_can_be_written(path)
-    read = [given[name] for name in _READ if name in given]
-    listed = [item for value in read for item in (value if isinstance(value, list) else [value])]
-    inputs = [path for item in listed if isinstance(item, str) and (path := named_file(item)[1]) not in ("", "-")]
+    inputs = [path for text in options.parser.inputs_of(options) if (path := named_file(text)[1]) not in ("", "-")]
     check_outputs(outputs, [*inputs, *(f"{path}.json" for path in inputs if path.lower().endswith(".npy"))])
-    if "plot" in given or "report" in given:
+    if any(getattr(options, name, None) is not None for name in ("plot", "report")):
         import_altair()
 
 
@@ -308,7 +288,7 @@ def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespac
     unknown = [code for code in options.codes if code not in known]
     if unknown:
         near = did_you_mean(unknown[0], known)
-        options.error(f"there is no code {unknown[0]!r}{near}; without CODE the command shows all")
+        options.parser.error(f"there is no code {unknown[0]!r}{near}; without CODE the command shows all")
     asked = {code: known[code] for code in options.codes or known}
     if options.json:
         named = {code: {"cause": cause, "cure": cure} for code, (cause, cure) in asked.items()}

@@ -29,7 +29,7 @@ from mauve_metric.version import __version__
 
 _IN_THE_ORDER_OF_THE_HELP = (
     *("score", "compare", "describe", "robustness", "baseline", "stress-test", "explain", "reproduce", "demo"),
-    *("featurize", "lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries"),
+    *("featurize", "generate", "lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries"),
     *("cache", "warnings", "errors"),
 )
 COMMANDS = {
@@ -87,7 +87,7 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
         own.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
         own.add_argument("--quiet", "-q", action="store_true", help="no progress bar, errors only")
         own.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
-        own.set_defaults(error=own.error, more_outputs=getattr(command, "more_outputs", lambda options: []))
+        own.set_defaults(parser=own, more_outputs=getattr(command, "more_outputs", lambda options: []))
     return whole
 
 
@@ -109,14 +109,14 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         elif not unknown[0].startswith("-"):
             one = hasattr(options, "model")
             near = " (`mauve-metric compare` takes several models)" if one else " (the command takes no more files)"
-        options.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     path = named_file(options.human)[1] if alone else "-"
     if path != "-" and not os.path.isdir(path) and Path(path).suffix.lower() not in set(READERS) - {".txt"}:
-        options.error(f"{options.human}: expected MODEL after HUMAN, or a file that holds both")
+        options.parser.error(f"{options.human}: expected MODEL after HUMAN, or a file that holds both")
     command = COMMANDS[options.command]
     if hasattr(command, "usage_error") and (wrong := command.usage_error(options)) is not None:
-        options.error(wrong)
+        options.parser.error(wrong)
     return options
 
 

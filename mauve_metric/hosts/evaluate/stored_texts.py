@@ -9,8 +9,15 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-import datasets
-import evaluate
+from mauve_metric.runtime.errors import NoPackage
+
+try:
+    import datasets
+    import evaluate
+except ImportError as error:
+    raise NoPackage(
+        "the metric for evaluate needs evaluate and datasets: pip install 'mauve_metric[evaluate]'"
+    ) from error
 
 from mauve_metric.arrays import TextData
 from mauve_metric.hosts.evaluate.metric_card import describe_statistics

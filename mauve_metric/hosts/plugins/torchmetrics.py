@@ -29,8 +29,7 @@ from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
-from mauve_metric.texts.fingerprints import FORMATS, Marks
-from mauve_metric.texts.wrapping import WRAPPING
+from mauve_metric.texts.fingerprints import FORMATS, MARKS, Marks
 
 Tensor = torch.Tensor
 
@@ -98,7 +97,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         for side in _SIDES.values():
             self.add_state(f"{side}_features", [], dist_reduce_fx=None)
             self.add_state(f"{side}_facts", [], dist_reduce_fx=None)
-            self.add_state(f"{side}_counts", torch.zeros(3 + len(WRAPPING), dtype=torch.int64), dist_reduce_fx="sum")
+            self.add_state(f"{side}_counts", torch.zeros(3 + len(MARKS), dtype=torch.int64), dist_reduce_fx="sum")
 
     def update(self, texts: object, real: bool) -> None:
         """Add to the human side (`real=True`) or the model's.
@@ -121,7 +120,7 @@ class MauveScore(Metric):  # type: ignore[misc]
             tensor = torch.tensor(rows, device=self.device)  # a copy: the caller may use its array again
             getattr(self, f"{name}_{state}").append(tensor if tensor.dtype in _KINDS else tensor.float())
         marks = given.marks or Marks({}, None, 0)
-        counts = [given.truncated, given.dropped, marks.texts, *(marks.wrapped.get(kind, 0) for kind in WRAPPING)]
+        counts = [given.truncated, given.dropped, marks.texts, *(marks.wrapped.get(kind, 0) for kind in MARKS)]
         before_counts = getattr(self, f"{name}_counts")  # of texts that were cut, dropped, examined, and wrapped
         setattr(self, f"{name}_counts", before_counts + torch.tensor(counts, device=self.device))
 
@@ -164,7 +163,7 @@ class MauveScore(Metric):  # type: ignore[misc]
             raise ValueError(f"MauveScore has no {_NAMES[name]}: call update(texts, real={name == 'real'}) first")
         facts = np.concatenate([as_array(rows) for rows in getattr(self, f"{name}_facts")])
         truncated, dropped, marked, *wrapped = getattr(self, f"{name}_counts").tolist()
-        marks = Marks(dict(zip(WRAPPING, wrapped, strict=True)), None, marked) if marked == len(facts) else None
+        marks = Marks(dict(zip(MARKS, wrapped, strict=True)), None, marked) if marked == len(facts) else None
         other = self._identities.get(_SIDES[name == "fake"])  # this process may have only those texts
         identity = self._identities.get(name, other)
         side = FeatureSet(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)

@@ -19,11 +19,12 @@ from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.server.endpoints import Endpoints, Schema, add_descriptions
 from mauve_metric.hosts.space.server.guards import BodyLimit, ErrorAnswers, keep_texts_out
 from mauve_metric.hosts.space.session.examples import SECOND, example_files
-from mauve_metric.hosts.space.session.run import ONE_RUN
+from mauve_metric.hosts.space.session.run import ONE_RUN, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR
 from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.markup import in_controls
 from mauve_metric.hosts.space.view.settings import PLAY, SETTINGS, play_ranges
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK, MEASURES, OF_MODEL, RESULT
 from mauve_metric.results.charts.figure import DARK
@@ -93,11 +94,12 @@ class Wiring:
         """
 
         def answer(values: tuple[Any, ...], request: gr.Request, *progress: gr.Progress) -> Any:
-            session, left = self.handlers.sessions.get(request.session_hash), iter(values)
-            if of_result:
-                self.handlers.take_up(next(left), session)
-            given = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
-            return self._by_part(function(*given, session, *progress))
+            with show_errors(in_controls):
+                session, left = self.handlers.sessions.get(request.session_hash), iter(values)
+                if of_result:
+                    self.handlers.take_up(next(left), session)
+                given = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
+                return self._by_part(function(*given, session, *progress))
 
         def quick(request: gr.Request, *values: Any) -> Any:
             return answer(values, request)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
@@ -25,6 +25,7 @@ from mauve_metric.generation.writing_options import TrainingKeywords, WritingOpt
 from mauve_metric.options import Featurizer, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool, check_count, shown
+from mauve_metric.runtime.outputs import check_replaceable
 
 if TYPE_CHECKING:
     import torch
@@ -83,6 +84,8 @@ class MauveCallback(TrainerCallback):
         tokenizer: of the model; None: the Trainer's `processing_class`.
         trainer: the Trainer, so that reporters see the values. Give it and call `trainer.add_callback` with this.
         table_rows: texts in the reporters' tables.
+        save_texts: a folder in which each evaluation leaves its texts, `eval-step-000320.jsonl`, as `mauve-metric
+            generate` writes them.
         featurizers: several, as in `compute_mauve`; the references must be texts then. One after the first that fails
             is named in a warning, whatever `on_error` says, and its scores are NaN.
         **options: the others are those of `compute_mauve`; `featurize_model_name` may be "self".
@@ -110,6 +113,7 @@ class MauveCallback(TrainerCallback):
         tokenizer: PreTrainedTokenizerBase | None = None,
         trainer: Trainer | None = None,
         table_rows: int = 8,
+        save_texts: str | Path | None = None,
         featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
         **options: Unpack[TrainingKeywords],
     ) -> None:
@@ -118,6 +122,8 @@ class MauveCallback(TrainerCallback):
         check_option_names(options, MauveCallback.__init__)
         if "distributed" in options:
             raise TypeError("distributed is not an option of the callback: it finds the other processes by itself")
+        if options.get("cut_references", "auto") == "auto":
+            options["cut_references"] = True
         self.evaluator = ModelEvaluator(
             prompts,
             references,
@@ -129,6 +135,9 @@ class MauveCallback(TrainerCallback):
         self.every, self.table_rows = check_count("every", every), check_count("table_rows", table_rows, low=0)
         self.embed_at_start = check_bool("embed_at_start", embed_at_start)
         self.tokenizer, self.trainer = tokenizer, trainer
+        self.save_texts = None if save_texts is None else Path(save_texts)
+        if self.save_texts is not None:
+            self.save_texts.mkdir(parents=True, exist_ok=True)
         self.history: list[Evaluated] = []
         self._verbose = options.get("verbose")
         self._done: tuple[str, float, dict[str, float]] | None = None  # prefix, runtime and values of the last row
@@ -211,12 +220,17 @@ class MauveCallback(TrainerCallback):
         evaluation = self._fresh
         if evaluation is None:
             verbose = not moment.args.disable_tqdm if self._verbose is None else self._verbose
-            evaluation = self.evaluator.evaluate(*self._model_and_tokenizer(moment), verbose=verbose)
+            path = None
+            if self.save_texts is not None:
+                path = self.save_texts / f"{prefix}-step-{moment.state.global_step:06}.jsonl"
+                check_replaceable(path, b'{"prompt": ')
+            written_by = self._model_and_tokenizer(moment)
+            evaluation = self.evaluator.evaluate(*written_by, verbose=verbose, save_texts=path)
         # inside the training loop the other evaluation sets follow at once, and the texts would be the same
         self._fresh = evaluation if moment.control.should_evaluate or self._fresh is not None else None
         if self.history:  # else a long training would keep all its texts
             earlier = self.history[-1]
-            self.history[-1] = earlier._replace(evaluation=replace(earlier.evaluation, texts=()))
+            self.history[-1] = earlier._replace(evaluation=earlier.evaluation.without_texts())
         self.history.append(Evaluated(moment.state.global_step, prefix, evaluation))
         return {f"{prefix}_{name}": value for name, value in values_of(evaluation, self.evaluator.others).items()}
 

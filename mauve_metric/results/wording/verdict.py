@@ -259,17 +259,15 @@ def auc_words(result: MauveResult) -> str:
 
 def strongest_format(result: MauveResult) -> str:
     """The part of the format that separates two sets best, a key of `FORMATS`, where format alone does; else empty."""
-    if not any(warning.code == "format_differs" for warning in result.warnings) or not result.format_aucs:
-        return ""
-    return max(result.format_aucs, key=result.format_aucs.__getitem__)
+    layout = (warning.numbers["layout"][0] for warning in result.warnings if warning.code == "format_differs")
+    return next(layout, "")
 
 
 def format_sentence(result: MauveResult) -> str:
     """Sentence for sets that format alone separates, with its strongest part; else empty."""
     if not (name := strongest_format(result)) or not result.format_aucs:
         return ""
-    said = f"the AUC of {FORMATS[name].what} alone is {digits(result.format_aucs[name], '.2f')}"
-    return f"Mind the format first: {said} (cure: {FORMATS[name].cure})."
+    return f"Mind the format first: the AUC of {FORMATS[name].what} alone is {digits(result.format_aucs[name], '.2f')}."
 
 
 def learned_sentence(result: MauveResult) -> str:
@@ -284,7 +282,7 @@ def learned_sentence(result: MauveResult) -> str:
     interval = in_brackets(result.mauve_classifier_ci)
     said = [f"By style (what a classifier finds): {score}{interval}; {auc_words(result)}."]
     if result.normalised is not None:
-        same = "With white space collapsed and capitals in lower case, that score is"
+        same = "Without the layout that differs, that score is"
         said.append(f"{same} {_score_words(result.normalised)}.")
     elif result.normalised_missing:
         said.append(f"That score without format is not known: {result.normalised_missing}.")

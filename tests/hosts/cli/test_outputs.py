@@ -1,7 +1,11 @@
-"""No command changes what it reads: every input has the bytes of before, whatever the outputs are called."""
+"""No command changes what it reads: every input has the bytes of before, whatever the outputs are called.
+
+The arguments that are read and written are taken from the parsers, so that a new one is tried as well.
+"""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -14,7 +18,8 @@ import pytest
 from samples import texts_of, write_jsonl
 
 from mauve_metric import FeatureSet
-from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.cli.flags import CommandParser
+from mauve_metric.hosts.cli.main import main, parser
 
 TEXTS = {"human": texts_of(40, seed=0), "model": texts_of(40, seed=1, longest=20)}
 
@@ -94,6 +99,8 @@ REFUSED = [
     "deduplicate human_texts -o human_texts/new.txt",
     "lm-eval-task x_documents.jsonl -o . --name x --prompt-words 2",
     "lm-eval-task human.jsonl -o . --name x --prompt-words 2",
+    "preferences preferences.csv --with human.json --plot human.json",
+    "preferences preferences.csv --with human_texts --report human_texts/report.html",
 ]
 
 
@@ -107,6 +114,99 @@ def test_an_output_that_would_change_an_input_is_refused(
     assert "is to be written" in error or "would replace" in error
     made = set(hashes(inputs)) - set(before)
     assert not {name for name in made if not name.startswith("features")}
+
+
+def _parsers() -> dict[str, CommandParser]:
+    """The parser of each command."""
+    (commands,) = (action for action in parser(True)._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(commands.choices)
+
+
+def _takes_text(action: argparse.Action) -> bool:
+    """Return whether an argument passes on any text that it is given."""
+    if action.nargs == 0 or action.choices is not None:
+        return False
+    try:
+        return action.type is None or isinstance(action.type("a.html"), str)  # type: ignore[operator]
+    except (argparse.ArgumentTypeError, ValueError, TypeError):
+        return False
+
+
+PARSERS = _parsers()
+OUTPUTS = {"plot": "json", "report": "html", "output": "jsonl"}  # the ending of a file that the argument takes
+WORDS = {  # arguments with a free text that name no file
+    *("by", "codes", "answers", "decoder", "device", "score_device", "featurize_device_type", "filter", "name"),
+    *("measures", "perturbations", "prediction_field", "prompt_field", "reference_field", "text_field", "ray"),
+    *("strip", "text_prefix", "cache", "checkpoint", "vary"),
+}
+READ = {
+    *("human", "model", "models", "texts", "training", "baseline", "against", "corpus", "prompts", "featurizers"),
+    *("featurize_model_name", "language_model", "tokenizer", "measures", "preferences", "guesses", "signature"),
+}
+
+
+def test_every_argument_with_a_free_text_is_a_file_or_a_word() -> None:
+    read = {(name, action.dest) for name, own in PARSERS.items() for action in own._actions if own._is_read(action)}
+    free = {(name, item.dest) for name, own in PARSERS.items() for item in own._actions if _takes_text(item)}
+    written = {(name, dest) for name, own in PARSERS.items() for dest in own._outputs}
+    assert {dest for _, dest in read & free} == READ, "is the new argument the name of a file? Its metavar says so"
+    assert {dest for _, dest in written} == {*OUTPUTS, "folder"}
+    words = {dest for _, dest in free - read - written}
+    assert words <= WORDS | {"human"}, "a new word? One that names a file must not have such a metavar"
+    assert [name for name, dest in free - read if dest == "human"] == ["preferences"]  # where it is a model's name
+
+
+def _pairs() -> list[tuple[str, str, str]]:
+    """Each command with each argument that it reads and each that it writes."""
+    return [
+        (name, action.dest, output)
+        for name, own in PARSERS.items()
+        for action in own._actions
+        if own._is_read(action) and _takes_text(action)
+        for output in own._outputs
+        if output in OUTPUTS
+    ]
+
+
+def _words_for(action: argparse.Action, value: str) -> list[str]:
+    """An argument with a value, as on the command line."""
+    return [action.option_strings[0], value] if action.option_strings else [value]
+
+
+@pytest.mark.parametrize("spelling", ["plain", "link", "hard link", "other spelling", "in a folder", "NAME=FILE"])
+@pytest.mark.parametrize(("command", "read", "output"), _pairs())
+def test_no_argument_that_is_read_is_overwritten(
+    inputs: Path, capsys: pytest.CaptureFixture[str], command: str, read: str, output: str, spelling: str
+) -> None:
+    own, ending = PARSERS[command], OUTPUTS[output]
+    ending = "npz" if (command, output) == ("featurize", "output") else ending
+    source = inputs / f"source.{ending}"
+    source.write_text("to be kept")
+    target, value = f"source.{ending}", str(source)
+    if spelling in ("link", "hard link"):
+        target = f"target.{ending}"
+        (inputs / target).symlink_to(source) if spelling == "link" else (inputs / target).hardlink_to(source)
+    elif spelling == "other spelling":
+        target = f"./human_texts/../source.{ending}"
+    elif spelling == "in a folder":
+        (inputs / "folder").mkdir()
+        (inputs / "folder" / "linked.txt").symlink_to(source)
+        value = "folder"
+    elif spelling == "NAME=FILE":
+        if read not in ("models", "human", "training", "featurizers"):
+            return
+        value = f"a={source}"
+    words = [command]
+    for action in own._actions:
+        if action.dest == output:
+            words += _words_for(action, target)
+        elif action.dest == read:
+            words += _words_for(action, value)
+        elif not action.option_strings and action.choices is None:
+            words.append("human.jsonl")
+    assert main(words) == 1
+    assert "would replace" in capsys.readouterr().err
+    assert source.read_text() == "to be kept"
 
 
 WRITTEN = {

@@ -218,13 +218,25 @@ def test_a_task_includes_the_packaged_file_and_a_wrong_one_is_reported(tmp_path:
         "output_type: generate_until\nmetric_list:\n  - metric: !function mauve_metric.hosts.plugins.lm_eval.mauve\n"
         "    aggregation: !function mauve_metric.hosts.plugins.lm_eval.mauve\n    higher_is_better: true\n"
     )
-    (folder / "wrong.yaml").write_text(wrong.replace("task: given", "task: wrong"), encoding="utf-8")
+    (folder / "wrong.yaml").write_text(wrong.replace('task: "given"', 'task: "wrong"'), encoding="utf-8")
     with pytest.raises(ValueError, match="cannot score one document by itself"):
         evaluated(folder, "wrong")
     from lm_eval.tasks._yaml_loader import load_yaml
 
-    own = head.replace("task: given", "task: own") + f"include: {host.INCLUDE}\n"
+    own = head.replace('task: "given"', 'task: "own"') + f"include: {host.INCLUDE}\n"
     (folder / "own.yaml").write_text(own, encoding="utf-8")
     loaded = load_yaml(folder / "own.yaml")
     assert loaded["process_results"] is host.process_results
     assert [entry["aggregation"] for entry in loaded["metric_list"]] == [getattr(host, name) for name in SCORES]
+
+
+@pytest.mark.parametrize("name", ["null", "true", "No", "y", "on", "_", "nan", "Null", "e5", "my-story"])
+def test_a_name_that_yaml_has_a_meaning_for_stays_a_name(tmp_path: Path, name: str) -> None:
+    import yaml
+
+    write_task(texts_of(4, shortest=8), tmp_path, name, prompt_words=4, new_tokens=4)
+    events = yaml.parse((tmp_path / f"{name}.yaml").read_text("utf-8"))
+    scalars = [(event.value, event.implicit) for event in events if isinstance(event, yaml.ScalarEvent)]
+    assert scalars[1] == (name, (False, True))  # in quotes: text, whatever it looks like
+    lines = (tmp_path / f"{name}.yaml").read_text("utf-8").splitlines()
+    assert yaml.safe_load(next(line for line in lines if line.startswith("task:"))) == {"task": name}

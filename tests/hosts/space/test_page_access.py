@@ -266,3 +266,31 @@ def test_the_keys_are_enough_from_the_texts_to_the_files(page: Any) -> None:
         page.keyboard.press("Enter")
     wanted = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, mauve_scaling_factor=4.5)
     assert json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["mauve"] == wanted.mauve
+
+
+TABBED = "() => { document.activeElement.dataset.tabbed = 1; return document.activeElement === document.body; }"
+LEFT_OUT = """() => [...document.querySelectorAll('input, textarea, button, select, summary, a[href]')]
+    .filter(it => it.checkVisibility({visibilityProperty: true, opacityProperty: true}) && !it.disabled
+        && it.tabIndex >= 0 && it.type != 'radio' && !it.dataset.tabbed && it.getBoundingClientRect().width > 0)
+    .map(it => it.outerHTML.slice(0, 160))"""
+
+
+def test_the_tab_key_passes_every_control_without_an_error(page: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    paste(page, "human", HUMAN)
+    paste(page, "model", MODEL)
+    compare(page)
+    experts(page)
+    open_panels(page)
+    page.click("#every_measure > button")
+    page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+    page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
+    for key in ("Tab", "Shift+Tab"):
+        for _ in range(2):  # to the end of the page, and then over all of it
+            page.evaluate("document.querySelectorAll('[data-tabbed]').forEach(it => delete it.dataset.tabbed)")
+            assert any(page.keyboard.press(key) or page.evaluate(TABBED) for _ in range(600)), "the focus stays"
+        assert page.evaluate(LEFT_OUT) == []
+    page.wait_for_function("!document.querySelector('.pending, .generating')")
+    assert page.locator(".toast-body").count() == 0
+    assert page.locator("#status .error, #play_note .error, #model_problem .error").count() == 0
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err and "Error" not in said.out + said.err

@@ -129,10 +129,36 @@ def test_every_value_is_in_history_and_return(tiny_gpt2: str, tokenizer: Any, tm
     json.dumps(trainer.state.log_history)
     direct = evaluate_model(
         trainer.model, tokenizer, None, HUMAN, max_new_tokens=8, num_samples=16, num_runs=1,
-        featurize_model_name=features,
+        featurize_model_name=features, cut_references=True,
     )  # fmt: skip
     assert direct.mauve == metrics["eval_mauve"]
     assert callback.result is not None and callback.result.signature == direct.signature
+
+
+def test_each_evaluation_leaves_its_texts(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
+    """Of all but the last, the history has the numbers alone."""
+    callback = mauve_callback(save_texts=tmp_path / "texts", prompts=["The ships", "She"])
+    make_trainer(tiny_gpt2, tokenizer, tmp_path, [callback]).train()
+    files = sorted((tmp_path / "texts").iterdir())
+    assert [path.name for path in files] == [f"eval-step-00000{step}.jsonl" for step in (2, 4, 6)]
+    rows = [json.loads(line) for line in files[-1].read_text(encoding="utf-8").splitlines()]
+    assert callback.result is not None
+    assert [(row["prompt"], row["text"]) for row in rows] == [(it.prompt, it.text) for it in callback.result.texts]
+    assert len(rows) == 16 and all(row["text"].startswith(row["prompt"]) for row in rows)
+    earlier = callback.history[0].evaluation
+    assert earlier.texts == () and earlier.result is not None and earlier.result.texts == ()
+    files[0].write_text("notes of my own\n", encoding="utf-8")
+    with pytest.raises(FileExistsError, match="is a file of something else"):
+        make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(save_texts=tmp_path / "texts")]).train()
+
+
+def test_references_are_cut_unless_told_otherwise(
+    tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for options, times in (({}, 1), ({"cut_references": False}, 0)):
+        caplog.clear()
+        make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(**options)]).train()
+        assert caplog.text.count("texts are cut to the length that is generated") == times
 
 
 @pytest.mark.parametrize("first", ["early", "mauve"])

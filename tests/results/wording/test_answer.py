@@ -55,7 +55,7 @@ def test_the_answer_is_what_was_found_and_without_a_verdict_the_reason(apart: Ma
     assert answer(close) == "These features cannot tell this model's texts from people's."
     wide = replace(close, mauve_ci=(0.3, 1.0))
     assert re.match(r"These features cannot reliably tell .*: 120 texts are too few", answer(wide))
-    assert answer(warned(close, "above_ceiling")).startswith("No verdict: the score is above")
+    assert answer(warned(close, "constant_features")).startswith("No verdict: all features")
     assert answer(score(4.0, n=12)).startswith("Cannot tell reliably: 12 texts a set are too few")
     few = {"n_p": 99}
     assert answer(replace(apart, **few)).startswith(
@@ -63,7 +63,7 @@ def test_the_answer_is_what_was_found_and_without_a_verdict_the_reason(apart: Ma
     )
     assert answer(replace(apart, **few)).endswith("So far the two sets look different.")
     assert answer(replace(close, **few)).endswith("give at least 100.")
-    assert "Besides, the score is above" in answer(replace(warned(close, "above_ceiling"), **few))
+    assert "Besides, all features" in answer(replace(warned(close, "constant_features"), **few))
     doubtful = replace(apart, **few), replace(apart, mauve_ci=None), warned(apart, "shared_prompts")
     assert reliable(apart) and not any(map(reliable, doubtful))
     shared = answer(warned(apart, "shared_prompts"))
@@ -79,9 +79,9 @@ def test_featurizers_that_disagree_are_the_headline(apart: MauveResult, close: M
         "this model, seen by minilm (what texts are about)",
         "this model, seen by ngrams (grammar, spelling and layout)",
     ]
-    lifted = warned(close, "above_ceiling")
+    lifted = warned(close, "constant_features")
     none = answer(replace(close, by_featurizer={"minilm": lifted, "ngrams": apart}))
-    assert "minilm there is no verdict, since the score is above" in none
+    assert "minilm there is no verdict, since all features" in none
     alike = replace(apart, by_featurizer={"minilm": apart, "ngrams": apart})
     assert answer(alike) == answer(apart) and reasons_why(both) == reasons_why(alike) == ""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, show_result_of, sides_of_models, tell
@@ -21,7 +23,8 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_by("recall and scores of the texts")
     parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
     gate = parser.add_argument_group("gate (for automatic jobs)")
-    gate.add_argument("--baseline", metavar="FILE", help="compare each model with what compare --json printed earlier")
+    text = "compare each model with what compare --json printed earlier; its debiased scores are only read"
+    gate.add_argument("--baseline", metavar="FILE", help=text)
     text = "exit status 3 for a model significantly worse than in --baseline"
     gate.add_argument("--fail-if-worse", action="store_true", help=text)
 
@@ -34,13 +37,29 @@ def usage_error(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace) -> int:
     """Compare the models, show the result and write its files; the exit status, 3 for a model worse than before."""
     from mauve_metric.api.compare import compare
-    from mauve_metric.results.comparison import changes, read_scores
+    from mauve_metric.results.comparison import changes, check_before, read_scores
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
-    result = show_result_of(compare, options, keywords_of(compare, options) | sides_of_models(options) | shown)
-    found = changes(result, before) if before else {}
+    given, sides = keywords_of(compare, options), sides_of_models(options)
+    if options.baseline is not None:
+        check_before(before, sides["models"], given, sides.get("p"))
+        for name in [name for name in sides["models"] if name in before]:
+            _check_stored(name, before[name])
+    result = show_result_of(compare, options, given | sides | shown)
+    found = changes(result, before) if options.baseline is not None else {}
     for change in found.values():
         tell(change.sentence)
     worse = [f"{name} is worse than before" for name, change in found.items() if change.is_worse]
     return failed_gate(worse if options.fail_if_worse else [])
+
+
+def _check_stored(name: str, values: Mapping[str, Any]) -> None:
+    """Refuse an earlier result whose numbers contradict each other; `ValueError` names its model."""
+    from mauve_metric.api.stored_results import check_stored
+
+    try:
+        check_stored(values)
+    except (KeyError, TypeError, OverflowError, ValueError) as error:
+        said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"the earlier result of {name} is none that compare --json printed ({said})") from error

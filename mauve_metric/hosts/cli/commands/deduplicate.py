@@ -23,7 +23,7 @@ def add_arguments(parser: CommandParser) -> None:
     text = "cut passages of N tokens and more that occur before in place of whole texts (50: Lee et al. 2022)"
     parser.add_argument("--substrings", metavar="N", type=count, help=text)
     parser.add_argument("--all-copies", action="store_true", help="with --substrings, cut the first copy too")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the texts that are kept, .jsonl or .txt")
+    parser.add_output("-o", "--output", metavar="FILE", help="write the texts that are kept, .jsonl or .txt")
     parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
 

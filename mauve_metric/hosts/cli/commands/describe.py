@@ -21,10 +21,10 @@ def add_arguments(parser: CommandParser) -> None:
         "buckets, estimators, language-model, discriminator, duplication"
     )
     parser.add_argument("--measures", metavar="GROUPS", type=_measures, help=text)
-    text = "for the group language-model: a name or folder of transformers (default: gpt2)"
+    text = "for the group language-model: smollm2 (packaged), or a name or folder of transformers (default: gpt2)"
     parser.add_argument("--language-model", metavar="MODEL", help=text)
     text = "count the tokens of this tokenizer (unset: words and punctuation marks)"
-    parser.add_argument("--tokenizer", metavar="NAME", help=text)
+    parser.add_argument("--tokenizer", metavar="TOKENIZER", help=text)
     text = "texts or features that the models were trained on, to find copies of"
     parser.add_argument("--training", metavar="FILE", help=text)
     text = (

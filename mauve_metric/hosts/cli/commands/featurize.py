@@ -16,7 +16,7 @@ def add_arguments(parser: CommandParser) -> None:
     """Add the texts and the file of features."""
     parser.add_argument("texts", metavar="TEXTS", help=f"{', '.join(READERS)}, a folder of .txt files, or -")
     text = ".npy, .npz or .parquet"
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, type=_features_file, help=text)
+    parser.add_output("-o", "--output", metavar="FILE", required=True, type=_features_file, help=text)
     parser.add_text_field()
     parser.add_filter()
     parser.add_run_options("featurize")

@@ -18,8 +18,10 @@ def add_arguments(parser: CommandParser) -> None:
     text = f"human texts: {', '.join(READERS)}, a folder of .txt files, or -"
     parser.add_argument("texts", metavar="TEXTS", help=text)
     text = "a folder for the task's files"
-    parser.add_argument("-o", "--output", metavar="DIR", dest="folder", required=True, help=text)
-    parser.add_argument("--name", type=argument_type(task.check_task_name), help="of the task (default: that of TEXTS)")
+    parser.add_output("-o", "--output", metavar="DIR", dest="folder", required=True, help=text)
+    parser.add_argument(
+        "--name", metavar="NAME", type=argument_type(task.check_task_name), help="of the task (default: that of TEXTS)"
+    )
     parser.add_number("--prompt-words", task.PROMPT_WORDS, "words of a text to continue", type=count)
     parser.add_number("--new-tokens", task.NEW_TOKENS, "most tokens of a continuation", type=count)
     parser.add_text_field()

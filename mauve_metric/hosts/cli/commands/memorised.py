@@ -21,7 +21,9 @@ def add_arguments(parser: CommandParser) -> None:
     text = "row i of TEXTS and of CORPUS continues one opening: how like the true continuations the model's are"
     parser.add_argument("--prompted", action="store_true", help=text)
     parser.add_argument("--length", type=int, help="tokens of a passage that counts (unset: 50; not with --prompted)")
-    parser.add_argument("--tokenizer", metavar="NAME", help="count this tokenizer's tokens (unset: between blanks)")
+    parser.add_argument(
+        "--tokenizer", metavar="TOKENIZER", help="count this tokenizer's tokens (unset: between blanks)"
+    )
     parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
 

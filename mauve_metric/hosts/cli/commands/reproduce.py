@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +12,8 @@ from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, json_of, show, two_sides
 
 HELP = "score again with the options of a signature, and say what differs"
+MISSING = "missing"
+_DIGITS, _NOTHING = 1e-6, 1e-9  # relative and absolute differences of two numbers that count as equal
 EXAMPLES = """example:
   mauve-metric score human.jsonl model.jsonl --json > score.json
   mauve-metric reproduce score.json human.jsonl model.jsonl"""
@@ -30,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     """Score, show the differences; the exit status, 3 if more than versions of packages differ."""
     from mauve_metric.api.compute import compute_mauve
     from mauve_metric.results.document import Column, plain_table, row_of
+    from mauve_metric.results.plain_text import excerpt
     from mauve_metric.results.signature import VERSIONS, format_value, parse_signature, signature_options
 
     before = _result_before(options.signature)
@@ -39,23 +44,70 @@ def run(options: argparse.Namespace) -> int:
     options.aligned |= then.get("design") == "aligned"
     sides = two_sides(options)
     settings = signature_options(then, texts=not {"p", "q"} <= {*sides})
+    if isinstance(each := before.get("by_featurizer"), Mapping) and len(each) > 1:
+        settings["featurizers"] = [*each]
     result = compute_mauve(**keywords_of(compute_mauve, options) | settings | sides)
 
-    values = result.to_dict()
-    numbers = [name for name, old in before.items() if isinstance(old, float) and isinstance(values.get(name), float)]
-    # six digits: other machines and versions round the last ones otherwise
-    then |= {name: f"{before[name]:.6g}" for name in numbers}
-    now = parse_signature(result.signature) | {name: f"{values[name]:.6g}" for name in numbers}
-    changed = {name: (then.get(name), now.get(name)) for name in then | now if then.get(name) != now.get(name)}
+    values = json.loads(json_of(result.to_dict()))
+    entries = _entries(then, parse_signature(result.signature))
+    pairs = {name: pair for name, pair in entries.items() if format_value(pair[0]) != format_value(pair[1])}
+    if len(before) > 1:  # more than a signature
+        old, new = ({**_without_versions(one), "signature": None} for one in (before, values))
+        pairs |= differences(old, new)
+    # another version may have more scores, but every stored one must be there
+    added = [name for name, (old, _) in pairs.items() if old is MISSING and "mauve_metric" in pairs]
+    changed = {name: (format_value(old), format_value(new)) for name, (old, new) in pairs.items()}
     if options.json:
         show(json_of({"differences": changed, "result": values}))
     else:
         show(f"  MAUVE {result.mauve:.4f}. {'These entries differ:' if changed else 'Nothing differs.'}")
         columns = (Column("entry", "entry"), Column("then", "then"), Column("now", "now"))
-        rows = [row_of(columns, name, *map(format_value, pair)) for name, pair in changed.items()]
+        rows = [row_of(columns, name, *map(excerpt, pair)) for name, pair in changed.items()]
         if rows:
             show("\n".join(["", *plain_table(columns, rows)]))
-    return failed_gate(["the score is not reproduced"] if {*changed} - {*VERSIONS} else [])
+    return failed_gate(["the score is not reproduced"] if {*changed} - {*VERSIONS, *added} else [])
+
+
+def differences(then: object, now: object, name: str = "") -> dict[str, tuple[object, object]]:
+    """Every entry in which two JSON values differ, by its path; `MISSING` where one of them lacks it.
+
+    Numbers are equal to six digits, since other machines and versions round the last ones otherwise.
+
+    >>> differences({"a": 1, "b": [0.5, 2], "c": None}, {"a": 1.0, "b": [0.5, "2"]})
+    {'b[1]': (2, '2'), 'c': (None, 'missing')}
+    """
+    if isinstance(then, dict) and isinstance(now, dict):
+        pairs = {f"{name}.{key}" if name else key: pair for key, pair in _entries(then, now).items()}
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        pairs = {f"{name}[{number}]": pair for number, pair in enumerate(zip(then, now, strict=True))}
+    else:
+        return {} if _is_equal(then, now) else {name: (then, now)}
+    return {path: found for own, pair in pairs.items() for path, found in differences(*pair, own).items()}
+
+
+def _without_versions(values: Mapping[str, Any]) -> dict[str, object]:
+    """A result without the versions in its signatures, which are compared by themselves."""
+    from mauve_metric.results.signature import VERSIONS, signature_texts
+
+    found: dict[str, object] = {}
+    for name, value in values.items():
+        if name == "signature":
+            found[name] = {key: text for key, text in signature_texts(str(value)).items() if key not in VERSIONS}
+        else:
+            found[name] = _without_versions(value) if isinstance(value, Mapping) else value
+    return found
+
+
+def _entries(then: Mapping[str, object], now: Mapping[str, object]) -> dict[str, tuple[object, object]]:
+    """The values of each name in two mappings."""
+    return {name: (then.get(name, MISSING), now.get(name, MISSING)) for name in {**then, **now}}
+
+
+def _is_equal(then: object, now: object) -> bool:
+    numbers = [value for value in (then, now) if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    if len(numbers) == 2:
+        return math.isclose(*numbers, rel_tol=_DIGITS, abs_tol=_NOTHING)
+    return type(then) is type(now) and then == now
 
 
 def _result_before(signature: str) -> Mapping[str, Any]:

@@ -34,7 +34,7 @@ def add_arguments(parser: CommandParser) -> None:
         "HUMAN and MODEL are .jsonl or .parquet files, folders of them, patterns or URLs; keep one file of features "
         "each in DIR, and go on from what is there"
     )
-    group.add_argument("-o", "--output", metavar="DIR", dest="folder", help=text)
+    parser.add_output("-o", "--output", group=group, metavar="DIR", dest="folder", help=text)
     text = parser.rare("share the work out on the Ray cluster at ADDRESS (auto: the one of this machine), or local")
     group.add_argument("--ray", metavar="ADDRESS", nargs="?", const="local", type=_address, help=text)
     text = parser.rare("most workers at once (unset: all that have room)")

@@ -150,9 +150,9 @@ class Endpoints:
         )
 
         def call(*values: object, **named: object) -> dict[str, object]:
-            arguments = signature.bind(*values, **named).arguments
-            client, run = arguments.pop("request").client, Run.within(self.limits)
             with show_errors():
+                arguments = signature.bind(*values, **named).arguments
+                client, run = arguments.pop("request").client, Run.within(self.limits)
                 job = self.job(name, arguments)
                 with self.turns.turn(f"address {client.host if client else ''}", run):
                     return self._answer(name, job, run)

@@ -1,7 +1,7 @@
 """Protection of the server: limits on bodies, answers to errors, a log without texts.
 
-The log has types and places of errors, never their messages, which may quote a visitor's texts. gradio (6.31), uvicorn
-and asyncio report errors by tracebacks, whose last line is the error's own message.
+The log has types and places of errors, a line each, never their messages, which may quote a visitor's texts. gradio
+(6.31), uvicorn and asyncio report errors by tracebacks of some 600 bytes, which any request could ask for.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import logging
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from gradio.route_utils import API_PREFIX
 from starlette.responses import JSONResponse
@@ -26,7 +27,8 @@ class ErrorAnswers:
     """ASGI middleware: answer an error that gradio does not handle, and log it in one line.
 
     gradio (6.31) answers 500 where a call leaves out a parameter or names an unknown one, and where it cannot repeat a
-    value that it refuses (NaN, half of a character), and raises within a stream for an event that is not known.
+    value that it refuses (NaN, half of a character), and raises within a stream for an event that is not known. A call
+    beside the queue (`/run/`) of a value that is refused is answered by 500 there, and by 400 here.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -41,26 +43,38 @@ class ErrorAnswers:
 
         async def send_and_note(message: Message) -> None:
             nonlocal started
-            started = started or message["type"] == "http.response.start"
+            if message["type"] == "http.response.start":
+                started = True
+                if message["status"] == 500 and "/run/" in scope["path"]:  # a value that no control of the page has
+                    message = {**message, "status": 400}
             await send(message)
 
         try:
             await self.app(scope, receive, send_and_note)
         except Exception as error:
-            last = traceback.extract_tb(error.__traceback__)[-1]  # the place of the error, without its message
-            place = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
-            logger.warning("a request ended with %s at %s", type(error).__name__, place)
+            logger.warning("a request ended with %s", _kind_and_place(error))
             if started:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
                 return
+            of_gradio = type(error).__module__.startswith("gradio.")  # kinds of its own, for requests of nothing here
             status, sentence = 500, "the request could not be answered"
             if isinstance(error, TypeError) and "/call/" in scope["path"]:
                 status, sentence = 422, str(error)  # gradio's sentence about names that are missing or unknown
-            elif isinstance(error, KeyError) and "/call/" in scope["path"]:
+            elif (isinstance(error, KeyError) or of_gradio) and "/call/" in scope["path"]:
                 status, sentence = 404, "there is no endpoint of this name"
-            elif isinstance(error, (ValueError, RecursionError)):
-                status, sentence = 400, "the request holds a value that cannot be read: expected JSON without NaN"
+            elif isinstance(error, _OF_REQUEST) or of_gradio:
+                status, sentence = 400, "the request holds a value that cannot be read, or names what is not here"
             await JSONResponse({"detail": sentence}, status)(scope, receive, send)
+
+
+# Kinds of errors that gradio raises where a request is not one of the page's. Its functions have answered theirs.
+_OF_REQUEST = (ValueError, TypeError, LookupError, AttributeError, AssertionError, RecursionError)
+
+
+def _kind_and_place(error: BaseException) -> str:
+    """The kind of an error and the place where it was raised, without its message."""
+    places = traceback.extract_tb(error.__traceback__)[-1:]
+    return "".join([type(error).__name__, *(f" at {Path(last.filename).name}:{last.lineno}" for last in places)])
 
 
 class BodyLimit:
@@ -115,19 +129,20 @@ class BodyLimit:
 _OF_SERVER = ("gradio", "uvicorn", "asyncio", "httpx", "httpcore", "starlette", "fastapi", "mcp", "python_multipart")
 
 
-def _without_message(error: traceback.TracebackException, **_: object) -> Iterator[str]:
-    """In place of `TracebackException.format_exception_only`, which all tracebacks call, those of causes too."""
+def _in_one_line(error: traceback.TracebackException, **_: object) -> Iterator[str]:
+    """In place of `TracebackException.format`, which everything that writes a traceback calls."""
     kind = getattr(error, "exc_type_str", None) or getattr(error.exc_type, "__name__", "an error")
-    yield f"{kind} (its words are left out here: they may quote texts)\n"
+    places = error.stack[-1:]
+    yield "".join([str(kind), *(f" at {Path(last.filename).name}:{last.lineno}" for last in places), "\n"])
 
 
 def keep_texts_out() -> Callable[[], None]:
-    """Make this process write errors without their messages; return a function that undoes it.
+    """Make this process write an error in one line, without its message; return a function that undoes it.
 
     Tracebacks that are printed, records of `logging` with an error, and what the server's packages log, of which the
     first line is kept. Meant for a process that is a server and nothing else.
     """
-    of_error = traceback.TracebackException.format_exception_only
+    of_error = traceback.TracebackException.format
     of_log, of_thread = logging.getLogRecordFactory(), threading.excepthook
 
     def record(*values: object, **named: object) -> logging.LogRecord:
@@ -143,11 +158,11 @@ def keep_texts_out() -> Callable[[], None]:
         return record
 
     def put_back() -> None:
-        traceback.TracebackException.format_exception_only = of_error  # type: ignore[method-assign]
+        traceback.TracebackException.format = of_error  # type: ignore[method-assign]
         threading.excepthook = of_thread
         logging.setLogRecordFactory(of_log)
 
-    traceback.TracebackException.format_exception_only = _without_message  # type: ignore[method-assign,assignment]
+    traceback.TracebackException.format = _in_one_line  # type: ignore[method-assign,assignment]
     threading.excepthook = lambda args: traceback.print_exception(args.exc_type, args.exc_value, args.exc_traceback)
     logging.setLogRecordFactory(record)
     return put_back

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mauve_metric.api.explain import explain_model
 from mauve_metric.api.score import curve_band, score_histograms
-from mauve_metric.arrays import Floats, Integers
+from mauve_metric.api.stored_results import bucket_counts, check_stored
+from mauve_metric.arrays import Integers
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.hosts.space.session.scoring import Outcome
 from mauve_metric.lexical.phrases import Readable
@@ -29,7 +30,6 @@ from mauve_metric.results.wording import answer
 from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
-_SAME = 1e-6  # by which a score may differ from what its own histograms give: other versions round otherwise
 _MOST_FEATURIZERS = 8  # in one file
 _MOST_TEXTS = 4_000_000  # of all results of a file: their labels take eight bytes each
 _WARNINGS = Annotated[tuple[ScoreWarning, ...], Field(max_length=100)]
@@ -150,14 +150,14 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     options = {name: entries[name] for name in _OF_SCORES if name in config_fields()}
     check_options({"featurize_model_name": "", **options}, [""], limits)
     config = MauveConfig(**options)  # type: ignore[arg-type]  # which checks them
-    counts = [_counts(side, given[f"n_{side}"], given["num_buckets"], values, limits) for side in ("p", "q")]
+    counts = [_counts(side, values, limits) for side in ("p", "q")]
+    check_stored(values)
     histograms = Histograms(counts[0], counts[1])
     scores = score_histograms(histograms, config)
-    if not abs(scores.mauve - given["mauve"]) <= _SAME:
-        raise ValueError("its mauve is not that of its own histograms: the file was changed")
     given["mauve_runs"] = np.array(given["mauve_runs"], dtype=np.float64)
     given |= {name: getattr(scores, name) for name in (*_OF_HISTOGRAMS, "curve_mixtures")}
-    has_errors = debiased_estimates([histograms], config).problem is None
+    # which texts belong together is not in a file, and the band of others would be too narrow
+    has_errors = given["design"] == "independent" and debiased_estimates([histograms], config).problem is None
     given["curve_band"] = curve_band(histograms, config) if has_errors else None
     given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
     result = MauveResult(signature_entries=entries, **given)
@@ -166,14 +166,9 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     return result, config
 
 
-def _counts(side: str, n: int, buckets: int, values: Mapping[str, Any], limits: Limits) -> Integers:
+def _counts(side: str, values: Mapping[str, Any], limits: Limits) -> Integers:
     """The number of texts in each bucket."""
-    histogram: Floats = np.array(values[f"{side}_hist"], dtype=np.float64)
-    if histogram.ndim != 1 or not 1 <= len(histogram) <= limits.buckets:
+    histogram = values[f"{side}_hist"]
+    if not isinstance(histogram, list) or not 1 <= len(histogram) <= limits.buckets:
         raise ValueError(f"{side}_hist must hold 1 to {limits.buckets} numbers here")
-    if len(histogram) != buckets:
-        raise ValueError(f"{side}_hist must hold {buckets} numbers")
-    counts = np.rint(np.clip(histogram, 0, 1) * n)
-    if not np.abs(histogram - counts / max(n, 1)).max() <= _SAME or counts.sum() != n:
-        raise ValueError(f"{side}_hist must hold shares of n_{side} texts")
-    return counts.astype(np.int64)
+    return bucket_counts(values, side)

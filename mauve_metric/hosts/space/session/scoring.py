@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.api.compare import compare_features, compare_together
-from mauve_metric.api.compute import with_normalised, with_together
+from mauve_metric.api.compute import with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.opening import check_sides
 from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
 from mauve_metric.api.score import score_clustered, score_features
+from mauve_metric.api.without_layout import without_layout
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
@@ -334,7 +335,7 @@ def score(
     if len(models) == 1:
         result = score_clustered(clustered, quiet=True)
         pair = pair_of_groups(*clustered.groups)
-        result = with_normalised(result, [*map(embedded.kept, (0, 1))], pair, resolved)
+        result = without_layout(result, [*map(embedded.kept, (0, 1))], pair, resolved)
         found: dict[str, Any] = {"results": {next(iter(names)): result}, "comparison": None}
         return Scored(embedded, sides, config, partition, aligned, resolved=resolved, **found)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))

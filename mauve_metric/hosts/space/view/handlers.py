@@ -304,7 +304,8 @@ class Handlers(TextHandlers):
 
     async def stop(self, request: gr.Request) -> AsyncIterator[str]:
         """Stop the run of this page, if there is one, and report its end."""
-        session = self.sessions.get(request.session_hash)
+        with show_errors(markup.in_controls):
+            session = self.sessions.get(request.session_hash)
         run = session.run
         if run is None:
             yield markup.notice("nothing_runs")
@@ -337,14 +338,14 @@ class Handlers(TextHandlers):
             shown.picked = name
             return of_model_values(shown)
 
-    def pick_bucket(self, bucket: int | None, session: Session) -> object:
-        """Show the texts of a bucket, both sides; skip if the choice is empty or unchanged."""
+    def pick_bucket(self, bucket: int | None, session: Session) -> Values:
+        """Show the texts of a bucket, both sides; change nothing if the choice is empty or unchanged."""
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
             if bucket is None or bucket == shown.bucket:
-                return gr.skip()
+                return {}
             shown.bucket = bucket
-            return bucket_html(shown, bucket)
+            return {"bucket_texts": bucket_html(shown, bucket)}
 
     def click_bucket(self, clicked: str, session: Session) -> Values:
         """Handle a click on a bar or a text in a figure: return the picked model and its outputs that change.

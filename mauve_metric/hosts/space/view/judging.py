@@ -25,10 +25,11 @@ from mauve_metric.hosts.space.session.examples import LABEL, example_sets
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import HOUR, clean_name, delete_upload, free_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
-from mauve_metric.hosts.space.view.markup import escape, render
+from mauve_metric.hosts.space.view.markup import escape, in_controls, render
 from mauve_metric.measures.judgements.boundary_detection import boundary_points
 from mauve_metric.measures.judgements.judgement_options import SENTENCES
 from mauve_metric.perturbations.pieces import sentences_in
+from mauve_metric.results.plain_text import spreadsheet_text
 
 HUMAN = "human"
 MOST_JUDGED = 200  # rounds, and pairs, that one person may get
@@ -136,6 +137,8 @@ class Judging:
         now = time.monotonic()
         self.looks.append(now - self.since)
         self.since = now
+        if not self.rounds:
+            raise ValueError("all rounds are played")
         this = self.rounds[0]
         if not machine and self.seen < len(this.sentences):
             self.seen += 1
@@ -161,6 +164,8 @@ class Judging:
 
     def rate(self, answer: str) -> None:
         """Take an answer of `ANSWERS` on the pair that is shown."""
+        if not self.pairs:
+            raise ValueError("all pairs are judged")
         pair = self.pairs.pop(0)
         a, b = pair.writers
         row: dict[str, object] = {"annotator": self.rater, "model_a": a, "model_b": b, "text": pair.text}
@@ -183,7 +188,7 @@ def deal(rater: str, human: TextSet, models: Mapping[str, TextSet]) -> Judging:
 
 
 def table(rows: Sequence[Mapping[str, object]]) -> str:
-    """The rows as CSV, with a header; empty without rows.
+    """The rows as CSV, with a header, no name of which is a formula; empty without rows.
 
     >>> table([{"annotator": "a", "guess": "none"}])
     'annotator,guess\\r\\na,none\\r\\n'
@@ -192,7 +197,9 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     if rows:
         writer = csv.DictWriter(text, list(rows[0]))
         writer.writeheader()
-        writer.writerows(rows)
+        for row in rows:
+            cells = ((key, spreadsheet_text(value) if isinstance(value, str) else value) for key, value in row.items())
+            writer.writerow(dict(cells))
     return text.getvalue()
 
 
@@ -314,8 +321,9 @@ def judging_page(limits: Limits) -> None:
         return {human: None, models: None, **of_game(judging), **of_pairs(judging)}
 
     def guess(machine: bool, judging: Judging | None, why: str) -> Values:
-        judging = _begun(judging)
-        ended = judging.guess(machine, why if machine else "")
+        with show_errors(in_controls):
+            judging = _begun(judging)
+            ended = judging.guess(machine, why if machine else "")
         said = ""
         if ended is not None:
             this, points = ended
@@ -325,8 +333,9 @@ def judging_page(limits: Limits) -> None:
         return {reason: "", **of_game(judging, said)}
 
     def rate(words: str, judging: Judging | None) -> Values:
-        judging = _begun(judging)
-        judging.rate(words)
+        with show_errors(in_controls):
+            judging = _begun(judging)
+            judging.rate(words)
         return of_pairs(judging)
 
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from commands import direct, input_error
+from samples import texts_of, write_jsonl
 
 from mauve_metric.hosts.cli.main import main
 
@@ -53,3 +54,80 @@ def test_no_signature(
     assert "SIGNATURE must be" in input_error(
         ["reproduce", text.replace("score", str(tmp_path / "score")), *files], capsys
     )
+
+
+_CHANGES: dict[str, Any] = {
+    "mauve": [1, None, "0.99", float("nan"), True, 1e308, [0.5]],
+    "mauve_debiased": [0.5, None],
+    "mauve_ci": [[0.1, 0.2], None, [0.1]],
+    "auc": [1, 0.9999, None],
+    "p_hist": [[1.0, 0, 0, 0, 0, 0, 0], [], None],
+    "divergence_curve": [[[0.0, 1.0]]],
+    "warnings": [[], None],
+    "design": ["prompts"],
+    "n_p": [3, "60"],
+    "learned_p_counts": [[1]],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in _CHANGES.items() for value in values])
+def test_any_changed_entry_is_named(
+    name: str, value: object, files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = direct(files, **OPTIONS).to_dict()
+    assert before[name] != value
+    stored = tmp_path / "score.json"
+    stored.write_text(json.dumps(before | {name: value}))
+    assert main(["reproduce", str(stored), *files, "--json"]) == 3
+    named = json.loads(capsys.readouterr().out)["differences"]
+    assert {entry.partition("[")[0] for entry in named} == {name}
+
+
+def test_a_removed_score_and_an_unknown_one_are_named(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, stored = direct(files, **OPTIONS).to_dict(), tmp_path / "score.json"
+    gone = ("auc", "mauve_classifier", "mauve_ci")
+    short = {name: value for name, value in before.items() if name not in gone} | {"luck": 1.0}
+
+    def named(values: dict[str, Any], status: int) -> dict[str, list[str]]:
+        stored.write_text(json.dumps(values))
+        assert main(["reproduce", str(stored), *files, "--json"]) == status
+        differences: dict[str, list[str]] = json.loads(capsys.readouterr().out)["differences"]
+        return differences
+
+    found = named(short, 3)
+    assert {name: pair[0] for name, pair in found.items()} == {**dict.fromkeys(gone, "missing"), "luck": "1"}
+    assert found["luck"][1] == "missing"
+    older = {**short, "signature": short["signature"].replace("|mauve_metric:", "|mauve_metric:before-")}
+    del older["luck"]
+    assert {*named(older, 0)} == {*gone, "mauve_metric"}  # a version that had fewer scores
+
+
+def test_the_last_digits_may_differ(files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def moved(value: Any) -> Any:
+        if isinstance(value, float):
+            return value * (1 + 1e-9) + 1e-12
+        if isinstance(value, dict):
+            return {name: moved(item) for name, item in value.items()}
+        return [moved(item) for item in value] if isinstance(value, list) else value
+
+    (tmp_path / "score.json").write_text(json.dumps(moved(direct(files, **OPTIONS).to_dict())))
+    assert main(["reproduce", str(tmp_path / "score.json"), *files]) == 0
+    assert "Nothing differs" in capsys.readouterr().out
+
+
+def test_several_featurizers_are_reproduced(tiny_gpt2: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sides = [write_jsonl(tmp_path / f"{name}.jsonl", texts_of(40, seed=seed)) for name, seed in (("p", 0), ("q", 1))]
+
+    flags = ["--featurizer", "ngrams", "--featurizer", tiny_gpt2, "--num-buckets", "4", "--json", "-q", "--no-cache"]
+    assert main(["score", *sides, *flags]) == 0
+    stored = tmp_path / "score.json"
+    content = json.loads(capsys.readouterr().out)
+    stored.write_text(json.dumps(content))
+    assert main(["reproduce", str(stored), *sides, "-q", "--no-cache"]) == 0
+    content["by_featurizer"][tiny_gpt2]["auc"] = 7
+    stored.write_text(json.dumps(content))
+    capsys.readouterr()
+    assert main(["reproduce", str(stored), *sides, "-q", "--no-cache"]) == 3
+    assert f"{tiny_gpt2}.auc" in capsys.readouterr().out

@@ -6,6 +6,8 @@ import asyncio
 import http.client
 import json
 import logging
+import random
+import re
 import subprocess
 import sys
 import time
@@ -38,7 +40,7 @@ def answers(raised: Exception, *, started: bool = False) -> list[dict[str, Any]]
     async def receive() -> Any:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    asyncio.run(ErrorAnswers(fails)({"type": "http"}, receive, send))
+    asyncio.run(ErrorAnswers(fails)({"type": "http", "path": "/gradio_api/queue/join"}, receive, send))
     return sent
 
 
@@ -48,6 +50,8 @@ def answers(raised: Exception, *, started: bool = False) -> list[dict[str, Any]]
         (ValueError("secret words"), 400),
         (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "secret words"), 400),
         (RecursionError("secret words"), 400),
+        (KeyError("secret words"), 400),
+        (AttributeError("secret words"), 400),
         (RuntimeError("secret words"), 500),
     ],
     ids=lambda item: type(item).__name__,
@@ -193,7 +197,7 @@ def test_no_text_reaches_the_log_after_any_failure(server: tuple[int, Path]) -> 
         (by_name, SECRET.encode() * (2 * LIMITS.total_bytes // len(SECRET) + 1), 413),
         (f"/gradio_api/call/v2/{SECRET.replace(' ', '%20')}", {}, 404),
         ("/gradio_api/call/v2/compare", {"references": HUMAN, "models": {SECRET: texts, "b": [SECRET, 3]}}, 200),
-        ("/gradio_api/queue/join", {"data": [SECRET], "fn_index": 9999, "session_hash": "a"}, 500),
+        ("/gradio_api/queue/join", {"data": [SECRET], "fn_index": 9999, "session_hash": "a"}, 400),
         ("/gradio_api/queue/join", {"data": [], "fn_index": 0, "session_hash": "a", "event_data": SECRET}, 200),
         ("/gradio_api/queue/join", {"data": SECRET, "fn_index": 0, "session_hash": "a"}, 422),
         ("/gradio_api/queue/join", f'{{"data": "{SECRET}'.encode(), 422),
@@ -221,6 +225,47 @@ def test_no_text_reaches_the_log_after_any_failure(server: tuple[int, Path]) -> 
     written = log.read_text(encoding="utf-8")
     assert SECRET not in written and "nobody" not in written
     assert "KeyError" in written and "Exception in ASGI application" in written  # kinds and places are there
+    assert "Traceback" not in written and '  File "' not in written
+
+
+_ODD: tuple[Any, ...] = (None, True, -1, 1e308, 2**70, "", "x", [], {}, [[]], {"a": 1}, "\ud800", [{"path": 1}])
+_BODIES = [
+    *(b"", b"{", b"[]", b"null", b"5", b"\xff\xfe", b"[" * 100_000, b'{"data": NaN}', b'{"data": {}, "fn_index": 0}'),
+    *(b'{"fn_index": "a"}', b'{"fn_index": 1e400}', b'{"data": [], "fn_index": -1}', b'{"event_id": 5}'),
+    *(
+        b'{"session_hash": "\\ud800", "fn_index": 0, "data": []}',
+        b'{"data": [], "fn_index": 9999, "session_hash": "a"}',
+    ),
+    b'{"data": [[]], "fn_index": 0, "session_hash": "a", "batched": true, "request": {"a": 1}}',
+]
+
+
+@pytest.mark.slow
+def test_no_request_makes_a_traceback_or_a_500(server: tuple[int, Path]) -> None:
+    port, log = server
+    functions, draw = json.loads(ask(port, "GET", "/config")[1])["dependencies"], random.Random(0)
+    before = len(log.read_text(encoding="utf-8"))
+    answered: list[tuple[int, str, object]] = []
+
+    def post(path: str, body: object) -> None:
+        answered.append((ask(port, "POST", path, body)[0], path, body))
+
+    for function in functions:
+        for length in (len(function["inputs"]), draw.choice([0, 1, 60])):
+            values = [draw.choice(_ODD) for _ in range(length)]
+            event = {"data": values, "fn_index": function["id"], "session_hash": f"s{len(answered)}"}
+            post("/gradio_api/queue/join", event | {"event_data": draw.choice(_ODD), "trigger_id": draw.choice(_ODD)})
+            post("/gradio_api/run/predict", event)
+            post(f"/gradio_api/run/{function['api_name'] or 'x'}", event)
+            post(f"/gradio_api/call/{function['api_name'] or 'x'}", {"data": values})
+    paths = ("queue/join", "run/predict", "run/none", "cancel", "reset", "component_server", "upload", "queue/data")
+    for path in (*paths, "call/score", "call/v2/score", "call/none", "call/v2/none", "startup-events", "none"):
+        for body in _BODIES:
+            post(f"/gradio_api/{path}", body)
+    assert [(status, path, body) for status, path, body in answered if status >= 500] == []
+    written = log.read_text(encoding="utf-8")[before:]
+    assert "Traceback" not in written and '  File "' not in written
+    assert len(written) < 200 * len(answered)
 
 
 def test_the_previous_hooks_are_restored(capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
@@ -234,7 +279,7 @@ def test_the_previous_hooks_are_restored(capsys: pytest.CaptureFixture[str], cap
         except ValueError as error:
             raise KeyError(SECRET) from error
 
-    was = traceback.TracebackException.format_exception_only, logging.getLogRecordFactory()
+    was = traceback.TracebackException.format, logging.getLogRecordFactory()
     put_back = keep_texts_out()
     try:
         fail()
@@ -243,7 +288,8 @@ def test_the_previous_hooks_are_restored(capsys: pytest.CaptureFixture[str], cap
         logging.getLogger("of a visitor").exception("it failed: %s", SECRET)
     finally:
         put_back()
-    assert (traceback.TracebackException.format_exception_only, logging.getLogRecordFactory()) == was
+    assert (traceback.TracebackException.format, logging.getLogRecordFactory()) == was
     said = capsys.readouterr().err
-    assert "KeyError" in said and "the direct cause of" in said and "ValueError" in said and "in fail" in said
+    assert re.fullmatch(r"KeyError at test_guards.py:\d+\n", said)
+    assert "Traceback" not in said + caplog.text and "KeyError at test_guards.py" in caplog.text
     assert SECRET not in said + caplog.text and "it failed: …" in caplog.text

@@ -50,16 +50,25 @@ def test_a_result_file_is_opened_again_without_texts(
     shown = desk.open_result(str(copy), visitor(desk, "b"))
     same = ("score", "warnings", "tables", "signature")
     assert {name: shown[name] for name in same} == {name: made[name] for name in same}
-    for name in ("divergence_curve", "precision_recall"):
-        assert shown[name] == made[name]
-    assert "without its texts" in shown["about"] and "texts are not in a result's file" in shown["bucket_texts"]
+    assert shown["precision_recall"] == made["precision_recall"]
+    opened = visitor(desk, "b").shown
+    assert opened is not None
+    for result in opened.scored.results.values():
+        assert (result.curve_band is None) == (result.design != "independent")
+    assert (
+        "were only read" in shown["about"]
+        and "without its texts" in shown["about"]
+        and "texts are not in a result's file" in shown["bucket_texts"]
+    )
     assert shown["text_map"] is None and shown["play_part"]["visible"] is False and not copy.exists()
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"mauve": 0.99}, "its mauve is not that of its own histograms"),
+        ({"mauve": 0.99}, "its mauve is not what its own counts give"),
+        ({"auc": 0.99}, "its auc is not what its own counts give"),
+        ({"frontier_integral": 0.0}, "its frontier_integral is not what its own counts give"),
         ({"p_hist": [0.5, 0.5, 0.0, "x"]}, "not a file that “Download report and figures” wrote"),
         ({"n_p": None}, "n_p: Input should be a valid integer"),
         ({"signature": 3}, "not a file that"),

@@ -79,6 +79,11 @@ def test_a_played_game_is_a_table_that_the_command_reads() -> None:
     assert game.total.players == 1 and game.total.seconds is not None and rows[0]["words"] == "40"
 
 
+def test_no_cell_of_a_table_is_a_formula() -> None:
+    rows = [{"annotator": "=1+1", "model_a": "@x", "model_b": "a;=2", "words": 3, "guess": "none"}]
+    assert table(rows).splitlines()[1] == "'=1+1,'@x,a;'=2,3,none"
+
+
 def test_rated_pairs_are_a_table_that_the_command_reads() -> None:
     judging = deal("ann", *sets())
     pairs = list(judging.pairs)

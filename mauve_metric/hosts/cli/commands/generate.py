@@ -1,0 +1,86 @@
+"""`mauve-metric generate`: texts that a model writes for prompts, or for the first tokens of human texts."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, keywords_of
+from mauve_metric.hosts.cli.inputs_and_outputs import tell
+from mauve_metric.options import config_fields
+from mauve_metric.runtime.checks import check_count
+from mauve_metric.texts.files import READERS, read_texts
+
+HELP = "let a model write texts for prompts, or continue the beginnings of human texts"
+EXAMPLES = """examples:
+  mauve-metric generate human.jsonl --prompt-tokens 35 --model smollm2 -o model.jsonl
+  mauve-metric generate prompts.txt --model smollm2 --decoder top_p=0.95 --n-per-prompt 5 -o nucleus.jsonl
+  mauve-metric generate prompts.csv --text-field question --chat --server http://localhost:8000 --model qwen -o a.jsonl
+
+A job that was killed goes on where it was when the same command is given again (its texts are in FILE.part)."""
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Add the prompts, the model, the decoder and the file of texts."""
+    text = f"prompts, or with --prompt-tokens human texts: {', '.join(READERS)}, a folder of .txt files, or -"
+    parser.add_argument("texts", metavar="PROMPTS", help=text)
+    text = "smollm2 (packaged), or a name or folder of transformers; with --server the name that it serves"
+    parser.add_argument("--model", metavar="MODEL", required=True, help=text)
+    text = "a new file: a JSON line with prompt, text, decoder, seed and tokens for each text"
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
+    text = "field or column of the prompts (unset: text, or the only one)"
+    parser.add_argument("--text-field", metavar="NAME", help=text)
+    text = "the first N tokens of each text are its prompt, continued to the length of the text"
+    parser.add_argument("--prompt-tokens", metavar="N", type=count, help=text)
+    text = (
+        "greedy, sampling, beam, or settings with commas between: temperature, top_k, top_p, min_p, typical_p, "
+        "num_beams, no_repeat_ngram_size, repetition_penalty (default: sampling)"
+    )
+    parser.add_argument("--decoder", metavar="DECODER", default="sampling", type=_decoder, help=text)
+    parser.add_number("--n-per-prompt", 1, "texts for each prompt", "N", count)
+    text = "most new tokens of a text (unset: up to the length of the human text; 128 for prompts)"
+    parser.add_argument("--max-new-tokens", metavar="N", type=count, help=text)
+    text = "write the continuation alone as the text, without the prompt"
+    parser.add_argument("--without-prompt", dest="include_prompt", action="store_false", help=text)
+    text = "answer the prompts by the model's chat template; the answer is the text"
+    parser.add_argument("--chat", action="store_true", help=text)
+    seed = argument_type(lambda text: check_count("seed", int(text), low=0))
+    parser.add_number("--seed", 25, "of the sampling", "N", seed)
+    parser.add_number("--batch-size", 32, "prompts written together", "N", count)
+    text = "auto, cpu, cuda:0, … (unset: auto)"
+    parser.add_argument("--device", metavar="DEVICE", help=text)
+    choices = config_fields()["dtype"].metadata["choices"]
+    parser.add_argument("--dtype", choices=choices, default="float32", help="number format of the model")
+    text = "a server with OpenAI's protocol, such as http://localhost:8000/v1, writes"
+    parser.add_argument("--server", metavar="URL", help=text)
+    text = "of the server's model, to count tokens: a name or folder"
+    parser.add_argument("--tokenizer", metavar="NAME", help=text)
+
+
+@argument_type
+def _decoder(text: str) -> str:
+    """Check a decoder before anything is loaded."""
+    from mauve_metric.generation.decoding import decoder_settings
+
+    decoder_settings(text)
+    return text
+
+
+def more_outputs(options: argparse.Namespace) -> list[Path]:
+    """The file of the unfinished job."""
+    from mauve_metric.generation.written_file import unfinished
+
+    return [unfinished(options.output)]
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the texts and say how many there are."""
+    from mauve_metric.generation.generate import generate
+
+    given = keywords_of(generate, options) | {"texts": read_texts(options.texts, options.text_field)}
+    written = generate(**given)
+    tokens = [text.tokens for text in written if text.tokens is not None]
+    counted = f" with {sum(tokens)} new tokens" if tokens else ""
+    empty = sum(not text.continuation.strip() for text in written)
+    note = f"; {empty} of them have nothing behind the prompt" if empty else ""
+    tell(f"{len(written)} texts{counted} in {options.output}{note}")
