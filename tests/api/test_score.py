@@ -39,11 +39,12 @@ def test_score_histograms_uses_the_histograms_alone() -> None:
 
 
 QUICK: dict[str, Any] = {"drmm_steps": 20, "lattice_epochs": 1, "lattice_hidden": 8, "num_runs": 1}
+SHAPES: dict[str, Any] = {"drmm_layers": 3, "drmm_components": 2, "lattice_squared_radius": 1}
 
 
 def features_of(quantizer: str) -> dict[str, Any]:
     p, q = gaussians(29, 40, 30, 4, 0.5)
-    return {"p_features": p, "q_features": q, "quantizer": quantizer} | QUICK
+    return {"p_features": p, "q_features": q, "quantizer": quantizer} | QUICK | SHAPES
 
 
 @pytest.fixture(scope="module")
