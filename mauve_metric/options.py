@@ -234,7 +234,8 @@ class MauveConfig(CheckedFields):
     num_buckets: int | Literal["auto"] = _quantize(
         "auto",
         integer_check(1, also=("auto",)),
-        "number of k-means buckets; auto: a tenth of the smaller set, at least 2 (classifier: a fifteenth, 4 to 50)",
+        "number of buckets; auto: a tenth of the smaller set, at least 2 (drmm, lattice: the nearest number that they "
+        "make; classifier: a fifteenth, 4 to 50)",
         label="Number of buckets",
         common=True,
     )
@@ -255,21 +256,30 @@ class MauveConfig(CheckedFields):
     )
     kmeans_num_redo: int = _kmeans(5, integer_check(1, 10_000), "k-means restarts; the best is kept", most=20)
     kmeans_max_iter: int = _kmeans(500, integer_check(1, 10_000_000), "most iterations of one k-means run", most=2000)
-    drmm_layers: int = _drmm(3, integer_check(1, 16), "drmm: mixtures, each of what the one before left", most=3)
-    drmm_components: int = _drmm(
-        10,
-        integer_check(2, 1000),
-        "drmm: Gaussians of a layer; buckets are their number to the power of layers",
+    drmm_layers: int | Literal["auto"] = _drmm(
+        "auto",
+        integer_check(1, 16, also=("auto",)),
+        "drmm: mixtures, each of what the one before left; auto: for about ten texts a bucket (paper: 3)",
+        most=3,
+    )
+    drmm_components: int | Literal["auto"] = _drmm(
+        "auto",
+        integer_check(2, 1000, also=("auto",)),
+        "drmm: Gaussians of a layer; buckets are their number to the power of layers; auto: for about ten texts a "
+        "bucket (paper: 10)",
         most=10,
     )
     drmm_steps: int = _drmm(2000, integer_check(1, 10_000_000), "drmm: training steps, 64 rows each", most=10_000)
     drmm_preset: Literal["short", "paper"] = _drmm(
         "short",
         ("short", "paper"),
-        "drmm: how it is trained; paper: as by the papers' code, 20 steps a text if none are given",
+        "drmm: how it is trained; paper: as by the papers' code, with 1000 buckets and 20 steps a text if not given",
     )
-    lattice_squared_radius: int = _lattice(
-        50, integer_check(1, 1000), "lattice: squared radius of the integer sphere (50 gives 744 buckets)", most=50
+    lattice_squared_radius: int | Literal["auto"] = _lattice(
+        "auto",
+        integer_check(1, 1000, also=("auto",)),
+        "lattice: squared radius of the integer sphere; auto: for about ten texts a bucket (paper: 50, 744 buckets)",
+        most=50,
     )
     lattice_epochs: int = _lattice(
         50,
@@ -284,7 +294,7 @@ class MauveConfig(CheckedFields):
     lattice_preset: Literal["short", "paper"] = _lattice(
         "short",
         ("short", "paper"),
-        "lattice: how it is trained; paper: as by the papers' code, 200 epochs and width 768 if not given",
+        "lattice: how it is trained; paper: as by the papers' code, 744 buckets, 200 epochs, width 768 if not given",
     )
     seed: int = _quantize(25, integer_check(0), "seed of the clustering", common=True, published=False)
     divergence_curve_discretization_size: int = _score(
@@ -475,11 +485,11 @@ class OptionsOfOneProcess(TypedDict, total=False):
     kmeans_explained_var: float
     kmeans_num_redo: int
     kmeans_max_iter: int
-    drmm_layers: int
-    drmm_components: int
+    drmm_layers: int | Literal["auto"]
+    drmm_components: int | Literal["auto"]
     drmm_steps: int
     drmm_preset: Literal["short", "paper"]
-    lattice_squared_radius: int
+    lattice_squared_radius: int | Literal["auto"]
     lattice_epochs: int
     lattice_hidden: int
     lattice_spread: float

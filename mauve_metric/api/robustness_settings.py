@@ -68,7 +68,7 @@ class Base:
     config: of the default setting, with its buckets resolved. sizes: texts of each set, P's first.
     identity: of the encoder, empty if it is a function or unknown. median_length: of the human texts in tokens, None
     if unknown. has_texts: True if all sets are given as texts. featurizers: the others to try.
-    auto_buckets: True if the number of buckets depends on that of texts.
+    auto_buckets: True if the number of buckets depends on that of texts. by_size: other options that do.
     """
 
     config: MauveConfig
@@ -78,6 +78,7 @@ class Base:
     has_texts: bool
     featurizers: tuple[Featurizer, ...] = ()
     auto_buckets: bool = True
+    by_size: tuple[str, ...] = ()
 
 
 def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
@@ -181,6 +182,8 @@ def changed(base: Base, changes: Changes) -> MauveConfig:
     """The config of a setting; "auto" buckets depend on its number of texts and quantizer."""
     own: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
     part = changes.get("n")
+    if isinstance(part, Part):
+        own = {name: config_fields()[name].default for name in base.by_size} | own
     if "quantizer" in own:
         return replace(base.config, **own, num_buckets="auto")
     if base.auto_buckets and isinstance(part, Part):

@@ -79,7 +79,7 @@ def check(result: MauveResult) -> str:
 
 def below(result: MauveResult) -> bool:
     assert result.mauve_ci is not None
-    return result.mauve_ci[1] < 1 and result.mauve < result.mauve_ceiling
+    return result.mauve_ci[1] < 1 and result.mauve < result.mauve_ceiling - 1.959964 * result.mauve_ceiling_std
 
 
 INTERVALS = [
