@@ -143,7 +143,8 @@ class GapBucket:
 class ScoredText(NamedTuple):
     """A text with the score of a classifier that was not fitted to it.
 
-    row: its number in its set. score: above 0 on the model's side. text: None where only features were given.
+    row: its number in its set. score: its rank, in (0, 1), the most model-like last. text: None where only features were
+    given.
     """
 
     row: int
@@ -152,12 +153,12 @@ class ScoredText(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The number of the text and its score.
+        """The number of the text and its rank.
 
-        >>> ScoredText(7, -2.345, None).label
-        'text 7 (score -2.3)'
+        >>> ScoredText(7, 0.034, None).label
+        'text 7 (rank 0.03)'
         """
-        return f"text {self.row} (score {digits(self.score, '+.1f')})"
+        return f"text {self.row} (rank {self.score:.2f})"
 
 
 @dataclass(frozen=True)
