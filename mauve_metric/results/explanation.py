@@ -143,8 +143,7 @@ class GapBucket:
 class ScoredText(NamedTuple):
     """A text with the score of a classifier that was not fitted to it.
 
-    row: its number in its set. score: its rank, in (0, 1), the most model-like last. text: None where only features were
-    given.
+    row: its number in its set. score: its rank, in (0, 1), the most model-like last. text: None where it is not known.
     """
 
     row: int
