@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT", bound="Result")
 GATE_FAILED = 3  # exit status
+NO_VERDICT = 4  # exit status of a gate that cannot decide
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
@@ -272,11 +273,16 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     return document.latex() if options.latex else document.terminal(options.signature)
 
 
-def failed_gate(reasons: Sequence[str]) -> int:
-    """Print the reasons for which a gate fails; the exit status, 0 without any."""
-    for reason in reasons:
-        tell(f"failed: {reason}")
-    return GATE_FAILED if reasons else 0
+def failed_gate(reasons: Sequence[str], unknown: Sequence[str] = ()) -> int:
+    """Print the reasons for which a gate fails; the exit status, 0 without any.
+
+    Args:
+        reasons: scores that are too low. unknown: results by which a gate cannot decide, for which the status is
+            `NO_VERDICT`. Empty ones are left out.
+    """
+    for reason in filter(None, (*reasons, *unknown)):
+        tell(f"failed: {SHELL.respell(reason)}")
+    return NO_VERDICT if any(unknown) else GATE_FAILED if any(reasons) else 0
 
 
 def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:

@@ -39,7 +39,10 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status: 0, 1 for an input or runtime error, 2 for wrong usage, 3 for a failed gate."""
+    """Run a command; the exit status.
+
+    0, 1 for an input or runtime error, 2 for wrong usage, 3 for a failed gate, 4 for one without a verdict.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for pipes and terminals that are not UTF-8
     options = parse(arguments)

@@ -23,9 +23,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_by("recall and scores of the texts")
     parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
     gate = parser.add_argument_group("gate (for automatic jobs)")
-    text = "compare each model with what compare --json printed earlier; its debiased scores are only read"
+    text = "compare each model with what compare --json printed earlier; its scores are only read"
     gate.add_argument("--baseline", metavar="FILE", help=text)
-    text = "exit status 3 for a model significantly worse than in --baseline"
+    text = "exit status 3 for a model significantly worse than in --baseline, 4 for a model without a verdict"
     gate.add_argument("--fail-if-worse", action="store_true", help=text)
 
 
@@ -35,9 +35,12 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare the models, show the result and write its files; the exit status, 3 for a model worse than before."""
+    """Compare the models, show the result and write its files; the exit status.
+
+    With --fail-if-worse: 3 for a model worse than before, 4 for one without a verdict now or before.
+    """
     from mauve_metric.api.compare import compare
-    from mauve_metric.results.comparison import changes, check_before, read_scores
+    from mauve_metric.results.gate import changes, check_before, read_scores, stored_without_verdict, without_verdict
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
@@ -47,11 +50,17 @@ def run(options: argparse.Namespace) -> int:
         for name in [name for name in sides["models"] if name in before]:
             _check_stored(name, before[name])
     result = show_result_of(compare, options, given | sides | shown)
-    found = changes(result, before) if options.baseline is not None else {}
+    if options.baseline is None:
+        return 0
+    found = changes(result, before)
     for change in found.values():
         tell(change.sentence)
+    if not options.fail_if_worse:
+        return 0
+    unknown = [(name, without_verdict(one)) for name, one in result.models.items()]
+    unknown += [(f"the earlier result of {name}", stored_without_verdict(before[name])) for name in found]
     worse = [f"{name} is worse than before" for name, change in found.items() if change.is_worse]
-    return failed_gate(worse if options.fail_if_worse else [])
+    return failed_gate(worse, [f"{name}: {reason}" for name, reason in unknown if reason])
 
 
 def _check_stored(name: str, values: Mapping[str, Any]) -> None:

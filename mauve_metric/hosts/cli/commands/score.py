@@ -27,7 +27,7 @@ def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and every option of a score."""
     parser.add_two_sides()
     parser.add_score_options("compute_mauve", "scores", featurizers="the first makes the score, all are compared")
-    text = "exit status 3 for a debiased score below NUMBER"
+    text = "exit status 3 for a closeness below NUMBER, 4 for a result without a verdict"
     parser.add_argument("--fail-under", metavar="NUMBER", type=float, help=text)
     group = parser.add_argument_group("many files, many machines (no influence on the score; see docs/scale.md)")
     text = (
@@ -71,9 +71,9 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Score and show the result; the exit status, 3 for a score below --fail-under."""
+    """Score and show the result; the exit status, 3 for a closeness below --fail-under, 4 without a verdict."""
     from mauve_metric.api.compute import compute_mauve
-    from mauve_metric.results.comparison import score_below
+    from mauve_metric.results.gate import score_below, without_verdict
 
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
@@ -91,5 +91,6 @@ def run(options: argparse.Namespace) -> int:
         with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints the state of its workers to stderr
             result = score_sharded(options.human, options.model, **given)
         show_result(result, options, title)
-    reason = "" if options.fail_under is None else score_below(result, options.fail_under)
-    return failed_gate([reason] if reason else [])
+    if options.fail_under is None:
+        return 0
+    return failed_gate([score_below(result, options.fail_under)], [without_verdict(result)])
