@@ -27,7 +27,8 @@ search:
 # Errors and warnings
 
 **An error** means that there is no number. Its message names the argument, what was expected and what came. In the
-shell it is one line on stderr, and the exit status is 1 (2: wrong usage, 3: a gate failed, 4: no verdict for a gate). `--debug` shows where it arose.
+shell it is one line on stderr, and the exit status is 1; `--debug` shows where it arose. Other statuses: 2 for a wrong
+command line, 3 for a failed gate, 4 for a gate without a verdict.
 In Python `error.code` is its code, and `error.argument` the argument that it is about, None for several or none.
 
 **A warning** is what a careful reviewer would say about a number. Warnings are in `result.warnings` (each with `code`,

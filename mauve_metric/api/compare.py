@@ -27,7 +27,7 @@ from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.quantize.partition import without_first
-from mauve_metric.results.comparison import Comparison, Difference, OwnScore
+from mauve_metric.results.comparison import Comparison, Difference, OwnScore, ordered_by_closeness
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
@@ -133,7 +133,15 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
         )
         for number, (name, result) in enumerate(comparison.models.items(), start=1)
     }
-    return replace(comparison, models=models, together_ranking=ranking, together_differences=differences)
+    closest, closeness_differences = by_closeness(models, comparison.groups_ranking, comparison.confidence_level)
+    return replace(
+        comparison,
+        models=models,
+        ranking=closest,
+        closeness_differences=closeness_differences,
+        together_ranking=ranking,
+        together_differences=differences,
+    )
 
 
 def _compare_one(
@@ -223,10 +231,11 @@ def compare_features(
             gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
             given, pair = readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number])
             explanations[name] = explain_learned(gap, given, pair, resolved, texts)
-    ranking = tuple(sorted(models, key=lambda name: _quality(results[name]), reverse=True))
+    groups_ranking = tuple(sorted(models, key=lambda name: _quality(results[name]), reverse=True))
     errors = joint_errors(kept, resolved, groups)
     values = {name: _quality(result)[0] for name, result in results.items()}
-    differences = ranked_differences(estimates, values, ranking, errors, resolved.confidence_level)
+    differences = ranked_differences(estimates, values, groups_ranking, errors, resolved.confidence_level)
+    ranking, closeness_differences = by_closeness(results, groups_ranking, resolved.confidence_level)
     of_learned = {name: result.learned for name, result in results.items()}
     learned_ranking, learned_differences = _by_learned_score(of_learned, groups, resolved)
     smallest_difference, texts_needed = _forecasts(differences, results, kept, errors, resolved, groups)
@@ -235,6 +244,8 @@ def compare_features(
         models=results,
         own=own,
         ranking=ranking,
+        closeness_differences=closeness_differences,
+        groups_ranking=groups_ranking,
         differences=differences,
         confidence_level=resolved.confidence_level,
         design=sides[0].design,
@@ -248,6 +259,41 @@ def compare_features(
         subgroups=tuple(recall_of_subgroups(partition.rows, [*models], subgroups, p.groups, resolved)),
         by_subgroup=_compare_subgroups(p, models, subgroups, config, run),
     )
+
+
+def by_closeness(
+    models: Mapping[str, MauveResult], groups_ranking: Sequence[str], level: float
+) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
+    """Names by falling closeness, and the differences of all pairs in this order.
+
+    The intervals of two scores are taken as independent. Models share the human texts, so that the test errs on the
+    safe side: it calls fewer differences real.
+
+    Args:
+        groups_ranking: by groups, which orders models of equal closeness, and all where closeness is too low to order
+            them (see `ordered_by_closeness`).
+    """
+    ranking = tuple(groups_ranking)
+    if ordered_by_closeness(models.values()):
+        ranking = tuple(sorted(ranking, key=lambda name: models[name].closeness or 0.0, reverse=True))
+    pairs, found = [*itertools.combinations(ranking, 2)], {}
+    estimates = {
+        name: intervals.estimate_of_interval(one.closeness, one.closeness_ci, level) for name, one in models.items()
+    }
+    for a, b in pairs:
+        one, two = estimates[a], estimates[b]
+        if one is not None and two is not None:
+            found[a, b] = intervals.estimate_difference(one, two, 0.0, level)
+    corrected = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
+    differences = []
+    for a, b in pairs:
+        if (item := found.get((a, b))) is not None:
+            real = bool(corrected[a, b] < 1 - level)
+            differences.append(Difference(a, b, item.value, item.ci, item.p_value, real, item.stderr))
+        else:
+            value = (models[a].closeness or 0.0) - (models[b].closeness or 0.0)
+            differences.append(Difference(a, b, value, None, None, False, None))
+    return ranking, tuple(differences)
 
 
 def _compare_subgroups(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 MODEL_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
-    *Column.each(".4f", mauve_debiased="debiased", low="low", high="high", mauve_classifier="learned"),
+    *Column.each(".4f", "closeness", closeness_low="low", closeness_high="high"),
+    *Column.each(".4f", mauve_debiased="by groups", low="low", high="high", mauve_classifier="by classifier"),
     Column("auc", "AUC", ".3f"),
     *Column.each(".4f", mauve="MAUVE", mauve_own="MAUVE own"),
     *Column.each(".3f", "precision", "recall"),
@@ -39,6 +40,7 @@ SUBGROUP_COLUMNS = (
     *Column.each(".4f", mauve_debiased="debiased", low="low", high="high"),
     Column("auc", "AUC", ".3f"),
 )
+WEAK = 0.1  # closeness below it says little of the order of models: a classifier tells all of them
 TEST_COLUMN = Column("p_value", "p", ".2g")
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 DIFFERENCE_COLUMNS = (
@@ -64,7 +66,7 @@ class Difference(AsDict):
 
     Attributes:
         a, b: names.
-        difference: debiased MAUVE of a minus that of b, in [-1, 1].
+        difference: score of a minus that of b, in [-1, 1].
         ci: its interval at the config's level; None where a score has no error at all (see `MauveResult`).
         p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`); in (0, 1],
             one too small for a float is stored as 2.2e-308, the smallest normal one; likewise.
@@ -110,8 +112,10 @@ class Comparison(SignedResult):
     Attributes:
         models: the result of each model on the partition that all share, in the order given.
         own: each model's MAUVE on buckets of its own, as the literature computes it.
-        ranking: names by falling debiased MAUVE.
-        differences: of every pair, the better ranked model first.
+        ranking: names by falling closeness; by groups where closeness is below `WEAK` for all.
+        closeness_differences: of closeness, of every pair in this order.
+        groups_ranking: names by falling debiased MAUVE by groups of similar texts. differences: of that score, of every
+            pair in this order.
         confidence_level: of the intervals. design: whether texts share prompts: "independent", "aligned"
             (row i of every set answers prompt i) or "prompts".
         smallest_difference: between the two best that these sets would show with 80 % probability; None for one model.
@@ -144,6 +148,8 @@ class Comparison(SignedResult):
     signature: str = field(init=False)
     explanations: dict[str, Explanation] = field(repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
+    groups_ranking: tuple[str, ...] = ()
+    closeness_differences: tuple[Difference, ...] = ()
     learned_ranking: tuple[str, ...] = ()
     learned_differences: tuple[Difference, ...] = ()
     together_ranking: tuple[str, ...] = ()
@@ -172,6 +178,7 @@ class Comparison(SignedResult):
         first, tables = next(iter(self.models.values())), self._tables()
         models = f"{len(self.models)} model{'' if len(self.models) == 1 else 's'}"
         said = (
+            words.closeness_sentence(self),
             words.ranking_verdict(self),
             learned_ranking(self),
             self.joint_verdict,
@@ -182,6 +189,9 @@ class Comparison(SignedResult):
         warnings = words.warnings_prose(words.collected_warnings(self))
         parts: list[Part] = [Prose(said, paragraphs=True, advice=True), warnings]
         parts += [tables["models"], Prose([*words.notes(self), level])]
+        if self.closeness_differences:
+            parts += [Heading("Differences of closeness"), tables["closeness_differences"]]
+            parts += [Heading("Differences of the scores by groups")]
         parts += [tables["differences"], Prose([*several, words.forecast_sentence(self)])]
         for title, key in (
             (LEARNED_DIFFERENCES, "learned_differences"),
@@ -223,6 +233,7 @@ class Comparison(SignedResult):
 
         return {
             "models": table((*MODEL_COLUMNS, *tested), _model_rows),
+            "closeness_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.closeness_differences)),
             "differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.differences)),
             "learned_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.learned_differences)),
             "together_differences": Table(
@@ -234,14 +245,25 @@ class Comparison(SignedResult):
 
 def _model_rows(comparison: Comparison) -> list[TableRow]:
     """The rows of one featurizer, the best model first; equal models have the same rank."""
-    equal = {(item.a, item.b) for item in comparison.differences if item.difference == 0}
     rows: list[TableRow] = []
     for place, name in enumerate(comparison.ranking):
-        rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
+        before = comparison.models[comparison.ranking[place - 1]] if place else None
+        rank = rows[-1]["rank"] if before is not None and _is_equal(before, comparison.models[name]) else place + 1
         result, own = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
         rows.append(Table.row(columns, result, "mauve_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
+        rows[-1]["closeness_low"], rows[-1]["closeness_high"] = result.closeness_ci or (None, None)
     return rows
+
+
+def _is_equal(a: MauveResult, b: MauveResult) -> bool:
+    return (a.closeness, a.mauve_debiased) == (b.closeness, b.mauve_debiased)
+
+
+def ordered_by_closeness(models: Iterable[MauveResult]) -> bool:
+    """Return whether closeness can order models: all have one, and not all are below `WEAK`."""
+    values = [model.closeness for model in models]
+    return None not in values and max(value or 0.0 for value in values) >= WEAK
 
 
 def _subgroup_rows(comparison: Comparison) -> list[TableRow]:

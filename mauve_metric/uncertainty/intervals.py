@@ -205,6 +205,17 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
 
 
+def estimate_of_interval(value: float | None, ci: tuple[float, float] | None, level: float) -> Estimate | None:
+    """The estimate with this interval, and the error of its lower side; None without one.
+
+    >>> estimate_of_interval(0.5, (0.5, 0.9), 0.95)
+    Estimate(value=0.5, stderr=0.0, ci=(0.5, 0.9), freedom=inf)
+    """
+    if value is None or ci is None:
+        return None
+    return Estimate(value, (value - ci[0]) / _quantile(level, math.inf), ci)
+
+
 def _combine(a: float, b: float, correlation: float) -> float:
     return math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0))
 

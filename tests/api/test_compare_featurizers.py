@@ -48,7 +48,8 @@ def test_the_first_makes_the_comparison_and_each_is_its_own(several: Comparison)
         assert several.by_featurizer[name].to_dict() == alone.to_dict() == own["by_featurizer"][name]
         assert alone.by_featurizer == {} and alone.joint_verdict == "" and "joint_verdict" not in alone.to_dict()
     first = own["by_featurizer"]["word_s"]
-    added = {name: own[name] for name in ("by_featurizer", "joint_verdict", "together_ranking", "together_differences")}
+    by_all = ("joint_verdict", "together_ranking", "together_differences", "ranking", "closeness_differences")
+    added = {name: own[name] for name in ("by_featurizer", *by_all)}
     judged = ("together", "closeness", "closeness_ci", "verdict", "verdict_reason")
     models = {name: one | {key: own["models"][name][key] for key in judged} for name, one in first["models"].items()}
     for name, one in own["models"].items():

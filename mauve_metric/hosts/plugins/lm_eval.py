@@ -44,6 +44,7 @@ class TaskFunctions(NamedTuple):
     auc: Aggregation
     precision: Aggregation
     recall: Aggregation
+    closeness: Aggregation
     notes: Notes
 
 
@@ -104,4 +105,4 @@ def _aggregation(name: str, scores: PairScores) -> Aggregation:
 
 functions = task_functions()
 process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
-mauve_classifier, auc, precision, recall, notes = functions[5:]
+mauve_classifier, auc, precision, recall, closeness, notes = functions[5:]

@@ -24,6 +24,7 @@ SCORES = (
     "auc",
     "precision",
     "recall",
+    "closeness",
 )
 
 

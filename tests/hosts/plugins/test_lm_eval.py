@@ -48,6 +48,7 @@ def test_every_number_is_that_of_the_pairs_in_their_order() -> None:
         "auc": expected.auc,
         "precision": expected.precision,
         "recall": expected.recall,
+        "closeness": expected.closeness,
     }
 
 

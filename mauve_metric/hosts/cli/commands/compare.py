@@ -18,7 +18,14 @@ EXAMPLES = """examples:
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, the forms of the tables and the report."""
     parser.add_models()
-    tables = ("models", "differences", "learned_differences", "together_differences", "subgroups")
+    tables = (
+        "models",
+        "closeness_differences",
+        "differences",
+        "learned_differences",
+        "together_differences",
+        "subgroups",
+    )
     parser.add_score_options("compare", *tables, featurizers="the first makes the ranking, all are compared")
     parser.add_by("recall and scores of the texts")
     parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
