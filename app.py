@@ -1,6 +1,6 @@
 """The page: human texts and those of one model or several in, scores, curves and the texts behind them out.
 
-    python app.py
+    python app.py         (or mauve-metric serve)
 
 It listens where `GRADIO_SERVER_NAME` and `GRADIO_SERVER_PORT` say. What a visitor may ask of the server is set by
 `MAUVE_METRIC_MAX_TEXTS`, `…_CHARACTERS`, `…_MEGABYTES`, `…_MODEL_SETS`, `…_TOTAL_TEXTS`, `…_TOTAL_MEGABYTES`,

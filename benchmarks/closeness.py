@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/closeness.py undeclared --repeats 40 > benchmarks/results/undeclared.csv
     OMP_NUM_THREADS=1 python benchmarks/closeness.py truth --repeats 40 > benchmarks/results/closeness.csv
 
-undeclared: both sets are draws of one distribution, or one is shifted in one column; texts of one prompt are correlated,
+undeclared: both sets are draws of one distribution, or one is shifted in one column; texts of one prompt correlate,
 or model texts are near copies of human ones; the rows are shuffled and nothing is declared. Columns: share of repeats
 in which pairs were found; mean closeness; how often its interval contains 1; how often the verdict is "different"; mean
 AUC; the last three once more with the prompts declared. Of equal sets the interval should contain 1, and "different"

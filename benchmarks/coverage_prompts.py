@@ -53,11 +53,11 @@ class Case(NamedTuple):
     by_texts: bool = False
 
     @property
-    @property
     def texts(self) -> str:
         """Texts a prompt on either side, as the tables show them."""
         return f"{self.p_texts} and {self.q_texts}"
 
+    @property
     def buckets(self) -> int:
         """A tenth of the smaller number of prompts, as by default, or of texts."""
         times = (self.p_texts, self.q_texts) if self.by_texts else (1, 1)

@@ -18,7 +18,7 @@ from machine import machine
 from mauve_metric.arrays import Array
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.partition import partition_sets
-from mauve_metric.quantize.quantizers import training_of
+from mauve_metric.quantize.quantizers import quantizer_options
 
 WAYS = {
     "k-means, k = n/10": lambda n: MauveConfig(num_buckets=max(2, n // 10), num_runs=1),
@@ -44,7 +44,7 @@ def main() -> None:
     print(f"{machine()}\n\n| {options.rows} + {options.rows} × {options.columns} | wall | processor |\n|---|--:|--:|")
     for way, config in WAYS.items():
         resolved = config(options.rows)
-        resolved = replace(resolved, **training_of(resolved, 2 * options.rows))
+        resolved = replace(resolved, **quantizer_options(resolved, options.rows, options.rows))
         wall, processor = time.perf_counter(), time.process_time()
         partition_sets(sets, resolved)
         seconds = time.perf_counter() - wall, time.process_time() - processor

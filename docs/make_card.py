@@ -40,7 +40,9 @@ description: How close is a model's text to human text, and should you believe t
 ```python
 import evaluate
 
-mauve = evaluate.load("mauve_metric")
+import mauve_metric
+
+mauve = evaluate.load(mauve_metric.evaluate_path())  # in a checkout, or from the Hub, also its name
 out = mauve.compute(predictions=model_texts, references=human_texts, featurize_model_name="minilm")
 out["mauve"], out.mauve_ci, out["signature"]
 ```

@@ -27,8 +27,7 @@ search:
 # Errors and warnings
 
 **An error** means that there is no number. Its message names the argument, what was expected and what came. In the
-shell it is one line on stderr, and the exit status is 1; `--debug` shows where it arose. Other statuses: 2 for a wrong
-command line, 3 for a failed gate, 4 for a gate without a verdict.
+shell it is one line on stderr, and the exit status is 1 (2 for a wrong command line); `--debug` shows where it arose.
 In Python `error.code` is its code, and `error.argument` the argument that it is about, None for several or none.
 
 **A warning** is what a careful reviewer would say about a number. Warnings are in `result.warnings` (each with `code`,
@@ -69,7 +68,7 @@ EXAMPLES = {
     "several_texts": "mauve-metric score answers.jsonl",
     "not_one_set": "mauve-metric compare human.jsonl",
     "damaged_file": "mauve-metric score human.jsonl broken.jsonl",
-    "empty_texts": "mauve-metric score human.jsonl silent.jsonl --featurize-model-name ngrams",
+    "empty_texts": "mauve-metric score human.jsonl silent.jsonl --featurizer ngrams",
     "not_texts": 'compute_mauve(p_text="one text", q_text=texts)',
     "unlike_features": "compute_mauve(p_features=p, q_features=q[:, :3])",
     "not_finite": "compute_mauve(p_features=with_nan, q_features=q)",
@@ -78,7 +77,7 @@ EXAMPLES = {
     "unknown_option": "compute_mauve(p, q, num_bucket=50)",
     "rows_differ": "compute_mauve(p, q, aligned=True)",
     "wrong_option": "compute_mauve(p, q, mauve_scaling_factor=0)",
-    "no_model": "mauve-metric score human.jsonl model.jsonl --featurize-model-name owner/missing",
+    "no_model": "mauve-metric score human.jsonl model.jsonl --featurizer owner/missing",
     "no_package": None,
     "no_memory": None,
 }

@@ -94,31 +94,45 @@ def blocks_of(markdown: str) -> list[Block]:
     Raises:
         ValueError: a fence without an end, or a language that is written in another way here.
     """
-    found: list[Block] = []
+    blocks: list[Block] = []
     lines = markdown.splitlines()
-    at, after_run = 0, False  # whether nothing but blank lines came since the last block that is run
+    run_until = 0  # the line after the last block that is run
+    for first, language, code, above in fenced_blocks(markdown):
+        if language in OTHER_NAMES:
+            raise ValueError(f"line {first - 1}: write {OTHER_NAMES[language]} instead of {language}")
+        if language in RUN:
+            address = above.get("runs until an answer from")
+            skipped = above.get("not run") or missing(above.get("needs", ""))
+            blocks.append(Block(first, language, code, skipped, None, above.get("run first", ""), address))
+            run_until = first + code.count("\n")
+        elif language == "text" and run_until and not above and not "".join(lines[run_until : first - 2]).strip():
+            blocks.append(replace(blocks.pop(), expected=code))
+            run_until = 0
+        else:
+            run_until = 0
+    return blocks
+
+
+def fenced_blocks(markdown: str) -> Iterator[tuple[int, str, str, dict[str, str]]]:
+    """Each fenced block: its first line's number, language, code without indentation, and the comments above it.
+
+    Raises:
+        ValueError: a fence without an end.
+    """
+    lines = markdown.splitlines()
+    at = 0
     while at < len(lines):
         fence = FENCE.match(lines[at])
         if fence is None:
-            after_run = after_run and not lines[at].strip()
             at += 1
             continue
         indent, marks, language = fence[1], fence[2], fence[3]
         end = next((n for n in range(at + 1, len(lines)) if lines[n].strip() == marks), None)
         if end is None:
             raise ValueError(f"line {at + 1}: the block has no end")
-        if language in OTHER_NAMES:
-            raise ValueError(f"line {at + 1}: write {OTHER_NAMES[language]} instead of {language}")
         code = "".join(line[min(len(indent), len(line) - len(line.lstrip())) :] + "\n" for line in lines[at + 1 : end])
-        above = _above(lines[:at])
-        if language in RUN:
-            address = above.get("runs until an answer from")
-            skipped = above.get("not run") or missing(above.get("needs", ""))
-            found.append(Block(at + 2, language, code, skipped, None, above.get("run first", ""), address))
-        elif language == "text" and after_run and not above:
-            found.append(replace(found.pop(), expected=code))
-        at, after_run = end + 1, language in RUN
-    return found
+        yield at + 2, language, code, _above(lines[:at])
+        at = end + 1
 
 
 def _above(lines: Sequence[str]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets
-from mauve_metric.quantize.quantizers import num_buckets_of, training_of
+from mauve_metric.quantize.quantizers import num_buckets_of, quantizer_options
 from mauve_metric.results.charts.figure import COLORS, SHAPES, cycle
 from mauve_metric.results.document import Column, TableRow
 from mauve_metric.uncertainty.intervals import debiased_scores
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 BUCKETS = (60, 100, 200, 500, 1000, 2000)
 SHARES = (0, 20, 40, 60, 80, 100)
+PUBLISHED = {"DRMM": {"drmm_layers": 3, "drmm_components": 10}, "lattice": {"lattice_squared_radius": 50}}
 STANDARD = "k-means, k = 500"  # that the others are compared with: the paper's
 
 
@@ -48,7 +49,7 @@ class Found(NamedTuple):
 def settings(rows: int, paper: bool) -> dict[str, MauveConfig]:
     """The compared quantizers; paper: also trained as by the paper's code."""
     ways = {f"k-means, k = {k}": MauveConfig(num_buckets=k) for k in BUCKETS if k <= rows}
-    ways |= {"DRMM": MauveConfig(quantizer="drmm"), "lattice": MauveConfig(quantizer="lattice")}
+    ways |= {name: MauveConfig(quantizer=name.lower(), **shape) for name, shape in PUBLISHED.items()}
     if paper:
         ways["DRMM, as in the paper"] = MauveConfig(quantizer="drmm", drmm_preset="paper")
         ways["lattice, as in the paper"] = MauveConfig(quantizer="lattice", lattice_preset="paper")
@@ -59,8 +60,8 @@ def clustered(human: Array, models: Mapping[str, Array], config: MauveConfig, se
     """The scores of every model in one clustering: a `Found` of one seed."""
     rows = [some.astype(np.float32) for some in (human, *models.values())]
     k = num_buckets_of(config, *map(len, rows))
-    training = training_of(config, sum(map(len, rows)))
-    resolved = replace(config, num_buckets=k, seed=seed, num_runs=1, knn=False, **training)
+    options = quantizer_options(config, *map(len, rows))
+    resolved = replace(config, num_buckets=k, seed=seed, num_runs=1, knn=False, **options)
     start = time.process_time()
     of_human, *of_models = partition_sets(rows, resolved).labels[0]
     seconds = time.process_time() - start

@@ -82,8 +82,9 @@ def find_package() -> Path:
     space, revision = space_of(asked, revision, original)
     if space is None:
         raise ImportError(
-            f"the package {PACKAGE} is neither installed nor beside {asked or original or __file__}: install it, or "
-            "load the script of a whole checkout (with download_mode='force_redownload' if it has moved)"
+            f"the package {PACKAGE} is neither installed nor beside {asked or original or __file__}: install it "
+            f"and use evaluate.load({PACKAGE}.evaluate_path()), or load the script of a whole checkout (with "
+            "download_mode='force_redownload' if it has moved)"
         )
     return fetch(space, revision)
 

@@ -70,7 +70,7 @@ class Mauve(StoredTexts):
     Args:
         config_name: None for MAUVE, or "text_statistics" for a `TextStatistics`.
         **options: those of `evaluate.Metric` (`cache_dir`, `num_process`, …), and defaults for the keywords of
-            `compute`, as in `evaluate.load("mauve_metric", featurize_model_name="minilm")`. `seed` is both.
+            `compute`, as in `evaluate.load(evaluate_path(), featurize_model_name="minilm")`. `seed` is both.
 
     >>> import numpy, tempfile
     >>> rng = numpy.random.default_rng(0)

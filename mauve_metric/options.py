@@ -117,17 +117,20 @@ def option(
     most: float | None = None,
     ignored_by: tuple[str, ...] = (),
     common: bool = False,
+    published: bool = True,
 ) -> Any:
     """A field of options: its default, its check or its choices, its meaning, and the stage that reads it.
 
     metavar: its value in the help of the shell. of: the one quantizer that reads it. label: of its control on the page,
     where that is not its name. most: the largest value that the page takes. ignored_by: the public functions that make
-    no use of it. common: many people use it, so that the short help of a command has it.
+    no use of it. common: many people use it, so that the short help of a command has it. published: another value than
+    the default makes `mauve` another number than the literature's.
     """
     choices = check if isinstance(check, tuple) else None
     checked = choice_check(*check) if isinstance(check, tuple) else check
     metadata = {"check": checked, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
     metadata |= {"label": label, "most": most, "ignored_by": ignored_by, "common": common}
+    metadata |= {"published": published}
     return field(default=default, metadata=metadata)
 
 
@@ -138,7 +141,7 @@ _score = partial(option, stage="score")
 _speed, _texts, _host = partial(option, stage="speed"), partial(option, stage="texts"), partial(option, stage="host")
 
 # What can be taken off texts, in order.
-STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace", "line_breaks")
+STRIP = ("undecoded", "reasoning", "special_tokens", "prompts", "next_turn", "markdown", "whitespace", "line_breaks")
 _SCORES_APART = ("human_baseline", "robustness", "stress_test")  # which have MAUVE alone
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
 LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
@@ -231,7 +234,8 @@ class MauveConfig(CheckedFields):
     num_buckets: int | Literal["auto"] = _quantize(
         "auto",
         integer_check(1, also=("auto",)),
-        "number of k-means buckets; auto: a tenth of the smaller set, at least 2 (classifier: a fifteenth, 4 to 50)",
+        "number of buckets; auto: a tenth of the smaller set, at least 2 (drmm, lattice: the nearest number that they "
+        "make; classifier: a fifteenth, 4 to 50)",
         label="Number of buckets",
         common=True,
     )
@@ -239,6 +243,7 @@ class MauveConfig(CheckedFields):
         "qp",
         ("qp", "pq"),
         "order in which the two sets are stacked before clustering; it moves the k-means start",
+        published=False,
     )
     pca_max_data: int = _quantize(
         -1,
@@ -251,21 +256,30 @@ class MauveConfig(CheckedFields):
     )
     kmeans_num_redo: int = _kmeans(5, integer_check(1, 10_000), "k-means restarts; the best is kept", most=20)
     kmeans_max_iter: int = _kmeans(500, integer_check(1, 10_000_000), "most iterations of one k-means run", most=2000)
-    drmm_layers: int = _drmm(3, integer_check(1, 16), "drmm: mixtures, each of what the one before left", most=3)
-    drmm_components: int = _drmm(
-        10,
-        integer_check(2, 1000),
-        "drmm: Gaussians of a layer; buckets are their number to the power of layers",
+    drmm_layers: int | Literal["auto"] = _drmm(
+        "auto",
+        integer_check(1, 16, also=("auto",)),
+        "drmm: mixtures, each of what the one before left; auto: for about ten texts a bucket (paper: 3)",
+        most=3,
+    )
+    drmm_components: int | Literal["auto"] = _drmm(
+        "auto",
+        integer_check(2, 1000, also=("auto",)),
+        "drmm: Gaussians of a layer; buckets are their number to the power of layers; auto: for about ten texts a "
+        "bucket (paper: 10)",
         most=10,
     )
     drmm_steps: int = _drmm(2000, integer_check(1, 10_000_000), "drmm: training steps, 64 rows each", most=10_000)
     drmm_preset: Literal["short", "paper"] = _drmm(
         "short",
         ("short", "paper"),
-        "drmm: how it is trained; paper: as by the papers' code, 20 steps a text if none are given",
+        "drmm: how it is trained; paper: as by the papers' code, with 1000 buckets and 20 steps a text if not given",
     )
-    lattice_squared_radius: int = _lattice(
-        50, integer_check(1, 1000), "lattice: squared radius of the integer sphere (50 gives 744 buckets)", most=50
+    lattice_squared_radius: int | Literal["auto"] = _lattice(
+        "auto",
+        integer_check(1, 1000, also=("auto",)),
+        "lattice: squared radius of the integer sphere; auto: for about ten texts a bucket (paper: 50, 744 buckets)",
+        most=50,
     )
     lattice_epochs: int = _lattice(
         50,
@@ -280,9 +294,9 @@ class MauveConfig(CheckedFields):
     lattice_preset: Literal["short", "paper"] = _lattice(
         "short",
         ("short", "paper"),
-        "lattice: how it is trained; paper: as by the papers' code, 200 epochs and width 768 if not given",
+        "lattice: how it is trained; paper: as by the papers' code, 744 buckets, 200 epochs, width 768 if not given",
     )
-    seed: int = _quantize(25, integer_check(0), "seed of the clustering", common=True)
+    seed: int = _quantize(25, integer_check(0), "seed of the clustering", common=True, published=False)
     divergence_curve_discretization_size: int = _score(
         25, integer_check(2, 1_000_000), "number of mixture weights on the divergence curve", most=1000
     )
@@ -294,18 +308,20 @@ class MauveConfig(CheckedFields):
         most=100,
     )
 
-    num_runs: int | Literal["auto"] = _score(
+    num_runs: int | Literal["auto"] = _quantize(
         "auto",
         integer_check(1, 10_000, also=("auto",)),
         "clusterings with as many seeds, for the spread over them; auto: 5 below 1000 texts a side, else 1",
         most=10,
         ignored_by=("human_baseline",),
+        published=False,
     )
     confidence_level: float = _score(
         0.95,
         number_check(0, 1, high_included=False),
         "level of the intervals of the debiased scores",
         label="Level of the intervals",
+        published=False,
     )
     permutations: int = _score(
         0,
@@ -314,6 +330,7 @@ class MauveConfig(CheckedFields):
         most=9999,
         ignored_by=("explain", "human_baseline", "robustness"),
         common=True,
+        published=False,
     )
     knn: bool | Literal["auto"] = _score(
         "auto",
@@ -322,6 +339,7 @@ class MauveConfig(CheckedFields):
         "true: above 20000 a side on as many random ones",
         label="Nearest-neighbour scores",
         ignored_by=_SCORES_APART,
+        published=False,
     )
     knn_k: int = _score(
         4,
@@ -330,12 +348,14 @@ class MauveConfig(CheckedFields):
         label="Neighbour that sets the radius",
         most=100,
         ignored_by=_SCORES_APART,
+        published=False,
     )
     frechet_distance: bool = _score(
         False,
         choice_check(True, False),
         "also the Fréchet distance of the features",
         ignored_by=_SCORES_APART,
+        published=False,
     )
 
 
@@ -348,6 +368,28 @@ def config_fields(verb: str = "") -> dict[str, Any]:
     (False, False, True)
     """
     return {item.name: item for item in fields(MauveConfig) if _is_used(item.metadata, verb)}
+
+
+def options_of_stage(config: MauveConfig, stage: str) -> dict[str, object]:
+    """The values of the options that one stage reads, by name: what its outcome depends on besides its input.
+
+    >>> [*options_of_stage(MauveConfig(), "featurize")][:2]
+    ['featurize_model_name', 'max_text_length']
+    """
+    return {name: getattr(config, name) for name, item in config_fields().items() if item.metadata["stage"] == stage}
+
+
+def options_of_quantizer(config: MauveConfig, quantizer: str) -> dict[str, Any]:
+    """The values of the options that one quantizer alone reads, by name without the quantizer's, as keywords of it.
+
+    >>> options_of_quantizer(MauveConfig(kmeans_max_iter=7), "kmeans")
+    {'num_redo': 5, 'max_iter': 7}
+    """
+    return {
+        name.removeprefix(f"{quantizer}_"): getattr(config, name)
+        for name, item in config_fields().items()
+        if item.metadata["of"] == quantizer
+    }
 
 
 def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:
@@ -375,7 +417,7 @@ class RunOptions(CheckedFields):
     device_id: int | None = _host(
         None,
         or_none(partial(check_count, low=-1)),
-        "the number of a CUDA device, -1 for the CPU, as in mauve-text",
+        "the number of a CUDA device, -1 for the CPU, as in mauve-text; without CUDA any number is the CPU",
     )
     batch_size: int | None = _speed(None, or_none(check_count), "most texts of a batch")
     max_batch_tokens: int | None = _speed(None, or_none(check_count), "tokens of a batch")
@@ -383,7 +425,7 @@ class RunOptions(CheckedFields):
     text_field: str | None = _texts(
         None,
         or_none(_column),
-        "field or column of the texts; unset: 'text' or the only one",
+        "field or column of the texts; unset: found by its name and its values",
         metavar="NAME",
         common=True,
     )
@@ -443,11 +485,11 @@ class OptionsOfOneProcess(TypedDict, total=False):
     kmeans_explained_var: float
     kmeans_num_redo: int
     kmeans_max_iter: int
-    drmm_layers: int
-    drmm_components: int
+    drmm_layers: int | Literal["auto"]
+    drmm_components: int | Literal["auto"]
     drmm_steps: int
     drmm_preset: Literal["short", "paper"]
-    lattice_squared_radius: int
+    lattice_squared_radius: int | Literal["auto"]
     lattice_epochs: int
     lattice_hidden: int
     lattice_spread: float

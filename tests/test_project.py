@@ -58,7 +58,7 @@ def pins(file: str = "requirements.txt") -> dict[str, str]:
     return found
 
 
-SPACE = ("duplicates", "evaluate", "minilm", "preferences", "space", "texts")  # extras of the README's installation
+SPACE = ("duplicates", "evaluate", "preferences", "space", "texts")  # extras of the README's installation
 
 
 # --- requirements.txt ---------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import pytest
 from samples import HUMAN, MODEL, write_jsonl
@@ -142,9 +143,21 @@ def experts(page: Any) -> None:
         page.click("#experts > button")
 
 
+def archived(desk: Handlers, who: str = "a") -> dict[str, bytes]:
+    """The files in the archive to download, by their names."""
+    return unpacked(desk.make_files(visitor(desk, who))["files"]["value"])
+
+
+def unpacked(path: object) -> dict[str, bytes]:
+    with ZipFile(str(path)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 def compare(page: Any) -> str:
+    """Compare, and open the part for experts, in which the figures are."""
     page.click("#compare")
     page.wait_for_selector("#score strong")
+    experts(page)
     for figure in FIGURES:
         page.wait_for_selector(f"#{figure} svg.marks")
     return str(page.inner_text("#score strong"))

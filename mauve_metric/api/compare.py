@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -19,15 +19,14 @@ from mauve_metric.api.opening import check_sides, open_several
 from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
 from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.api.without_layout import layout_warning, without_layout
-from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
+from mauve_metric.arrays import FeatureData, Integers, TextData, TokenData
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
-from mauve_metric.quantize.partition import without_first
-from mauve_metric.results.comparison import Comparison, Difference, OwnScore, ordered_by_closeness
+from mauve_metric.results.comparison import Comparison, Difference, OwnScore
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
@@ -36,11 +35,13 @@ from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty import forecast, intervals
-from mauve_metric.uncertainty.closeness import debiased_estimates
-from mauve_metric.uncertainty.differences import JointErrors, design_effect, difference_of, joint_errors
+from mauve_metric.uncertainty.closeness import Bound, closeness_of, joint_errors_of
+from mauve_metric.uncertainty.differences import JointErrors, difference_of
 from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
+
+NEAR_0 = 0.05  # closeness of sets that next to every text tells apart: there it does not order models
 
 
 @with_options()
@@ -133,15 +134,8 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
         )
         for number, (name, result) in enumerate(comparison.models.items(), start=1)
     }
-    closest, closeness_differences = by_closeness(models, comparison.groups_ranking, comparison.confidence_level)
-    return replace(
-        comparison,
-        models=models,
-        ranking=closest,
-        closeness_differences=closeness_differences,
-        together_ranking=ranking,
-        together_differences=differences,
-    )
+    own = ranked_by_closeness(models, config)
+    return replace(comparison, models=models, together_ranking=ranking, together_differences=differences, **own)
 
 
 def _compare_one(
@@ -212,10 +206,8 @@ def compare_features(
     models = dict(zip(models, sides, strict=True))
     if subgroups and any(is_read_only_in_blocks(side.features) for side in clustered.sides):
         raise WrongOption.of("by", "needs features in memory, as an array")
-    kept = without_first(partition.labels)
     results: dict[str, MauveResult] = {}
     own: dict[str, OwnScore] = {}
-    estimates: dict[str, intervals.Estimate | None] = {}
     explanations: dict[str, Explanation] = {}
     for number, (name, side) in enumerate(models.items(), start=1):
         if watch is not None:
@@ -225,32 +217,19 @@ def compare_features(
         learned = score.learned_of(p, side, resolved)
         result = score.score_buckets(p, side, partition, number, resolved, own[name].p_value, learned, entries)
         results[name] = result
-        histograms = score.count_runs(kept, number, (groups[0], groups[number]), resolved)
-        estimates[name] = debiased_estimates(histograms, resolved).mauve
         if readable is not None and buckets:
             gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
             given, pair = readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number])
             explanations[name] = explain_learned(gap, given, pair, resolved, texts)
-    groups_ranking = tuple(sorted(models, key=lambda name: _quality(results[name]), reverse=True))
-    errors = joint_errors(kept, resolved, groups)
-    values = {name: _quality(result)[0] for name, result in results.items()}
-    differences = ranked_differences(estimates, values, groups_ranking, errors, resolved.confidence_level)
-    ranking, closeness_differences = by_closeness(results, groups_ranking, resolved.confidence_level)
     of_learned = {name: result.learned for name, result in results.items()}
     learned_ranking, learned_differences = _by_learned_score(of_learned, groups, resolved)
-    smallest_difference, texts_needed = _forecasts(differences, results, kept, errors, resolved, groups)
     on_common, alone = ({name: found[name].mauve for name in models} for found in (results, own))
     return Comparison(
         models=results,
         own=own,
-        ranking=ranking,
-        closeness_differences=closeness_differences,
-        groups_ranking=groups_ranking,
-        differences=differences,
+        **ranked_by_closeness(results, resolved),
         confidence_level=resolved.confidence_level,
         design=sides[0].design,
-        smallest_difference=smallest_difference,
-        texts_needed=texts_needed,
         warnings=(*comparison_warnings(models), *partition_warnings(on_common, alone)),
         signature_entries=_signature_entries(p, models, resolved),
         explanations=explanations,
@@ -259,41 +238,6 @@ def compare_features(
         subgroups=tuple(recall_of_subgroups(partition.rows, [*models], subgroups, p.groups, resolved)),
         by_subgroup=_compare_subgroups(p, models, subgroups, config, run),
     )
-
-
-def by_closeness(
-    models: Mapping[str, MauveResult], groups_ranking: Sequence[str], level: float
-) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
-    """Names by falling closeness, and the differences of all pairs in this order.
-
-    The intervals of two scores are taken as independent. Models share the human texts, so that the test errs on the
-    safe side: it calls fewer differences real.
-
-    Args:
-        groups_ranking: by groups, which orders models of equal closeness, and all where closeness is too low to order
-            them (see `ordered_by_closeness`).
-    """
-    ranking = tuple(groups_ranking)
-    if ordered_by_closeness(models.values()):
-        ranking = tuple(sorted(ranking, key=lambda name: models[name].closeness or 0.0, reverse=True))
-    pairs, found = [*itertools.combinations(ranking, 2)], {}
-    estimates = {
-        name: intervals.estimate_of_interval(one.closeness, one.closeness_ci, level) for name, one in models.items()
-    }
-    for a, b in pairs:
-        one, two = estimates[a], estimates[b]
-        if one is not None and two is not None:
-            found[a, b] = intervals.estimate_difference(one, two, 0.0, level)
-    corrected = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
-    differences = []
-    for a, b in pairs:
-        if (item := found.get((a, b))) is not None:
-            real = bool(corrected[a, b] < 1 - level)
-            differences.append(Difference(a, b, item.value, item.ci, item.p_value, real, item.stderr))
-        else:
-            value = (models[a].closeness or 0.0) - (models[b].closeness or 0.0)
-            differences.append(Difference(a, b, value, None, None, False, None))
-    return ranking, tuple(differences)
 
 
 def _compare_subgroups(
@@ -350,43 +294,58 @@ def _size_key(name: str) -> str:
     return f"n_model_{name}" if re.fullmatch("(model_)*[pq]", name) else f"n_{name}"
 
 
+def ranked_by_closeness(results: Mapping[str, MauveResult], config: MauveConfig) -> dict[str, Any]:
+    """The fields of a comparison on order and differences: by closeness, or by groups where it is near 0 for all.
+
+    The errors of a difference are those of the sharpest partition of each model, and allow for shared human texts.
+    """
+    all_near_0 = all((result.closeness or 0.0) < NEAR_0 for result in results.values())
+    ranked_by: Literal["closeness", "groups"] = "groups" if len(results) > 1 and all_near_0 else "closeness"
+    bounds: dict[str, Bound] = {}
+    estimates: dict[str, intervals.Estimate | None] = {}
+    values: dict[str, float] = {}
+    for name, result in results.items():
+        found = [(bound, bound.estimates(config)) for bound in result.bounds]
+        if ranked_by == "groups":
+            found = [item for item in found if item[0].kind == "groups"]
+        bounds[name], lowest = min(
+            found, key=lambda item: (item[1].mauve is None, item[1].values[0] if item[1].values else np.inf)
+        )
+        estimates[name], values[name] = lowest.mauve, lowest.values[0] if lowest.values else result.mauve
+    ranking = tuple(sorted(results, key=lambda name: (values[name], _quality(results[name])), reverse=True))
+    errors = joint_errors_of([*bounds.values()], [*estimates.values()], config.mauve_scaling_factor)
+    differences = ranked_differences(estimates, values, ranking, errors, config.confidence_level)
+    smallest, needed = _forecasts(differences, results, config)
+    return {
+        "ranking": ranking,
+        "ranked_by": ranked_by,
+        "differences": differences,
+        "smallest_difference": smallest,
+        "texts_needed": needed,
+    }
+
+
 def _forecasts(
-    differences: Sequence[Difference],
-    results: Mapping[str, MauveResult],
-    runs: Sequence[Sequence[Labels]],
-    errors: JointErrors,
-    config: MauveConfig,
-    groups: Sequence[Integers | None],
+    differences: Sequence[Difference], results: Mapping[str, MauveResult], config: MauveConfig
 ) -> tuple[float | None, int | None]:
     """Return the smallest difference of the two best models that these sets would show, and texts a set to show theirs.
 
     With 80 % probability; None where a score has no interval. At 1 the score has no slope, so its delta-method error is
-    0 there: for a model near 1, the difference is at least the smallest one that separates a score from 1.
+    0 there: for a model near 1, the difference is at least the smallest one that separates a score from 1. Errors fall
+    with the root of the number of texts.
     """
     best = differences[0] if differences else None
-    if best is None or not all(results[name].mauve_ci for name in (best.a, best.b)):
+    if best is None or best.stderr is None:
         return None, None
-    level, c = config.confidence_level, config.mauve_scaling_factor
-    smallest = forecast.detectable_difference(best.stderr or 0.0, level)
-    for result in (results[best.a], results[best.b]):
-        if result.frontier_integral_stderr is None or result.mauve_debiased is None:
-            continue
-        told = forecast.score_told_from_one(result.frontier_integral_stderr, result.n_p, result.n_q, c, level)
-        smallest = max(smallest, 1 - told) if result.mauve_debiased >= told else smallest
-    i, j = (list(results).index(name) for name in (best.a, best.b))
-    p, a, b = (np.bincount(runs[0][number], minlength=int(config.num_buckets)) for number in (0, i + 1, j + 1))
-    seen = forecast.Seen(
-        p_counts=p,
-        a_counts=a,
-        b_counts=b,
-        a_score=_quality(results[best.a])[0],
-        b_score=_quality(results[best.b])[0],
-        n=min(map(len, runs[0])),
-        run_variance=max(float(errors.runs[i, i] + errors.runs[j, j] - 2 * errors.runs[i, j]), 0.0),
-        design_effect=1.0 if groups[0] is None else design_effect(runs, errors, config, i, j),
-        scaling_factor=c,
-    )
-    return smallest, forecast.texts_needed(seen, level, seed=config.seed)
+    pair = results[best.a], results[best.b]
+    smallest = forecast.detectable_difference(best.stderr, config.confidence_level)
+    for result in pair:
+        found = closeness_of(result.bounds, config)
+        if found is not None and found.smallest is not None and found.value >= 1 - found.smallest:
+            smallest = max(smallest, found.smallest)
+    n = min(min(result.n_p, result.n_q) for result in pair)
+    needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
+    return smallest, round(needed) if needed < forecast.MOST_TEXTS else None
 
 
 def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:

@@ -185,7 +185,8 @@ def of_each(
         return score(own, kept, name == first)
 
     found, missing = with_each(named, score_with)
-    result: Any = replace(found[first][0], by_featurizer={name: one for name, (one, _) in found.items()})
+    one: Any = found[first][0]
+    result: Any = replace(one, by_featurizer={name: own for name, (own, _) in found.items()})
     result = replace(result, warnings=(*result.warnings, *missing))
     return together(result, [sets for _, sets in found.values()], job.config)
 

@@ -11,7 +11,7 @@ from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize.partition import Partition, partition_sets
-from mauve_metric.quantize.quantizers import num_buckets_of, training_of
+from mauve_metric.quantize.quantizers import num_buckets_of, quantizer_options
 
 KNN_AUTO_ROWS = 10_000  # rows per side up to which nearest neighbours take at most two seconds
 FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
@@ -58,5 +58,5 @@ def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
     smaller = min(sizes)
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
-    training: dict[str, Any] = training_of(config, sum(sizes))
-    return replace(config, num_buckets=num_buckets_of(config, *sizes), num_runs=runs, knn=knn, **training)
+    options: dict[str, Any] = quantizer_options(config, *sizes)
+    return replace(config, num_buckets=num_buckets_of(config, *sizes), num_runs=runs, knn=knn, **options)

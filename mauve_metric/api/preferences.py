@@ -17,8 +17,8 @@ from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.results.judgement import Agreement, Judgement, ModelScore, QuestionScores, Reading, ScoreDifference
 from mauve_metric.runtime.checks import check_bool, check_count, check_known, check_number, quoted, shown
+from mauve_metric.texts.json_rows import read_json
 from mauve_metric.texts.judgements import Question, read_preferences
-from mauve_metric.texts.records import read_json
 from mauve_metric.texts.tables import Table, TableData, number_at, open_table
 from mauve_metric.version import __version__
 

@@ -27,6 +27,7 @@ from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.judgements.rank_correlation import kendall
 from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
 from mauve_metric.quantize.partition import without_first
+from mauve_metric.quantize.quantizers import quantizer_options
 from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
@@ -201,7 +202,8 @@ class _Work:
         median_length = None if lengths is None else float(np.median(lengths))
         resolved = replace(resolve_config(config, *sizes), knn=False)
         others, auto_buckets = tuple(featurizers[number + 1 :]), self.job.config.num_buckets == "auto"
-        return plans.Base(resolved, sizes, identity, median_length, has_texts, others, auto_buckets)
+        by_size = tuple(quantizer_options(config, *sizes))
+        return plans.Base(resolved, sizes, identity, median_length, has_texts, others, auto_buckets, by_size)
 
     def _note(self, name: str, error: BaseException) -> None:
         self.failed[name] = message_of(error)

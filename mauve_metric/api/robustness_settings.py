@@ -68,7 +68,7 @@ class Base:
     config: of the default setting, with its buckets resolved. sizes: texts of each set, P's first.
     identity: of the encoder, empty if it is a function or unknown. median_length: of the human texts in tokens, None
     if unknown. has_texts: True if all sets are given as texts. featurizers: the others to try.
-    auto_buckets: True if the number of buckets depends on that of texts.
+    auto_buckets: True if the number of buckets depends on that of texts. by_size: other options that do.
     """
 
     config: MauveConfig
@@ -78,6 +78,7 @@ class Base:
     has_texts: bool
     featurizers: tuple[Featurizer, ...] = ()
     auto_buckets: bool = True
+    by_size: tuple[str, ...] = ()
 
 
 def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
@@ -89,7 +90,7 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
     parts = [Part(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
     found: dict[str, tuple[Level, ...] | str] = {
         "featurize_model_name": base.featurizers
-        or "no other featurizer is here: name some with featurizers (--featurize-model-name, again for each)",
+        or "no other featurizer is here: name some with featurizers (--featurizer, again for each)",
         "pooling": _OTHER_POOLINGS.get(base.identity.get("pooling", ""))
         or "the featurizer is a function, which pools by itself",
         "max_text_length": tuple(length for length in lengths if length >= _FEWEST_TOKENS)
@@ -181,6 +182,8 @@ def changed(base: Base, changes: Changes) -> MauveConfig:
     """The config of a setting; "auto" buckets depend on its number of texts and quantizer."""
     own: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
     part = changes.get("n")
+    if isinstance(part, Part):
+        own = {name: config_fields()[name].default for name in base.by_size} | own
     if "quantizer" in own:
         return replace(base.config, **own, num_buckets="auto")
     if base.auto_buckets and isinstance(part, Part):

@@ -19,7 +19,7 @@ from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import count_groups, pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, without_first
+from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, is_auto, without_first
 from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.results.verdict import judged
@@ -200,7 +200,9 @@ def score_buckets(
     clusterings = _fields_of_clusterings(scores.mauve, histograms, others, config)
     by_content = without_first(partition.labels)
     areas, ceiling = _areas(others or [histograms], config), _null_scores((others or [histograms])[0], config)
-    texts_a_bucket = np.bincount(np.concatenate(by_content[0]), minlength=k)
+    labels = np.concatenate(by_content[0])
+    k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
+    texts_a_bucket = np.bincount(labels, minlength=k_by_content)
     formats = None
     if learned is not None:
         formats = check_format(p.format_numbers, q.format_numbers, groups, config.seed, p.unseen_formats or ())
@@ -216,7 +218,7 @@ def score_buckets(
             texts_a_bucket,
         ),
         *score_warnings.quantizer_warnings(partition.problems),
-        *score_warnings.design_warnings(histograms.groups, estimates.problem, k),
+        *score_warnings.design_warnings(histograms.groups, estimates.problem, k_by_content),
         *wrapping_warnings(p, q),
         *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )

@@ -61,7 +61,7 @@ def without_layout(
     if warning is None or job is None or p is None or q is None:
         return result
     try:
-        return _Trial([p, q], groups, config, job).of(result, warning)
+        return judged(_Trial([p, q], groups, config, job).of(result, warning), config)
     except Exception as error:  # whatever a user's function raises on texts that are not those it was given
         if function is None or model in TEXT_FUNCTIONS:
             raise

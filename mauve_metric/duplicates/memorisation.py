@@ -6,7 +6,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -18,9 +18,12 @@ from mauve_metric.lexical.tokens import Tokens, number_tokens, spaced_tokens
 from mauve_metric.runtime.checks import check_file
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, RowsDiffer, UnknownEnding
 from mauve_metric.runtime.optional_imports import import_edit_distance
-from mauve_metric.texts.files import READERS, read_texts
-from mauve_metric.texts.records import Record, decode, loaded, plain_text
-from mauve_metric.texts.tables import parquet_texts
+from mauve_metric.texts.fields import LOOKED_AT, chosen_field
+from mauve_metric.texts.files import READERS, TextFile, plain_text, read_texts
+from mauve_metric.texts.json_rows import loaded
+from mauve_metric.texts.records import Record, decode
+from mauve_metric.texts.tables import parquet_batches
+from mauve_metric.texts.tool_formats import text_in
 
 _AT_ONCE = 1 << 20  # tokens of the corpus that are sorted together with those of the generations
 _UNKNOWN = -1  # the number of a token that no generation has
@@ -224,7 +227,9 @@ class CorpusText(NamedTuple):
     goes_on: bool = False
 
 
-def corpus_texts(*paths: str | Path, text_field: str | None = None) -> Iterator[CorpusText]:
+def corpus_texts(
+    *paths: str | Path, text_field: str | None = None, encoding: str | None = None
+) -> Iterator[CorpusText]:
     """The texts of files and of all files in folders, by name, a few in memory at a time.
 
     `.jsonl`: one string or object a line; `.parquet`; `.txt`: running text, whose ends of lines are blanks; both `.txt`
@@ -233,6 +238,7 @@ def corpus_texts(*paths: str | Path, text_field: str | None = None) -> Iterator[
     Args:
         paths: of files and folders.
         text_field: the field or column of the texts.
+        encoding: of files that are not UTF-8.
 
     Raises:
         FileNotFoundError: no such file. ValueError: not what its name says, with the line; no file in a folder.
@@ -251,33 +257,48 @@ def corpus_texts(*paths: str | Path, text_field: str | None = None) -> Iterator[
                 endings = f"{', '.join(_ENDINGS)}, or a folder of such files"
                 raise UnknownEnding(f"{path} has an unknown ending: expected {endings}")
         for file in files:
-            yield from _texts_of(file, text_field)
+            yield from _texts_of(file, text_field, encoding)
 
 
-def _texts_of(file: Path, text_field: str | None) -> Iterator[CorpusText]:
+def _texts_of(file: Path, text_field: str | None, encoding: str | None) -> Iterator[CorpusText]:
     name = file.name.lower().removesuffix(".gz")
     if name.endswith(".parquet"):
-        for number, text in enumerate(parquet_texts(file, text_field)):
-            yield CorpusText(text, f"{file}, row {number}")
+        field = str(TextFile(file, text_field).checked_field("prediction"))
+        rows = (row for _, batch in parquet_batches(file, [field], 1024)[1] for row in batch)
+        for number, row in enumerate(rows):
+            record = Record(row, f"{file}, row {number}")
+            yield CorpusText(text_in(record, field), record.where)
     elif name.endswith((".txt", ".jsonl")):
         with cast(BinaryIO, gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb")) as lines:
             try:
-                if name.endswith(".txt"):
-                    yield from _running(lines, file)
-                    return
-                for number, line in enumerate(lines, 1):
-                    if line.strip():
-                        where = f"{file}, line {number}"
-                        record = Record(loaded(_decode(line, file, number), str(file), number), where)
-                        yield CorpusText(plain_text(record, text_field), where)
+                yield from (
+                    _running(lines, file, encoding)
+                    if name.endswith(".txt")
+                    else _of_records(lines, file, text_field, encoding)
+                )
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise DamagedFile(f"{file} is not a gzip file that can be read: {error}") from error
     else:
-        for number, text in enumerate(read_texts(file, text_field), 1):
+        for number, text in enumerate(read_texts(file, text_field, encoding=encoding), 1):
             yield CorpusText(text, f"{file}, text {number}")
 
 
-def _running(raw: BinaryIO, file: Path) -> Iterator[CorpusText]:
+def _of_records(
+    lines: Iterable[bytes], file: Path, text_field: str | None, encoding: str | None
+) -> Iterator[CorpusText]:
+    """The texts of JSON lines, by the field of the first ones."""
+    filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    records = (
+        Record(loaded(_decode(line, file, number, encoding), str(file), number), f"{file}, line {number}")
+        for number, line in filled
+    )
+    first = list(islice(records, LOOKED_AT))
+    field = text_field if text_field is not None or not first else chosen_field(str(file), first)
+    for record in chain(first, records):
+        yield CorpusText(plain_text(record) if field is None else text_in(record, field), record.where)
+
+
+def _running(raw: BinaryIO, file: Path, encoding: str | None) -> Iterator[CorpusText]:
     """Whole words, about a megabyte at a time."""
     number, goes_on, rest = 1, False, b""
     while block := raw.read(_BLOCK):
@@ -288,17 +309,17 @@ def _running(raw: BinaryIO, file: Path) -> Iterator[CorpusText]:
             while cut > 0 and block[cut] & 0xC0 == 0x80:
                 cut -= 1
         if cut:
-            yield CorpusText(_decode(block[:cut], file, number), f"{file}, from line {number}", goes_on)
+            yield CorpusText(_decode(block[:cut], file, number, encoding), f"{file}, from line {number}", goes_on)
             number, goes_on = number + block.count(b"\n", 0, cut), True
         rest = block[cut:]
     if rest:
-        yield CorpusText(_decode(rest, file, number), f"{file}, from line {number}", goes_on)
+        yield CorpusText(_decode(rest, file, number, encoding), f"{file}, from line {number}", goes_on)
 
 
-def _decode(raw: bytes, file: Path, line: int) -> str:
+def _decode(raw: bytes, file: Path, line: int, encoding: str | None) -> str:
     """Bytes that begin on this line of a file."""
-    if line == 1:
-        return decode(raw, str(file))
+    if line == 1 or encoding is not None:
+        return decode(raw, str(file), encoding)
     try:
         return raw.decode()
     except UnicodeDecodeError as error:

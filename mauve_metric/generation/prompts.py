@@ -156,7 +156,7 @@ class PromptSource:
         wanted = self.options.num_samples
         if self._prompts is None:
             return [""] * (known if wanted is None else wanted)
-        source = text_source("prompts", self._prompts, text_field=self.text_field, empty_texts="keep")
+        source = text_source("prompts", self._prompts, text_field=self.text_field, empty_texts="keep", side="prompt")
         texts = list(source.texts)
         if not texts:
             raise ValueError("prompts must hold at least one text, got none")

@@ -12,7 +12,8 @@ from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import DamagedFile, NotWritten
 from mauve_metric.runtime.outputs import check_can_be_written, check_ending, check_replaceable, naming, written_whole
-from mauve_metric.texts.records import decode, loaded, read_bytes
+from mauve_metric.texts.json_rows import loaded
+from mauve_metric.texts.records import decode, read_bytes
 
 _MARK = "mauve_metric job"  # the key of the first line of an unfinished file
 

@@ -275,7 +275,7 @@ def monotone_buckets(p_counts: Counts, q_counts: Counts) -> Labels:
 
     A classifier's scores rise with the chance of a model's text, so that only such a rise is evidence of a difference.
     Where the classifier errs systematically, as under prompts that both sets share, all buckets become one. Isotonic
-    regression of the share by pool adjacent violators (Ayer et al. 1955).
+    regression of the share by pool adjacent violators (Ayer et al. 1955); scikit-learn's takes a second to import.
 
     Args:
         p_counts, q_counts: texts of either side in each bucket, in the order of the scores, (k,).
@@ -285,13 +285,14 @@ def monotone_buckets(p_counts: Counts, q_counts: Counts) -> Labels:
     >>> monotone_buckets(np.array([1, 5]), np.array([5, 1])).tolist()
     [0, 0]
     """
-    from sklearn.isotonic import isotonic_regression
-
-    p, q = p_counts / p_counts.sum(), q_counts / q_counts.sum()
-    share = np.divide(q, p + q, out=np.zeros(len(p)), where=p + q > 0)
-    rising = isotonic_regression(share, sample_weight=np.maximum(p + q, np.finfo(np.float64).tiny))
-    numbers: Labels = np.cumsum(np.diff(rising, prepend=rising[0]) > 1e-12)
-    return numbers
+    blocks: list[tuple[float, float, int]] = []  # shares of P and of Q, and the number of buckets
+    for p, q in zip((p_counts / p_counts.sum()).tolist(), (q_counts / q_counts.sum()).tolist(), strict=True):
+        joined = (p, q, 1)
+        while blocks and blocks[-1][1] * joined[0] >= joined[1] * blocks[-1][0]:
+            last = blocks.pop()
+            joined = (last[0] + joined[0], last[1] + joined[1], last[2] + joined[2])
+        blocks.append(joined)
+    return np.repeat(np.arange(len(blocks)), [number for *_, number in blocks])
 
 
 class _Standardised:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, FeatureRows, Integers
 from mauve_metric.features.rows import ArrayRows
-from mauve_metric.options import MauveConfig
+from mauve_metric.options import MauveConfig, options_of_quantizer, options_of_stage
 from mauve_metric.quantize import kmeans
 from mauve_metric.quantize.nearest_centres import assign
 from mauve_metric.quantize.projection import Projection, fit_projection
@@ -39,14 +39,6 @@ _NAMES = (
     "centres",
     "sizes",
 )  # its arrays, whose checksums zip files hold
-_SETTINGS = {  # the options that determine a clustering of given rows, by their names in a checkpoint
-    "num_buckets": "num_buckets",
-    "explained_variance": "kmeans_explained_var",
-    "pca_max_data": "pca_max_data",
-    "num_redo": "kmeans_num_redo",
-    "max_iter": "kmeans_max_iter",
-    "seed": "seed",
-}
 
 
 class HashedRows:
@@ -124,10 +116,8 @@ def label_rows(
         made = _fit(watched, config, num_runs, places, by_content)
         return _labels(watched, made), made.projection
     file = checkpoint / CHECKPOINT_FILE
-    settings = {name: getattr(config, option) for name, option in _SETTINGS.items()} | {"num_runs": num_runs}
-    if by_content is not None:
-        settings["by_content"] = [int(by_content.num_buckets), by_content.kmeans_num_redo]
-    key = json.dumps([*map(int, rows.shape), settings], sort_keys=True)
+    settings = [options_of_stage(own, "quantize") for own in (config, by_content or config)]
+    key = json.dumps([*map(int, rows.shape), num_runs, settings], sort_keys=True)
     if (stored := load_clustering(file, key)) is not None:
         loaded, content = stored
         labels = _labels(watched, loaded)
@@ -173,7 +163,8 @@ def fit_centres(
         num_buckets = int(own.num_buckets)
         numbers = kmeans.sample_numbers(rows.shape[0], num_buckets, seed)
         sample = projection.apply_all(ArrayRows(rows.take(order[numbers] if offset else numbers)))
-        fits.append(kmeans.fit(sample, num_buckets, own.kmeans_num_redo, own.kmeans_max_iter, seed, offset > 0))
+        options = options_of_quantizer(own, "kmeans")
+        fits.append(kmeans.fit(sample, num_buckets, seed=seed, plus_plus=offset > 0, **options))
     return Clustering(projection, fits)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import math
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Floats, Labels
-from mauve_metric.quantize.histograms import Advance, Quantized
+from mauve_metric.quantize.histograms import Advance, Quantized, ratio
 from mauve_metric.quantize.on_device import scaled_rows
 from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import NotFinite
@@ -30,6 +31,8 @@ logger = logging.getLogger(__name__)
 _BATCH = 64
 _FIRST_BATCH = 256  # rows from which the first parameters are taken
 _DECAY = 0.9  # Adam's, of the mean slope
+PAPER_LAYERS, PAPER_COMPONENTS = 3, 10  # of Pillutla et al. 2021
+MOST_LAYERS, MOST_COMPONENTS = 16, 1000
 STEPS_A_TEXT = 20  # of the papers' code
 _PULL = 0.01  # α: how strongly a component is drawn to the row that is nearest to it
 _LEAK = 1e-8  # ε: what a hard choice leaves to all components together
@@ -137,6 +140,28 @@ def drmm(
         labels = _labels(views(values.double(), layers, components, scaled.shape[1]), scaled)
     logger.info("drmm: %d rows, %d layers of %d, loss %.6g", len(rows), layers, components, losses[-1])
     return Quantized(labels, _problem(losses, layers, scaled.shape[1]))
+
+
+def shape_near(cells: int, layers: int | None = None, components: int | None = None) -> tuple[int, int]:
+    """L and K for which K^L is nearest to a number of cells, as a ratio; of equally near ones the most layers.
+
+    Args:
+        cells: at least 2. layers, components: L or K, where it is given. Without L there are two or three layers, but
+            one for two or three cells.
+
+    >>> [shape_near(cells) for cells in (2, 5, 10, 30, 1000)]
+    [(1, 2), (2, 2), (2, 3), (3, 3), (3, 10)]
+    >>> shape_near(30, layers=2), shape_near(30, components=2), shape_near(1, 3, 10)
+    ((2, 5), (5, 2), (3, 10))
+    """
+    if layers is not None and components is not None:
+        return layers, components
+    if layers is not None or components is not None:
+        every_l, every_k = range(1, MOST_LAYERS + 1), range(2, MOST_COMPONENTS + 1)
+        allowed = product([layers] if layers else every_l, [components] if components else every_k)
+    else:
+        allowed = product((1,), (2, 3)) if cells < 4 else product((2, 3), range(2, MOST_COMPONENTS + 1))
+    return min(allowed, key=lambda shape: (ratio(shape[1] ** shape[0], cells), -shape[0]))
 
 
 def views(values: torch.Tensor, layers: int, components: int, d: int) -> list[Layer]:

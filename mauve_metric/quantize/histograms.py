@@ -73,6 +73,15 @@ def count_labels(
     )
 
 
+def ratio(some: int, others: int) -> float:
+    """The larger of two numbers over the smaller one.
+
+    >>> ratio(16, 20), ratio(25, 20)
+    (1.25, 1.25)
+    """
+    return max(some, others) / min(some, others)
+
+
 def auto_num_buckets(n_p: int, n_q: int) -> int:
     """A tenth of the smaller set, rounded half to even, at least 2.
 

@@ -20,6 +20,7 @@ from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import TooManyBuckets
 from mauve_metric.runtime.optional_imports import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows, is_tensor, on_cpu
+from mauve_metric.runtime.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
 NearestCentres: TypeAlias = AllCentres | BoundedCentres | on_device.DeviceCentres
@@ -239,14 +240,34 @@ def _start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int) -> ND
 
 
 def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int) -> NDArray[np.int32]:
-    """The rows that greedy k-means++ begins with as centres (Arthur & Vassilvitskii 2007), chosen from a sample."""
-    from sklearn.cluster import kmeans_plusplus
+    """The rows that greedy k-means++ begins with as centres (Arthur & Vassilvitskii 2007), chosen from a sample.
 
+    Each next centre is, of 2 + log(k) rows drawn with a probability in proportion to their squared distance from the
+    nearest centre so far, the one that leaves the smallest sum of these. scikit-learn's takes a second to import.
+    """
     most = max(_SEEDING_ROWS * num_buckets, _LEAST_SEEDING_ROWS)
     sample = _random_order(len(rows), seed + 1 + restart * _RESTART_STEP)[:most]
-    _, places = kmeans_plusplus(on_cpu(rows[sample]), num_buckets, random_state=(seed + restart) % 2**32)
-    chosen: NDArray[np.int32] = sample[places]
-    return chosen
+    candidates = on_cpu(rows[sample])
+    squares, rng = np.einsum("ij,ij->i", candidates, candidates), np.random.default_rng([seed, restart])
+
+    def distances(places: Integers) -> Rows:
+        """Squared distances (m, n) of the candidates from some of them."""
+        away = squares[places][:, None] + squares - 2 * candidates[places] @ candidates.T
+        away[np.arange(len(places)), places] = 0
+        return np.maximum(away, 0, out=away)
+
+    chosen = [0]
+    with one_blas_thread():  # for many small products
+        nearest = distances(np.array([0]))[0]
+        while len(chosen) < num_buckets:
+            sums = np.cumsum(nearest, dtype=np.float64)
+            draws = np.searchsorted(sums, rng.random(2 + int(np.log(num_buckets))) * sums[-1])
+            draws = np.minimum(draws, len(sample) - 1)
+            left = np.minimum(distances(draws), nearest)
+            best = int(left.sum(axis=1).argmin())
+            chosen.append(int(draws[best]))
+            nearest = left[best]
+    return sample[chosen]
 
 
 def _random_order(n: int, seed: int) -> NDArray[np.int32]:

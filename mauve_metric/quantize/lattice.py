@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, Labels, Rows
-from mauve_metric.quantize.histograms import Advance, Quantized
+from mauve_metric.quantize.histograms import Advance, Quantized, ratio
 from mauve_metric.quantize.on_device import scaled_rows
 from mauve_metric.runtime.checks import check_least
 from mauve_metric.runtime.errors import NotFinite, WrongOption
@@ -31,7 +31,8 @@ DIMENSIONS = 4
 LEAST_ROWS = 64  # a batch
 _POSITIVES = 10  # nearest neighbours that a row's partner is drawn from, itself among them
 _NEGATIVE = 50  # the neighbour, in what the network gives, that a row is kept further away from than from its partner
-PAPER_EPOCHS, PAPER_HIDDEN = 200, 768  # of Pillutla et al. 2021
+PAPER_SQUARED_RADIUS, PAPER_EPOCHS, PAPER_HIDDEN = 50, 200, 768  # of Pillutla et al. 2021
+MOST_SQUARED_RADIUS = 1000
 _RATES = ((0.5, 0.1), (0.75, 0.05), (1.0, 0.01))  # up to this share of the epochs, this rate
 _MOMENTUM = 0.9
 _KEPT = 0.9  # of the running means of a batch normalisation
@@ -238,6 +239,17 @@ def num_points(squared_radius: int) -> int:
     [144, 248, 576, 744]
     """
     return 8 * sum(d for d in range(1, squared_radius + 1) if squared_radius % d == 0 and d % 4)
+
+
+@lru_cache(maxsize=256)
+def squared_radius_near(cells: int) -> int:
+    """The smallest squared radius whose number of points is nearest to a number of cells, as a ratio.
+
+    >>> [squared_radius_near(cells) for cells in (2, 10, 30, 60, 744)]
+    [1, 1, 3, 7, 50]
+    """
+    every = range(1, MOST_SQUARED_RADIUS + 1)
+    return min(every, key=lambda squared_radius: ratio(num_points(squared_radius), cells))
 
 
 @lru_cache(maxsize=8)

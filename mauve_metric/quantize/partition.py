@@ -21,7 +21,7 @@ from mauve_metric.features.rows import (
     read_in_blocks,
     some_rows,
 )
-from mauve_metric.options import MauveConfig, RunOptions, config_fields
+from mauve_metric.options import MauveConfig, RunOptions, config_fields, options_of_quantizer
 from mauve_metric.quantize import blocks, kmeans, projection
 from mauve_metric.quantize.histograms import Quantized, auto_num_buckets
 from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
@@ -245,8 +245,9 @@ def _cluster(
     """The bucket of each row; `offset` is added to the seed. by_content: from the starts of k-means++."""
     quantizer = QUANTIZERS[config.quantizer]
     if by_content and config.quantizer == "kmeans":
-        starts = {"num_redo": config.kmeans_num_redo, "max_iter": config.kmeans_max_iter, "plus_plus": True}
-        return Quantized(kmeans.kmeans(rows, int(config.num_buckets), seed=config.seed + offset, **starts))  # type: ignore[arg-type]
+        options = options_of_quantizer(config, "kmeans")
+        num_buckets, seed = int(config.num_buckets), config.seed + offset
+        return Quantized(kmeans.kmeans(rows, num_buckets, seed=seed, plus_plus=True, **options))
     with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
         return quantizer.label(rows, sets, config, config.seed + offset, advance)  # type: ignore[arg-type]
 
@@ -256,6 +257,8 @@ def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
 
     Where the number of buckets is that of "auto", each has ten groups, since texts of one group tell less.
     """
+    if config.quantizer != "kmeans":
+        return config
     redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
     num_buckets = int(config.num_buckets)
     sizes = np.bincount(sets.set_of)
@@ -267,7 +270,7 @@ def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
 
 def is_auto(config: MauveConfig, smallest: int) -> bool:
     """Return whether there are as many buckets of k-means as "auto" makes of a smallest set of this size."""
-    return config.quantizer == "kmeans" and int(config.num_buckets) == auto_num_buckets(smallest, smallest)
+    return config.quantizer == "kmeans" and config.num_buckets == auto_num_buckets(smallest, smallest)
 
 
 def _in_blocks(

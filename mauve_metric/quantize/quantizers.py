@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
-from mauve_metric.options import MauveConfig, RunOptions, config_fields, split_options
+from mauve_metric.options import MauveConfig, RunOptions, config_fields, options_of_quantizer, split_options
 from mauve_metric.quantize import drmm, kmeans, lattice
 from mauve_metric.quantize.histograms import Advance, Quantized, auto_num_buckets
 from mauve_metric.runtime.checks import wrong
@@ -44,8 +44,8 @@ class Quantizer(NamedTuple):
 def _kmeans(
     rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
 ) -> Quantized:
-    redo, iterations = config.kmeans_num_redo, config.kmeans_max_iter
-    return Quantized(kmeans.kmeans(rows, int(config.num_buckets), redo, iterations, seed))
+    options = options_of_quantizer(config, "kmeans")
+    return Quantized(kmeans.kmeans(rows, int(config.num_buckets), seed=seed, **options))
 
 
 def _kmeans_cells(config: MauveConfig, n: int) -> int:
@@ -53,18 +53,39 @@ def _kmeans_cells(config: MauveConfig, n: int) -> int:
 
 
 def _drmm(rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
-    shape = config.drmm_layers, config.drmm_components
+    shape = int(config.drmm_layers), int(config.drmm_components)
     training = drmm.PAPER if config.drmm_preset == "paper" else drmm.SHORT
     return drmm.drmm(rows, *shape, config.drmm_steps, seed, advance, training)
 
 
+def _drmm_shape(config: MauveConfig, n: int) -> tuple[int, int]:
+    """L and K: those given, of a paper's preset those of the paper, else for about ten texts a bucket."""
+    if config.drmm_preset == "paper":
+        usual = drmm.PAPER_LAYERS, drmm.PAPER_COMPONENTS
+        layers, components = (
+            default if value == "auto" else value
+            for value, default in zip((config.drmm_layers, config.drmm_components), usual, strict=True)
+        )
+    else:
+        layers, components = (
+            None if value == "auto" else value for value in (config.drmm_layers, config.drmm_components)
+        )
+    return drmm.shape_near(_wanted_cells(config, "drmm", n), layers, components)
+
+
+def _wanted_cells(config: MauveConfig, quantizer: str, n: int) -> int:
+    """The number of buckets that is given for a quantizer, else about a tenth of the smaller set's n texts."""
+    given = config.num_buckets if config.quantizer == quantizer else "auto"
+    return min(auto_num_buckets(n, n) if given == "auto" else given, MOST_CELLS)
+
+
 def _drmm_cells(config: MauveConfig, n: int) -> int:
     """K^L; `ValueError` for more than histograms are made of."""
-    cells = int(config.drmm_components**config.drmm_layers)
-    if cells > MOST_CELLS:
-        power = f"{config.drmm_components}^{config.drmm_layers}"
+    layers, components = _drmm_shape(config, n)
+    if components**layers > MOST_CELLS:
+        power = f"{components}^{layers}"
         raise WrongOption(f"drmm_components to the power of drmm_layers must be at most {MOST_CELLS}, got {power}")
-    return cells
+    return int(components**layers)
 
 
 def _lattice(
@@ -72,11 +93,20 @@ def _lattice(
 ) -> Quantized:
     training = config.lattice_epochs, config.lattice_hidden, config.lattice_spread
     paper = config.lattice_preset == "paper"
-    return lattice.lattice(rows, config.lattice_squared_radius, *training, seed, advance, paper)
+    return lattice.lattice(rows, int(config.lattice_squared_radius), *training, seed, advance, paper)
+
+
+def _lattice_squared_radius(config: MauveConfig, n: int) -> int:
+    """The one given, of the paper's preset that of the paper, else for about ten texts a bucket."""
+    if config.lattice_squared_radius != "auto":
+        return config.lattice_squared_radius
+    if config.lattice_preset == "paper":
+        return lattice.PAPER_SQUARED_RADIUS
+    return lattice.squared_radius_near(_wanted_cells(config, "lattice", n))
 
 
 def _lattice_cells(config: MauveConfig, n: int) -> int:
-    return lattice.num_points(config.lattice_squared_radius)
+    return lattice.num_points(_lattice_squared_radius(config, n))
 
 
 def _classifier(
@@ -111,15 +141,22 @@ def scoring_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveC
     return config, run
 
 
-def training_of(config: MauveConfig, n: int) -> dict[str, Any]:
-    """The options of the training that a preset sets, for n texts in all sets: of those that have their defaults.
+def quantizer_options(config: MauveConfig, *sizes: int) -> dict[str, Any]:
+    """The options of quantizers that follow from the sizes of the sets, or from a preset; those given stay.
 
-    >>> training_of(MauveConfig(drmm_preset="paper", lattice_preset="paper", lattice_hidden=32), 600)
-    {'lattice_epochs': 200, 'drmm_steps': 12000}
-    >>> [training_of(MauveConfig(), n)["lattice_epochs"] for n in (1000, 5000, 50_000)]
+    >>> quantizer_options(MauveConfig(drmm_preset="paper", lattice_preset="paper", lattice_hidden=32), 300, 300)
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'drmm_layers': 3, 'drmm_components': 10, 'lattice_squared_radius': 50, 'lattice_epochs': 200, 'drmm_steps': 12000}
+    >>> quantizer_options(MauveConfig(lattice_epochs=20), 300, 500)
+    {'drmm_layers': 3, 'drmm_components': 3, 'lattice_squared_radius': 3}
+    >>> [quantizer_options(MauveConfig(), n, n)["lattice_epochs"] for n in (500, 2500, 25_000)]
     [50, 20, 10]
     """
-    found: dict[str, Any] = {"lattice_epochs": min(max(10, 100_000 // n), 50)}  # about 1600 batches
+    n = sum(sizes)
+    layers, components = _drmm_shape(config, min(sizes))
+    found: dict[str, Any] = {"drmm_layers": layers, "drmm_components": components}
+    found["lattice_squared_radius"] = _lattice_squared_radius(config, min(sizes))
+    found["lattice_epochs"] = min(max(10, 100_000 // n), 50)  # about 1600 batches
     if config.drmm_preset == "paper":
         found["drmm_steps"] = drmm.STEPS_A_TEXT * n
     if config.lattice_preset == "paper":
@@ -128,13 +165,15 @@ def training_of(config: MauveConfig, n: int) -> dict[str, Any]:
 
 
 def num_buckets_of(config: MauveConfig, *sizes: int) -> int:
-    """Number of buckets for sets of these sizes; without sizes only the options are checked.
+    """Number of buckets for sets of these sizes; without sizes only options that do not depend on them are checked.
 
     Raises:
         ValueError: a number of buckets was asked for that the quantizer does not make.
 
-    >>> num_buckets_of(MauveConfig(), 300, 200), num_buckets_of(MauveConfig(quantizer="drmm"), 300, 200)
-    (20, 1000)
+    >>> [num_buckets_of(MauveConfig(quantizer=name), 300, 200) for name in ("kmeans", "drmm", "lattice")]
+    [20, 16, 24]
+    >>> num_buckets_of(MauveConfig(quantizer="drmm", drmm_preset="paper"), 300, 200)
+    1000
     """
     cells = QUANTIZERS[config.quantizer].cells(config, min(sizes, default=1))
     if config.num_buckets not in ("auto", cells):

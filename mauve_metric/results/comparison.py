@@ -5,17 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.pretrained import FEATURIZERS
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.measures.groups import Design
+from mauve_metric.options import config_fields
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.plain_text import printable
+from mauve_metric.results.first_screen import comparison_screen
+from mauve_metric.results.plain_text import digits, p_words, printable
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import AsDict, SignedResult, plain, report_page, save_page
+from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.answer import joint_comparison
 from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, TOGETHER_DIFFERENCES, learned_ranking
+from mauve_metric.runtime.checks import is_bool, shown
+from mauve_metric.texts.json_rows import read_json
+from mauve_metric.uncertainty.forecast import detectable_difference
+from mauve_metric.uncertainty.gap_buckets import holm
+from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -24,8 +36,7 @@ if TYPE_CHECKING:
 MODEL_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
-    *Column.each(".4f", "closeness", closeness_low="low", closeness_high="high"),
-    *Column.each(".4f", mauve_debiased="by groups", low="low", high="high", mauve_classifier="by classifier"),
+    *Column.each(".4f", "closeness", "low", "high", mauve_debiased="by groups", mauve_classifier="by classifier"),
     Column("auc", "AUC", ".3f"),
     *Column.each(".4f", mauve="MAUVE", mauve_own="MAUVE own"),
     *Column.each(".3f", "precision", "recall"),
@@ -37,10 +48,9 @@ SUBGROUP_COLUMNS = (
     *Column.each("d", n_p="human", n_q="texts"),
     *Column.each(".3f", "recall", "coverage", coverage_low="low", coverage_high="high"),
     Column("missed", "missed"),
-    *Column.each(".4f", mauve_debiased="debiased", low="low", high="high"),
+    *Column.each(".4f", "closeness", "low", "high"),
     Column("auc", "AUC", ".3f"),
 )
-WEAK = 0.1  # closeness below it says little of the order of models: a classifier tells all of them
 TEST_COLUMN = Column("p_value", "p", ".2g")
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 DIFFERENCE_COLUMNS = (
@@ -49,6 +59,8 @@ DIFFERENCE_COLUMNS = (
     TEST_COLUMN,
     Column("real", "real"),
 )
+_ROUNDING = 1e-9
+_MAY_DIFFER = ("n_q", "q_digest", "q_texts", *VERSIONS)  # entries of the signatures of two runs
 
 
 class OwnScore(NamedTuple):
@@ -66,7 +78,7 @@ class Difference(AsDict):
 
     Attributes:
         a, b: names.
-        difference: score of a minus that of b, in [-1, 1].
+        difference: closeness of a minus that of b, or the score that the models are ranked by, in [-1, 1].
         ci: its interval at the config's level; None where a score has no error at all (see `MauveResult`).
         p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`); in (0, 1],
             one too small for a float is stored as 2.2e-308, the smallest normal one; likewise.
@@ -112,10 +124,9 @@ class Comparison(SignedResult):
     Attributes:
         models: the result of each model on the partition that all share, in the order given.
         own: each model's MAUVE on buckets of its own, as the literature computes it.
-        ranking: names by falling closeness; by groups where closeness is below `WEAK` for all.
-        closeness_differences: of closeness, of every pair in this order.
-        groups_ranking: names by falling debiased MAUVE by groups of similar texts. differences: of that score, of every
-            pair in this order.
+        ranking: names by falling `closeness`. ranked_by: "closeness", or "groups" where the closeness of all models is
+            near 0, so that it does not order them: then it is the debiased score by groups of similar texts.
+        differences: of every pair, the better ranked model first.
         confidence_level: of the intervals. design: whether texts share prompts: "independent", "aligned"
             (row i of every set answers prompt i) or "prompts".
         smallest_difference: between the two best that these sets would show with 80 % probability; None for one model.
@@ -138,6 +149,7 @@ class Comparison(SignedResult):
     models: dict[str, MauveResult]
     own: dict[str, OwnScore]
     ranking: tuple[str, ...]
+    ranked_by: Literal["closeness", "groups"]
     differences: tuple[Difference, ...]
     confidence_level: float
     design: Design
@@ -148,8 +160,6 @@ class Comparison(SignedResult):
     signature: str = field(init=False)
     explanations: dict[str, Explanation] = field(repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
-    groups_ranking: tuple[str, ...] = ()
-    closeness_differences: tuple[Difference, ...] = ()
     learned_ranking: tuple[str, ...] = ()
     learned_differences: tuple[Difference, ...] = ()
     together_ranking: tuple[str, ...] = ()
@@ -173,12 +183,22 @@ class Comparison(SignedResult):
             values |= {"by_featurizer": plain(self.by_featurizer), "joint_verdict": self.joint_verdict}
         return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})
 
+    def first_screen(self, title: str = "", more: str = "") -> str:
+        """The models in order, what differs, and at most three notes; title, more: its first and last line."""
+        return comparison_screen(self, title, more)
+
+    def summary(self) -> str:
+        """The models in order with their verdicts and closeness, a line each."""
+        return "\n".join(f"{printable(name)}: {self.models[name].summary()}" for name in self.ranking)
+
+    def __str__(self) -> str:
+        return self.first_screen()
+
     def document(self) -> Document:
         """Build the document: ranking, warnings, the table of models, and those of the differences."""
         first, tables = next(iter(self.models.values())), self._tables()
         models = f"{len(self.models)} model{'' if len(self.models) == 1 else 's'}"
         said = (
-            words.closeness_sentence(self),
             words.ranking_verdict(self),
             learned_ranking(self),
             self.joint_verdict,
@@ -189,9 +209,6 @@ class Comparison(SignedResult):
         warnings = words.warnings_prose(words.collected_warnings(self))
         parts: list[Part] = [Prose(said, paragraphs=True, advice=True), warnings]
         parts += [tables["models"], Prose([*words.notes(self), level])]
-        if self.closeness_differences:
-            parts += [Heading("Differences of closeness"), tables["closeness_differences"]]
-            parts += [Heading("Differences of the scores by groups")]
         parts += [tables["differences"], Prose([*several, words.forecast_sentence(self)])]
         for title, key in (
             (LEARNED_DIFFERENCES, "learned_differences"),
@@ -233,7 +250,6 @@ class Comparison(SignedResult):
 
         return {
             "models": table((*MODEL_COLUMNS, *tested), _model_rows),
-            "closeness_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.closeness_differences)),
             "differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.differences)),
             "learned_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.learned_differences)),
             "together_differences": Table(
@@ -245,25 +261,14 @@ class Comparison(SignedResult):
 
 def _model_rows(comparison: Comparison) -> list[TableRow]:
     """The rows of one featurizer, the best model first; equal models have the same rank."""
+    equal = {(item.a, item.b) for item in comparison.differences if item.difference == 0}
     rows: list[TableRow] = []
     for place, name in enumerate(comparison.ranking):
-        before = comparison.models[comparison.ranking[place - 1]] if place else None
-        rank = rows[-1]["rank"] if before is not None and _is_equal(before, comparison.models[name]) else place + 1
+        rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
         result, own = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
-        rows.append(Table.row(columns, result, "mauve_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
-        rows[-1]["closeness_low"], rows[-1]["closeness_high"] = result.closeness_ci or (None, None)
+        rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
     return rows
-
-
-def _is_equal(a: MauveResult, b: MauveResult) -> bool:
-    return (a.closeness, a.mauve_debiased) == (b.closeness, b.mauve_debiased)
-
-
-def ordered_by_closeness(models: Iterable[MauveResult]) -> bool:
-    """Return whether closeness can order models: all have one, and not all are below `WEAK`."""
-    values = [model.closeness for model in models]
-    return None not in values and max(value or 0.0 for value in values) >= WEAK
 
 
 def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
@@ -271,7 +276,7 @@ def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
     rows = []
     for item in comparison.subgroups:
         own = comparison.by_subgroup.get(item.label)
-        scores = Table.row(SUBGROUP_COLUMNS, own and own.models.get(item.model), "mauve_ci")
+        scores = Table.row(SUBGROUP_COLUMNS, own and own.models.get(item.model), "closeness_ci")
         low, high = item.coverage_ci or (None, None)
         missed = None if item.missed is None else "yes" if item.missed else "no"
         rows.append(scores | item._asdict() | {"coverage_low": low, "coverage_high": high, "missed": missed})
@@ -283,3 +288,147 @@ def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
         Table.row(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
         for item in differences
     ]
+
+
+class Change(NamedTuple):
+    """A model's change since an earlier run.
+
+    is_worse: significant with Holm's correction for the number of models. sentence: the numbers, and the change that
+    these sets would have shown.
+    """
+
+    is_worse: bool
+    sentence: str
+
+
+def closeness_below(result: MauveResult, bound: float) -> str:
+    """Sentence on a closeness below a bound; empty for one at or above it."""
+    if result.closeness is None or result.closeness >= bound:
+        return ""
+    return f"closeness is {digits(result.closeness)}, below {bound:g}"
+
+
+def undecidable(results: Mapping[str, MauveResult]) -> list[str]:
+    """Sentences on results by which no gate can decide, since they have no verdict or no interval."""
+    return [
+        f"{name}{': ' if name else ''}there is no verdict, for the reason {result.verdict_reason or 'no_interval'}"
+        for name, result in results.items()
+        if result.verdict == "no verdict" or result.closeness_ci is None
+    ]
+
+
+def read_scores(path: str | Path) -> dict[str, Mapping[str, Any]]:
+    """The results by model in a file that `compare --json` printed.
+
+    Raises:
+        ValueError: the file holds no such results. OSError: it cannot be read.
+    """
+    content = read_json(path)
+    models = content.get("models") if isinstance(content, Mapping) else None
+    if not isinstance(models, Mapping) or not all(isinstance(item, Mapping) for item in models.values()):
+        raise ValueError(f"{path} must be what compare --json printed: it has no 'models' with scores")
+    return dict(models)
+
+
+def check_before(
+    before: Mapping[str, Mapping[str, Any]], models: Iterable[str], options: Mapping[str, object], human: object = None
+) -> None:
+    """Refuse earlier scores with which those of a run cannot be compared, as far as that is known before it.
+
+    Args:
+        before: see `read_scores`. models: names of this run. options: its options that were given.
+        human: its human side; features are compared by their hash.
+
+    Raises:
+        ValueError: no model is in both; a score is none, or lacks its interval; the settings differ.
+    """
+    named = (*FEATURIZERS, *TEXT_FUNCTIONS)  # other names may be written in several ways
+    for name in _in_both(models, before):
+        _estimate(name, before[name], 0.95)
+        earlier = signature_texts(str(before[name].get("signature")))
+        now: dict[str, object] = {}
+        for key, item in config_fields("compare").items():
+            value = options.get(key, item.default)
+            of_texts = item.metadata["stage"] == "featurize"
+            if key in earlier and value not in ("auto", None) and (not of_texts or {value, earlier[key]} <= {*named}):
+                now[key] = value
+        if options.get("aligned"):
+            now["design"] = "aligned"
+        if isinstance(human, FeatureSet):
+            now |= {"n_p": len(human), "p_digest": human.digest}
+        _check_equal(name, {key: (format_value(value), earlier.get(key)) for key, value in now.items()})
+
+
+def _in_both(models: Iterable[str], before: Mapping[str, object]) -> list[str]:
+    """The names that are in both runs; `ValueError` for none."""
+    models = [*models]
+    names = [name for name in models if name in before]
+    if not names:
+        raise ValueError(f"no model is in both runs: {', '.join(models)} now, {', '.join(before)} before")
+    return names
+
+
+def _check_equal(name: str, settings: Mapping[str, tuple[str | None, str | None]]) -> None:
+    """`ValueError` for settings, now and before, that must not differ."""
+    entries = [
+        f"{key} {now} now and {earlier} before"
+        for key, (now, earlier) in settings.items()
+        if now != earlier and key not in _MAY_DIFFER
+    ]
+    if entries:
+        raise ValueError(f"the scores of {name} cannot be compared with the earlier ones: {', '.join(entries)}")
+
+
+def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> dict[str, Change]:
+    """The change of each model that an earlier comparison has too, by closeness and its interval.
+
+    The errors of both runs are taken as independent. They share the human texts, so that the test errs on the safe
+    side: it calls fewer changes real.
+
+    Args:
+        comparison: of this run. before: see `read_scores`.
+
+    Raises:
+        ValueError: no model is in both; the runs differ in more than the models' texts; a score has no interval.
+    """
+    names = _in_both(comparison.models, before)
+    level = comparison.confidence_level
+    found = {}
+    for name in names:
+        settings = signature_texts(comparison.models[name].signature)
+        earlier = signature_texts(str(before[name].get("signature")))
+        _check_equal(name, {key: (settings.get(key), earlier.get(key)) for key in settings | earlier})
+        now, then = (_estimate(name, values, level) for values in (vars(comparison.models[name]), before[name]))
+        found[name] = now, then, estimate_difference(now, then, 0.0, level)
+    p_values = holm([difference.p_value for *_, difference in found.values()])
+    result = {}
+    for (name, (now, then, difference)), p_value in zip(found.items(), p_values, strict=True):
+        value, low, high = (digits(number, "+.4f") for number in (difference.value, *difference.ci))
+        smallest = digits(detectable_difference(difference.stderr, level), ".2g")
+        sentence = (
+            f"{name}: {digits(now.value)} now, {digits(then.value)} before; difference {value} ({low} to {high}, "
+            f"{p_words(p_value)}). A difference of {smallest} would have shown in 8 of 10 cases"
+        )
+        result[name] = Change(difference.value < 0 and bool(p_value < 1 - level), sentence)
+    return result
+
+
+def _estimate(name: str, values: Mapping[str, Any], level: float) -> Estimate:
+    """The closeness of a model with its interval, which is rather too wide for its level (see `Closeness`).
+
+    Raises:
+        ValueError: there is no interval, or the numbers are none of a score.
+    """
+    numbers: list[Any] = []
+    if isinstance(values.get("closeness_ci"), (list, tuple)) and len(values["closeness_ci"]) == 2:
+        numbers = [values.get("closeness"), *values["closeness_ci"]]
+    if not numbers or None in numbers:
+        raise ValueError(f"a score of {name} has no interval, so that a change cannot be tested")
+    for number in numbers:
+        if is_bool(number) or not isinstance(number, (int, float)) or not 0 <= number <= 1:  # nor NaN
+            raise ValueError(f"a score of {name} must be made of numbers in [0, 1], got {shown(number)}")
+    value, low, high = map(float, numbers)
+    error = (high - low) / (2 * max(NormalDist().inv_cdf((1 + level) / 2), 1e-12))
+    if not low - _ROUNDING <= value <= high + _ROUNDING:
+        raise ValueError(f"a score of {name} must be in its interval, got {value} in [{low}, {high}]")
+    return Estimate(value, error, (low, high))

@@ -10,9 +10,10 @@ from mauve_metric.arrays import Floats, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.groups import Design
 from mauve_metric.results.document import Column, Document, Part, Prose, Table
-from mauve_metric.results.plain_text import digits, printable
+from mauve_metric.results.first_screen import first_screen, one_line
+from mauve_metric.results.plain_text import printable
 from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.signature import signature_number
+from mauve_metric.results.signature import is_published_setting, signature_number
 from mauve_metric.results.verdict import VerdictWord
 from mauve_metric.results.wording.answer import CONTENT, KINDS, featurizers_table, joint_verdict, opening
 from mauve_metric.results.wording.verdict import finding, learned_sentence
@@ -233,6 +234,11 @@ class MauveResult(SignedResult):
         """The level of the intervals and tests."""
         return signature_number(self.signature_entries, "confidence_level")
 
+    @property
+    def is_published_setting(self) -> bool:
+        """Return whether `mauve` is the literature's number on these features: buckets and curve are made as there."""
+        return is_published_setting(self.signature_entries)
+
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python floats, integers, strings and lists, fit for JSON.
 
@@ -287,10 +293,13 @@ class MauveResult(SignedResult):
 
         return of_result.result_chart(self)
 
+    def first_screen(self, title: str = "", more: str = "") -> str:
+        """The verdict, closeness and what it rests on, and three notes at most; title, more: first and last line."""
+        return first_screen(self, title, more)
+
+    def summary(self) -> str:
+        """The verdict and closeness on one line."""
+        return one_line(self)
+
     def __str__(self) -> str:
-        """The line for a paper: signature, score and interval."""
-        interval = ""
-        if self.mauve_debiased is not None and self.mauve_ci is not None:
-            low, high = map(digits, self.mauve_ci)
-            interval = f" (debiased {digits(self.mauve_debiased)}, interval {low}–{high} {self.ci_scope})"
-        return f"{self.signature} = {digits(self.mauve)}{interval}"
+        return self.first_screen()

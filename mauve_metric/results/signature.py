@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
+from mauve_metric.quantize.histograms import auto_num_buckets
 from mauve_metric.results.plain_text import printable
 from mauve_metric.runtime.optional_imports import package_versions
 from mauve_metric.version import __version__
@@ -123,6 +124,25 @@ def signature_options(entries: Mapping[str, object], texts: bool = True) -> dict
     names = [name for name, item in fields.items() if texts or item.metadata["stage"] != "featurize"]
     unset = {"text_prefix": ""} if "text_prefix" in names and "featurize_model_name" in entries else {}  # no preset
     return unset | {name: entries[name] for name in names if name in entries}
+
+
+def is_published_setting(entries: Mapping[str, object]) -> bool:
+    """Return whether buckets and curve are made as in the literature, so that `mauve` is its number on these features.
+
+    Every option of theirs has its default, and there are as many buckets as "auto" makes.
+
+    >>> usual = {"n_p": 500, "n_q": 600, "num_buckets": 50, "mauve_scaling_factor": 5.0, "seed": 1}
+    >>> is_published_setting(usual), is_published_setting(usual | {"mauve_scaling_factor": 1.0})
+    (True, False)
+    """
+    sizes = [int(str(entries[key])) for key in ("n_p", "n_q") if key in entries]
+    published = {
+        name: item.default
+        for name, item in config_fields().items()
+        if item.metadata["published"] and item.metadata["stage"] in ("quantize", "score")
+    }
+    published["num_buckets"] = auto_num_buckets(min(sizes), min(sizes))
+    return all(entries.get(name, value) == value for name, value in published.items())
 
 
 def signature_number(entries: Mapping[str, object], key: str) -> float:

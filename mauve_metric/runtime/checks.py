@@ -29,6 +29,22 @@ def is_bool(value: object) -> bool:
     return type(value).__name__ in ("bool", "bool_")
 
 
+def is_missing_key(value: object) -> bool:
+    """Return whether a key, such as the prompt of a text, is a spelling of "none": None, NaN, NaT, NA or blank text.
+
+    pandas writes a missing cell as NaN, NaT or NA; the first two differ from themselves, the last has no truth value.
+
+    >>> [is_missing_key(key) for key in (None, " ", float("nan"), 0, False, "nan")]
+    [True, True, True, False, False, False]
+    """
+    if value is None or isinstance(value, (str, bytes)):
+        return not (value or "").strip()
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return True
+
+
 def shown(value: object, most: int = 60) -> str:
     """A value as a message repeats it: on one line and at most so many characters long.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +12,8 @@ from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
     import torch
+
+logger = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[a-z_]+(:[0-9]{1,5})?")  # of a device; torch checks that it exists when it is used
 
@@ -43,13 +46,17 @@ def resolve_device(device: str | None = None, device_id: int | None = None) -> s
 
     Args:
         device: "auto" or None (CUDA, else MPS, else CPU), or a torch device name.
-        device_id: as in mauve-text: -1 for the CPU, else the number of a CUDA device; used if `device` is None.
+        device_id: as in mauve-text: -1 for the CPU, else the number of a CUDA device; used if `device` is None. On a
+            machine without CUDA any number is the CPU, as there, with a warning.
 
     Raises:
         TypeError: a device of another type.
-        ValueError: the device is not there (never a silent run elsewhere), or both arguments disagree.
+        ValueError: the device is not there, or both arguments disagree.
     """
     torch = import_torch()
+    if device_id is not None and device_id >= 0 and device in (None, "auto") and not torch.cuda.is_available():
+        logger.warning("device_id=%d: this machine has no CUDA device, the CPU is used", device_id)
+        return "cpu"
     if device_id is not None:
         wanted = "cpu" if device_id == -1 else f"cuda:{device_id}"
         if device not in (None, "auto", wanted):

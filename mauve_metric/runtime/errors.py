@@ -53,16 +53,16 @@ class NoFile(CodedError, FileNotFoundError):
 class UnknownEnding(CodedError, ValueError):
     """The ending of a file says how it is read; this ending, or folder, is of no known kind.
 
-    Rename or convert it: `.jsonl`, `.json`, `.txt`, `.csv`, `.tsv` and `.parquet` for texts, `.npy`, `.npz` and
-    `.parquet` for features.
+    Rename or convert it: `.jsonl`, `.json`, `.txt`, `.csv`, `.tsv`, `.xlsx` and `.parquet` for texts, `.npy`, `.npz`
+    and `.parquet` for features.
     """
 
 
 class NoSuchField(CodedError, ValueError):
     """No field or column of a file is known to hold the texts, or the one that was named is not there.
 
-    Name it by `--text-field NAME` (`text_field=`); `doc.story` is a field inside another one. For a file with both
-    sides give `--reference-field` and `--prediction-field`.
+    Name it by `FILE:NAME` or `--text-field NAME` (`text_field=`); `doc.story` is a field inside another one. For other
+    names on each side give `--reference-field` and `--prediction-field`.
     """
 
 
@@ -147,7 +147,7 @@ class RowsDiffer(CodedError, ValueError, TypeError):
 class NoModel(CodedError, ValueError, OSError):
     """A model is not on this machine and the Hub cannot be reached, or its folder holds no model.
 
-    `--featurize-model-name minilm` or `ngrams` needs no download. Or download the model where there is a network, and
+    `--featurizer minilm` or `ngrams` needs no download. Or download the model where there is a network, and
     name its folder.
     """
 

@@ -23,7 +23,7 @@ from mauve_metric.features.feature_files import read_features, read_lazily, writ
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import EvenBlocks, as_rows
 from mauve_metric.features.text_functions import function_digest, name_of, text_function
-from mauve_metric.options import MauveConfig, RunOptions, config_fields
+from mauve_metric.options import MauveConfig, RunOptions, options_of_stage
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import EmptyTexts, UnlikeFeatures, message_of
 from mauve_metric.texts.files import Role, TextFile
@@ -167,9 +167,7 @@ def shard_tasks(
     shards: Sequence[Shard], side: Role, folder: Path, config: MauveConfig, run: RunOptions
 ) -> list[ShardTask]:
     """List the tasks of one side; a target's name tells shard, version, size and the options of the featurizer."""
-    asked = {
-        name: getattr(config, name) for name, item in config_fields().items() if item.metadata["stage"] == "featurize"
-    }
+    asked = options_of_stage(config, "featurize")
     if callable(config.featurize_model_name):
         model = config.featurize_model_name
         asked["featurize_model_name"] = f"{name_of(model)} {function_digest(model)}"

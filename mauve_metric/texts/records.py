@@ -1,44 +1,99 @@
-"""Records of a file: its bytes as lines, the content of each line or entry, and the values at their fields."""
+"""Records of a file: its bytes as text, and the values at the fields of each record."""
 
 from __future__ import annotations
 
 import codecs
-import json
-import reprlib
+import contextlib
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
-from mauve_metric.runtime.checks import quoted, shown
-from mauve_metric.runtime.errors import DamagedFile, NoFile, NoSuchField, NotTexts
-from mauve_metric.texts.sources import choose_field
+from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import DamagedFile, NoFile, NoSuchField, WrongOption
 
 _WIDE_SHARE = 0.02  # of zero bytes: UTF-16 has more, by its spaces and line ends alone, in any alphabet
+_LOOKED_AT = 1 << 16  # bytes of a file by which its encoding is guessed
+# Encodings that are guessed, those that many files have; of two that read the same text the first is named.
+_ENCODINGS = [
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
+    *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
+]
+GZIP = b"\x1f\x8b"
 
 
-def decode(raw: bytes, name: str) -> str:
-    """Decode UTF-8; `ValueError` gives the first invalid byte."""
+class WrongEncoding(DamagedFile):
+    """A file of another encoding than UTF-8. encoding: the guess; None where there is none."""
+
+    encoding: str | None = None
+
+
+def decode(raw: bytes, name: str, encoding: str | None = None) -> str:
+    """Decode UTF-8, or bytes that are not UTF-8 by another encoding.
+
+    Raises:
+        ValueError: the bytes are not of the encoding, with the first invalid byte and a guess.
+    """
     zeros = raw.count(0)
-    if zeros > _WIDE_SHARE * len(raw) or raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "UTF-32" if 2 * zeros > len(raw) else "UTF-16"
-        raise DamagedFile(f"{name} is not UTF-8: it looks like {encoding}; save it as UTF-8")
+    wide = zeros > _WIDE_SHARE * len(raw) or raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except (LookupError, ValueError) as error:
+            raise WrongOption.of("encoding", f"must be a name such as 'cp1252', got {shown(encoding)}") from error
     try:
-        return raw.decode("utf-8-sig")
+        if not wide and (encoding is None or b"\x1b" not in raw):
+            return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise DamagedFile(
-            f"{name} is not UTF-8: byte {error.start} on line {line} is 0x{raw[error.start]:02x}; save it as UTF-8"
-        ) from error
+        if encoding is None:
+            line = raw.count(b"\n", 0, error.start) + 1
+            where = f"byte {error.start} on line {line} is 0x{raw[error.start]:02x}"
+            raise _wrong_encoding(f"{name} is not UTF-8: {where}", _guess(raw), raw, error.start) from error
+    if encoding is None:
+        wide_name = "utf-32" if 2 * zeros > len(raw) else "utf-16"
+        marked = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
+        order = "" if marked else "-be" if raw[:1] == b"\0" else "-le"
+        raise _wrong_encoding(f"{name} is not UTF-8: it looks like {wide_name.upper()}", wide_name + order)
+    try:
+        return raw.decode(encoding).removeprefix("\ufeff")
+    except (UnicodeError, ValueError) as error:
+        raise DamagedFile(f"{name} is not of encoding {encoding!r}: {shown(str(error), most=120)}") from error
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a file.
+def _guess(raw: bytes) -> str | None:
+    """The encoding of bytes that are not UTF-8, as charset-normalizer guesses it."""
+    from charset_normalizer import from_bytes
+
+    start = next(place for place in (raw.find(bytes([byte])) for byte in range(128, 256)) if place >= 0)
+    part = raw[max(0, start - _LOOKED_AT // 2) :][:_LOOKED_AT]
+    best = from_bytes(part, cp_isolation=_ENCODINGS).best()
+    if best is None:
+        return None
+    with contextlib.suppress(UnicodeDecodeError):
+        if part.decode("cp1252") == str(best):
+            return "cp1252"
+    return best.encoding
+
+
+def _wrong_encoding(said: str, encoding: str | None, raw: bytes = b"", place: int = 0) -> WrongEncoding:
+    if encoding is None:
+        return WrongEncoding(f"{said}; save it as UTF-8, or name its encoding, such as encoding='cp1252'")
+    part = raw[max(0, place - 12) : place + 12].decode(encoding, "ignore") if raw else ""
+    sample = f" ({shown(part)})" if part else ""
+    error = WrongEncoding(f"{said}; as {encoding} it can be read{sample}: if that is right, pass encoding={encoding!r}")
+    error.encoding = encoding
+    return error
+
+
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """Return the content of a file, unpacked if it is gzip. most: bytes that it may have unpacked.
 
     Raises:
         FileNotFoundError, IsADirectoryError, OSError: it is not there, or cannot be read; one sentence with its name.
+        ValueError: damaged gzip, or too much of it.
     """
     try:
-        return path.read_bytes()
+        raw = path.read_bytes()
     except FileNotFoundError as error:
         raise NoFile(f"there is no file {shown(str(path), most=200)}") from error
     except IsADirectoryError as error:
@@ -46,6 +101,25 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         reason = getattr(error, "strerror", None) or error
         raise OSError(f"{shown(str(path), most=200)} cannot be read: {reason}") from error
+    return unpacked(raw, str(path), most) if raw.startswith(GZIP) else raw
+
+
+def unpacked(raw: bytes, name: str, most: int | None = None) -> bytes:
+    """The content of gzip, of at most so many bytes; `ValueError` for damaged gzip or more."""
+    parts: list[bytes] = []
+    while raw:  # a file may hold several members
+        stream = zlib.decompressobj(wbits=31)
+        left = 0 if most is None else most - sum(map(len, parts)) + 1
+        try:
+            parts.append(stream.decompress(raw, left))
+        except zlib.error as error:
+            raise DamagedFile(f"{name} is not a gzip file that can be read: {error}") from error
+        if most is not None and sum(map(len, parts)) > most:
+            raise ValueError(f"{name}: the texts may take at most {most >> 20} MB unpacked here")
+        if not stream.eof:
+            raise DamagedFile(f"{name} is not a gzip file that can be read: it is cut off")
+        raw = stream.unused_data.lstrip(b"\0")
+    return b"".join(parts)
 
 
 def lines_of(content: str) -> list[str]:
@@ -57,54 +131,39 @@ def lines_of(content: str) -> list[str]:
 class Record(NamedTuple):
     """A value, a text or an object of fields, and its place: the file and the line, entry or sample."""
 
-    value: object
+    value: Any
     where: str
 
 
-def json_lines(lines: Sequence[str], name: str) -> list[Record]:
-    """One JSON value a line; empty lines are passed over.
+class Rows(Sequence[Record]):
+    """The records of a file, made of their values when they are asked for.
 
-    Raises:
-        ValueError: a line is not JSON.
+    name: of the file. values: of the records. unit: what a place is called. places: of each record, by default its
+    number from 0. columns: of a table, those too that are not read; a name may occur twice.
     """
-    return [
-        Record(loaded(line, name, number), f"{name}, line {number}")
-        for number, line in enumerate(lines, 1)
-        if line.strip()
-    ]
 
+    def __init__(
+        self,
+        name: str,
+        values: Sequence[Any],
+        unit: str = "entry",
+        places: Sequence[object] | None = None,
+        columns: Sequence[str] = (),
+    ) -> None:
+        self.name, self.values, self.unit, self.columns = name, values, unit, columns
+        self.places = range(len(values)) if places is None else places
 
-def json_entries(values: object, name: str) -> list[Record]:
-    """The entries of a JSON list; `ValueError` for another value."""
-    if isinstance(values, Mapping) and "results" in values and "configs" in values:
-        raise ValueError(
-            f"{name} holds the scores of lm-evaluation-harness and no texts: run it with --log_samples, and give the "
-            "samples_….jsonl that it then writes"
-        )
-    if not isinstance(values, list):
-        raise ValueError(f"{name} must hold a JSON list of texts or objects, got {type(values).__name__}")
-    return [Record(value, f"{name}, entry {index}") for index, value in enumerate(values)]
+    def __len__(self) -> int:
+        return len(self.values)
 
-
-def read_json(path: str | Path) -> object:
-    """The JSON value of a file."""
-    return loaded(decode(read_bytes(Path(path)), str(path)), str(path))
-
-
-def loaded(content: str, name: str, line: int | None = None) -> object:
-    """A JSON value: a file's, or that of one of its lines."""
-    where = name if line is None else f"{name}, line {line}"
-    try:
-        value: object = json.loads(content)
-    except json.JSONDecodeError as error:
-        if line is None:
-            raise DamagedFile(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
-        raise DamagedFile(f"{where}: not JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from error
-    except RecursionError as error:
-        raise DamagedFile(f"{where}: not JSON that can be read: it is nested too deep") from error
-    except ValueError as error:  # Python reads no integer of more than some thousand digits
-        raise DamagedFile(f"{where}: not JSON that can be read: a whole number of too many digits") from error
-    return value
+    @overload
+    def __getitem__(self, place: int) -> Record: ...
+    @overload
+    def __getitem__(self, place: slice) -> Rows: ...
+    def __getitem__(self, place: int | slice) -> Record | Rows:
+        if isinstance(place, slice):
+            return Rows(self.name, self.values[place], self.unit, self.places[place], self.columns)
+        return Record(self.values[place], f"{self.name}, {self.unit} {self.places[place]}")
 
 
 def value_at(record: Record, path: str) -> object:
@@ -143,33 +202,17 @@ def has_field(record: Record, path: str) -> bool:
 def _holds(value: object, path: str) -> str:
     who = shown(path) if path else "it"
     if isinstance(value, Mapping):
-        return f"{who} has {quoted(list(value), most=20)}" if value else f"{who} is empty"
+        return f"{who} has {examples_of(value)}" if value else f"{who} is empty"
     if isinstance(value, list):
         return f"{who} is a list of {len(value)}"
     return f"{who} is {'a text' if isinstance(value, str) else 'null' if value is None else type(value).__name__}"
 
 
-def text_at(record: Record, path: str) -> str:
-    """The text at a field or path; `ValueError` for another value."""
-    value = value_at(record, path)
-    if isinstance(value, str):
-        return value
-    choose = f"; name one of its places, such as {path}.0" if isinstance(value, list) and value else ""
-    raise NotTexts(f"{record.where}: expected a text in {path!r}, got {_show(value)}{choose}")
+def examples_of(values: Mapping[str, object], most: int = 8) -> str:
+    """Fields with a value each, as a message lists them.
 
-
-def plain_text(record: Record, text_field: str | None) -> str:
-    """The text of a record of no known format: the record itself, or the field asked for, "text", or the only one."""
-    if isinstance(record.value, Mapping):
-        if text_field is not None and text_field not in record.value and "." in text_field:
-            return text_at(record, text_field)
-        value = record.value[choose_field(record.where, list(record.value), text_field)]
-    else:
-        value = record.value
-    if not isinstance(value, str):
-        raise NotTexts(f"{record.where}: expected a text, got {_show(value)}")
-    return value
-
-
-def _show(value: object) -> str:
-    return f"{type(value).__name__}: {reprlib.repr(value):.60}"
+    >>> examples_of({"id": 1, "text": "It was a dark and stormy night, and a very long one."})
+    "'id' (1), 'text' ('It was a dark and stor…)"
+    """
+    named = [f"{shown(name)} ({shown(value, most=24)})" for name, value in list(values.items())[:most]]
+    return ", ".join(named) + (f" and {len(values) - most} more" if len(values) > most else "")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mauve_metric.runtime.checks import quoted, shown
-from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts
+from mauve_metric.runtime.errors import EmptyTexts, NotTexts
+from mauve_metric.texts.fields import LOOKED_AT, Role, chosen_field, no_such_field
+from mauve_metric.texts.records import Record, Rows
+from mauve_metric.texts.tool_formats import text_in
 from mauve_metric.texts.wrapping import Stripping
+
+logger = logging.getLogger(__name__)
 
 _SHOWN = 5  # how many positions an error lists
 
@@ -44,6 +50,7 @@ def text_source(
     text_field: str | None = None,
     empty_texts: str = "error",
     stripping: Stripping | None = None,
+    side: Role | None = None,
 ) -> TextSource:
     """Take texts in any of the usual forms.
 
@@ -52,10 +59,11 @@ def text_source(
         data: a list, tuple, numpy array, pandas or polars column or frame, pyarrow array or table, `datasets.Dataset`
             or one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other
             iterator (streamed).
-        text_field: the column of a `Dataset`; None: "text", or the only text column.
+        text_field: the field of a `Dataset` or a frame; None: see `choose`.
         empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
             all too, and makes a list of a stream.
         stripping: what is taken off each text; what is empty then counts as an empty text.
+        side: whose texts they are, where the field is chosen; None: the model's, and human ones of `p_text`.
 
     Raises:
         TypeError: not texts. ValueError: none at all, or empty ones with "error".
@@ -65,7 +73,8 @@ def text_source(
     if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
         choice = f": choose one of {quoted(list(data), most=20)}" if isinstance(data, dict) else ""
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{choice}")
-    data = _plain_column(name, data, text_field)
+    side = side or ("reference" if name in ("p_text", "references") else "prediction")
+    data = _plain_column(name, data, text_field, side)
     if not isinstance(data, Iterable):
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
@@ -97,33 +106,63 @@ def text_source(
     return source
 
 
-def _plain_column(name: str, data: Any, text_field: str | None) -> Any:
+def _plain_column(name: str, data: Any, text_field: str | None, side: Role) -> Any:
     """The texts of a library's data as a list, an `IterableDataset`'s as an iterator; other data as they are."""
     if hasattr(data, "column_names") and hasattr(data, "features"):
-        field = choose_field(name, data.column_names, text_field) if data.column_names else (text_field or "text")
-        return list(data[field]) if hasattr(data, "__len__") else (row[field] for row in data)
+        if not hasattr(data, "__len__"):
+            field = _field(name, data.column_names or ["text"], text_field, lambda: list(data.take(LOOKED_AT)), side)
+            return (_text(name, field, row[_column(field, row)]) for row in data)
+        first = range(min(LOOKED_AT, len(data)))
+        field = _field(name, data.column_names, text_field, lambda: data.select(first).to_list(), side)
+        return [_text(name, field, value) for value in data[_column(field, data.column_names)]]
     if hasattr(data, "collect_schema"):  # a polars LazyFrame reads this column alone
-        column = data.lazy().select(choose_field(name, data.collect_schema().names(), text_field)).collect()
-        return column.to_series().to_list()
+        columns = data.collect_schema().names()
+        field = _field(name, columns, text_field, lambda: data.lazy().head(LOOKED_AT).collect().to_dicts(), side)
+        column = data.lazy().select(_column(field, columns)).collect().to_series()
+        return [_text(name, field, value) for value in column.to_list()]
     if hasattr(data, "columns") and hasattr(data, "iloc"):
-        return data[choose_field(name, list(data.columns), text_field)].tolist()
+        columns = list(data.columns)
+        field = _field(name, columns, text_field, lambda: data.head(LOOKED_AT).to_dict("records"), side)
+        return [_text(name, field, value) for value in data[_column(field, columns)].tolist()]
     if hasattr(data, "schema") and hasattr(data, "column") and hasattr(data, "num_rows"):  # a table or batch of pyarrow
-        return data.column(choose_field(name, data.schema.names, text_field)).to_pylist()
+        columns = data.schema.names
+        field = _field(name, columns, text_field, lambda: data.slice(0, LOOKED_AT).to_pylist(), side)
+        return [_text(name, field, value) for value in data.column(_column(field, columns)).to_pylist()]
     convert = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)  # of pyarrow, of numpy and pandas
     return data if convert is None else convert()
 
 
-def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
-    """The field that holds the texts: the one asked for, "text", or the only one."""
-    chosen = text_field if text_field is not None else fields[0] if len(fields) == 1 else "text"
-    times = list(fields).count(chosen)
+def _field(
+    name: str, columns: Sequence[Any], text_field: str | None, first_rows: Callable[[], list[Any]], side: Role
+) -> Any:
+    """The field of a library's data that holds the texts, see `choose`.
+
+    Raises:
+        ValueError: the one asked for is not there; it is there twice; several may hold the texts.
+    """
+    field = text_field if text_field is not None else columns[0] if len(columns) == 1 else None
+    if field is None and list(columns).count("text") < 2:
+        field = chosen_field(name, Rows(name, first_rows() or [dict.fromkeys(columns, "")]), side)
+        logger.info("%s: texts from `%s`", name, field)
+    field = "text" if field is None else field
+    times = list(columns).count(_column(field, columns))
     if times > 1:
-        raise ValueError(f"{name} has {times} fields {chosen!r}: expected one, rename the others")
-    if times == 0 and text_field is not None:
-        raise NoSuchField.of(name, f"has no field {shown(text_field)}; it has {quoted(fields, most=20)}")
+        raise ValueError(f"{name} has {times} fields {field!r}: expected one, rename the others")
     if times == 0:
-        raise NoSuchField.of(name, f"has no field 'text': choose one of {quoted(fields, most=20)} with text_field")
-    return chosen
+        raise no_such_field(name, Rows(name, first_rows()[:1]), field)
+    return field
+
+
+def _column(field: Any, columns: Iterable[Any]) -> Any:
+    """The column of a field, which may be a path into its values."""
+    return field if field in columns or not isinstance(field, str) else field.partition(".")[0]
+
+
+def _text(name: str, field: Any, value: Any) -> Any:
+    """The text at a field, of the value in its column; a value that is none stays."""
+    if not isinstance(value, (list, Mapping)):
+        return value
+    return text_in(Record({field.partition(".")[0]: value}, name), field)
 
 
 def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> Iterator[str]:

@@ -1,23 +1,24 @@
-"""Known formats of other tools: the fields of a record that hold the human text and the model's."""
+"""Known formats of other tools: the fields of a record that hold the human text and the model's, read alike."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import reprlib
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from mauve_metric.runtime.checks import check_archive
-from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, one_line
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, one_line
 from mauve_metric.runtime.optional_imports import import_inspect_log
-from mauve_metric.texts.records import Record, has_field, text_at, value_at
+from mauve_metric.texts.records import Record, Rows, has_field, value_at
 
 _UNREAD = {"store", "attachments", "events"}  # large, and never a text
 
 
-def inspect_records(path: Path) -> list[Record]:
+def inspect_rows(path: Path) -> Rows:
     """The samples of a log, `.eval` or `.json`, as their fields, in the order in which the run scores them.
 
     Raises:
@@ -32,13 +33,15 @@ def inspect_records(path: Path) -> list[Record]:
         raise ValueError(f"{path} is not a log that Inspect can read: {one_line(error)}") from error
     if read.status != "success":
         raise ValueError(f"{path} is the log of a run that did not succeed (status {read.status!r}): run it again")
-    found = []
+    values, places = [], []
     for sample in sorted(read.samples or (), key=lambda sample: (*sample_order(sample.id), sample.epoch)):
-        where = f"{path}, sample {sample.id!r}, epoch {sample.epoch}"
+        places.append(f"{sample.id!r}, epoch {sample.epoch}")
         if sample.error is not None:
-            raise ValueError(f"{where}: the sample ended with an error: {sample.error.message:.200}")
-        found.append(Record(sample.model_dump(mode="json"), where))
-    return found
+            raise ValueError(
+                f"{path}, sample {places[-1]}: the sample ended with an error: {sample.error.message:.200}"
+            )
+        values.append(sample.model_dump(mode="json"))
+    return Rows(str(path), values, "sample", places)
 
 
 def sample_order(sample_id: int | str | None) -> tuple[bool, int | str]:
@@ -46,63 +49,105 @@ def sample_order(sample_id: int | str | None) -> tuple[bool, int | str]:
     return isinstance(sample_id, str), 0 if sample_id is None else sample_id
 
 
-class Column(NamedTuple):
-    """A field, and how its text is read from a record and this field; errors call the record by its place."""
-
-    field: str
-    read: Callable[[Record, str], str] = text_at
-
-
-class Format(NamedTuple):
-    """The output format of one tool.
-
-    name: in the signature. title: for people. fits: whether a record looks like one. prediction: the model's text.
-    reference: the human one; None if such a file holds one side only. key: the field by which rows of several models
-    are matched; None if there is none. unique: whether a key has one row only. document: the field that is equal
-    where two rows of one key belong together. group: the field whose values divide the rows into runs of the same
-    documents, one of which is chosen.
-    """
-
-    name: str
-    title: str
-    fits: Callable[[Mapping[str, object]], bool]
-    prediction: Column
-    reference: Column | None = None
-    key: str | None = None
-    unique: bool = False
-    document: str | None = None
-    group: str | None = None
+_ANSWERING = {"assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"}  # roles of the model's turns
+_INNER = (
+    "content",
+    "message",
+    "parts",
+    "text",
+    "value",
+    "generated_text",
+    "output",
+    "answer",
+)  # of a turn, a part or an answer
+_MISSING = {"nan", "NaN", "<NA>", "NaT"}  # a missing value that pandas wrote as a word
 
 
-def _has(*fields: str) -> Callable[[Mapping[str, object]], bool]:
-    return lambda record: all(field in record for field in fields)
+def is_conversation(value: object) -> bool:
+    """Return whether a value is a list of turns."""
+    turns = value if isinstance(value, list) else ()
+    return any(isinstance(turn, Mapping) and _role(turn) is not None for turn in turns)
 
 
-def _harness_completion(record: Record, path: str) -> str:
-    """The response in `filtered_resps`, a list with one entry for each request; a filter may keep a list of each.
+def _role(turn: Mapping[str, object]) -> str | None:
+    role = turn.get("role", turn.get("from"))
+    return role.lower() if isinstance(role, str) else None
 
-    >>> _harness_completion(Record({"filtered_resps": ["Once."]}, "line 1"), "filtered_resps")
+
+def text_in(record: Record, path: str, side: str = "prediction") -> str:
+    """The text at a field or path: itself, the only one of a list, the last answer of a conversation, an answer's text.
+
+    A missing value that was written as a word, such as "nan", is an empty text.
+
+    Args:
+        record: with its place. path: of the field. side: whose text it is, for errors.
+
+    Raises:
+        ValueError: there is no text, or are several; or the request that should have been answered failed.
+
+    >>> text_in(Record({"choices": [{"message": {"content": "Once."}}]}, "line 1"), "choices")
     'Once.'
     """
-    value = value_at(record, path)
-    while isinstance(value, list) and len(value) == 1:
-        path, value = f"{path}.0", value[0]
+    try:
+        return _text(value_at(record, path), record, path, side)
+    except (NoSuchField, NotTexts, EmptyTexts):
+        failure = _failure(record.value)
+        if failure is None:
+            raise
+        raise ValueError(f"{record.where}: the request failed: {failure}") from None
+
+
+def _text(value: object, record: Record, path: str, side: str) -> str:
     if isinstance(value, str):
-        return value
-    if not isinstance(value, list):
-        return text_at(record, path)
-    if not value:
-        raise EmptyTexts(f"{record.where}: 'filtered_resps' is empty: expected the model's text")
-    if _is_likelihood(value) or all(map(_is_likelihood, value)):
-        raise ValueError(
-            f"{record.where}: 'filtered_resps' holds likelihoods of choices and no text: this is not a task in which "
-            "the model writes, and MAUVE is not for it"
-        )
-    inner = ".0" if isinstance(value[0], list) else ""
-    raise SeveralTexts(
-        f"{record.where}: 'filtered_resps' holds {len(value)} responses: choose one with prediction_field, such as "
-        f"{path}.0{inner}"
+        return "" if value in _MISSING else value
+    if is_conversation(value):
+        turns = [turn if isinstance(turn, Mapping) else {} for turn in value]  # type: ignore[attr-defined]
+        answers = [number for number, turn in enumerate(turns) if _role(turn) in _ANSWERING]
+        if not answers:
+            raise NotTexts(f"{record.where}: no message in {path!r} has the role 'assistant'")
+        return _text(turns[answers[-1]], record, f"{path}.{answers[-1]}", side)
+    if isinstance(value, Mapping):
+        inner = next((key for key in _INNER if key in value), None)
+        if inner is None and value and all(str(key).isdecimal() for key in value):
+            return _only(list(value.values()), record, path, side, list(map(str, value)))
+        if inner is not None:
+            is_silent = value[inner] is None and inner in (
+                "content",
+                "text",
+            )  # of a model that calls a tool, or refuses
+            return "" if is_silent else _text(value[inner], record, f"{path}.{inner}", side)
+    if isinstance(value, list):
+        return _only(value, record, path, side, [str(place) for place in range(len(value))])
+    raise NotTexts(
+        f"{record.where}: expected a text in {path!r}, got {type(value).__name__}: {reprlib.repr(value):.60}"
     )
+
+
+def _only(values: list[object], record: Record, path: str, side: str, places: Sequence[str]) -> str:
+    """The text of the only entry, or of the parts of one answer."""
+    parts = [value for value in values if isinstance(value, Mapping)]
+    if (
+        parts
+        and len(parts) == len(values)
+        and (path.endswith((".content", ".parts")) or all("type" in part for part in parts))
+    ):
+        texts = [
+            part for part in parts if part.get("type", "text") in ("text", "output_text") and not part.get("thought")
+        ]
+        return "".join(_text(part.get("text"), record, f"{path}.text", side) for part in texts)
+    if not values:
+        raise EmptyTexts(f"{record.where}: {path!r} is empty: expected a text")
+    if _is_likelihood(values) or all(map(_is_likelihood, values)):
+        raise ValueError(
+            f"{record.where}: {path!r} holds likelihoods of choices and no text: this is not a task in which the model "
+            "writes, and MAUVE is not for it"
+        )
+    if len(values) > 1:
+        raise SeveralTexts(
+            f"{record.where}: {path!r} holds {len(values)} answers: choose one with {side}_field, such as "
+            f"{path}.{places[0]}"
+        )
+    return _text(values[0], record, f"{path}.{places[0]}", side)
 
 
 def _is_likelihood(value: object) -> bool:
@@ -110,151 +155,200 @@ def _is_likelihood(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and value[1] in ("True", "False")
 
 
-def _harness_target(record: Record, field: str) -> str:
-    """The gold text, which the harness writes with `str`, lists too: one text in a list is that text.
+def _failure(value: object) -> str | None:
+    """The error that a server answered in the place of a text; None without one."""
+    if not isinstance(value, Mapping):
+        return None
+    status = value.get("status_code")
+    errors = [value.get("error")] + [_failure(value.get(key)) for key in ("response", "body", "result")]
+    error = next((error for error in errors if error), None)
+    if error is None and not (isinstance(status, int) and status >= 400):
+        return None
+    said = [f"status {status}"] if isinstance(status, int) and status >= 400 else []
+    return ": ".join([*said, *([error if isinstance(error, str) else reprlib.repr(error)] if error else [])])[:200]
 
-    >>> _harness_target(Record({"target": "['Once.']"}, "line 1"), "target")
-    'Once.'
+
+def calls_tool(record: Record) -> bool:
+    """Return whether the last turn in a record calls a tool."""
+    values: list[object] = [record.value]
+    for value in values:
+        if isinstance(value, Mapping):
+            if value.get("tool_calls") or value.get("type") in ("tool_use", "tool_call", "function_call"):
+                return True
+            values += value.values()
+        elif isinstance(value, list):
+            values += value[-1:]
+    return False
+
+
+class Format(NamedTuple):
+    """The output format of one tool: paths of its fields in a record.
+
+    name: in the signature. title: for people. needs: paths that a record of it has. prediction: of the model's text.
+    reference: of the human one; None if such a file holds one side only. prompt: of what was answered. key: of the
+    value by which rows of several models are matched; None if there is none. unique: whether a key has one row only.
+    document: of the value that is equal where two rows of one key belong together. group: of the value that divides the
+    rows into runs, one of which is chosen. common: other files have these fields too, beside a field of texts.
+    lacks: the reason why such a file has no texts to score.
     """
-    text = text_at(record, field)
-    found: object = None
-    if text.startswith("[") and text.endswith("]"):
-        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            found = ast.literal_eval(text)
-    if not isinstance(found, list) or not found or not all(isinstance(entry, str) for entry in found):
-        return text
-    return _only_target(record, found)
 
+    name: str
+    title: str
+    needs: tuple[str, ...]
+    prediction: str | None = None
+    reference: str | None = None
+    prompt: str | None = None
+    key: str | None = None
+    unique: bool = False
+    document: str | None = None
+    group: str | None = None
+    common: bool = False
+    lacks: str = ""
 
-def _only_target(record: Record, targets: Sequence[str]) -> str:
-    if len(targets) != 1:
-        raise ValueError(
-            f"{record.where}: 'target' holds {len(targets)} gold texts: name the field with the one human text by "
-            "reference_field, such as doc.story"
-        )
-    return targets[0]
-
-
-def _inspect_target(record: Record, field: str) -> str:
-    value = value_at(record, field)
-    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        return _only_target(record, value)
-    return text_at(record, field)
-
-
-def _last_answer(record: Record, field: str) -> str:
-    """The last turn of the assistant in a conversation; a text is itself."""
-    turns = value_at(record, field)
-    if isinstance(turns, str):
-        return turns
-    if not isinstance(turns, list) or not all(isinstance(turn, Mapping) for turn in turns):
-        raise ValueError(f"{record.where}: expected a list of messages in {field!r}, got {type(turns).__name__}")
-    answers = [number for number, turn in enumerate(turns) if turn.get("role") == "assistant"]
-    if not answers:
-        raise ValueError(f"{record.where}: no message in {field!r} has the role 'assistant'")
-    return _content(record, f"{field}.{answers[-1]}.content")
-
-
-def _content(record: Record, path: str) -> str:
-    """A message's text: a string, nothing, or parts of which those of text are joined."""
-    value = value_at(record, path)
-    if value is None:
-        return ""
-    if isinstance(value, list) and all(isinstance(part, Mapping) for part in value):
-        return "".join(text_at(Record(part, record.where), "text") for part in value if part.get("type") == "text")
-    return text_at(record, path)
-
-
-def _only_choice(record: Record, field: str) -> str:
-    """The text of the one choice in an answer of an OpenAI-compatible server."""
-    failed = isinstance(record.value, Mapping) and record.value.get("error")
-    if failed:
-        raise ValueError(f"{record.where}: the request failed: {failed!r:.200}")
-    choices = value_at(record, field)
-    if not isinstance(choices, list) or not choices:
-        raise ValueError(f"{record.where}: expected a list of choices in {field!r}, got {choices!r:.60}")
-    text = "message.content" if has_field(record, f"{field}.0.message") else "text"
-    if len(choices) > 1:
-        raise SeveralTexts(
-            f"{record.where}: {field!r} holds {len(choices)} answers: choose one with prediction_field, such as "
-            f"{field}.0.{text}"
-        )
-    return _content(record, f"{field}.0.{text}")
+    def fits(self, record: Record) -> bool:
+        """Return whether a record has the fields, and turns where turns are meant."""
+        if not all(has_field(record, path) for path in self.needs):
+            return False
+        return self.name != "chat" or is_conversation(value_at(record, self.needs[-1]))
 
 
 INSPECT = Format(
     "inspect",
-    "a log of Inspect",
-    _has("id", "epoch", "target", "output"),
-    Column("output.completion"),
-    Column("target", _inspect_target),
+    "log of Inspect",
+    ("id", "epoch", "target", "output"),
+    "output.completion",
+    "target",
     key="id",
     unique=True,
     group="epoch",
 )
+_REQUESTS = "the requests of a batch, without answers: give the file of its results"
 FORMATS = (
     Format(
         "lm_eval",
         "samples of lm-evaluation-harness",
-        _has("doc_id", "target", "filtered_resps"),
-        Column("filtered_resps", _harness_completion),
-        Column("target", _harness_target),
+        ("doc_id", "target", "filtered_resps"),
+        "filtered_resps",
+        "target",
         key="doc_id",
         unique=True,
         document="doc_hash",
         group="filter",
     ),
-    Format(
-        "llamafactory",
-        "predictions of LlamaFactory",
-        _has("label", "predict"),
-        Column("predict"),
-        Column("label"),
-        key="prompt",
-    ),
+    Format("llamafactory", "predictions of LlamaFactory", ("label", "predict"), "predict", "label", key="prompt"),
     Format(
         "openai_batch",
-        "answers of an OpenAI batch",
-        _has("custom_id", "response"),
-        Column("response.body.choices", _only_choice),
+        "results of an OpenAI batch",
+        ("custom_id", "response.body.output"),
+        "response.body.output",
         key="custom_id",
         unique=True,
     ),
-    Format("openai", "answers of an OpenAI-compatible server", _has("choices"), Column("choices", _only_choice)),
     Format(
-        "chat",
-        "conversations",
-        lambda record: isinstance(record.get("messages"), list),
-        Column("messages", _last_answer),
+        "openai_batch",
+        "results of an OpenAI batch",
+        ("custom_id", "response"),
+        "response.body.choices",
+        key="custom_id",
+        unique=True,
     ),
+    Format(
+        "anthropic_batch",
+        "results of an Anthropic batch",
+        ("custom_id", "result.type"),
+        "result.message",
+        key="custom_id",
+        unique=True,
+    ),
+    Format("batch_requests", "requests of a batch", ("custom_id", "body"), lacks=_REQUESTS),
+    Format("batch_requests", "requests of a batch", ("custom_id", "params"), lacks=_REQUESTS),
+    Format("gemini", "answers of Gemini", ("response.candidates",), "response.candidates", key="key"),
+    Format("gemini", "answers of Gemini", ("candidates.0.content",), "candidates"),
+    Format("bedrock", "results of a Bedrock batch", ("modelInput", "modelOutput"), "modelOutput", key="recordId"),
+    Format(
+        "helm",
+        "HELM",
+        ("instance.input", "result.completions"),
+        "result.completions",
+        "instance.references",
+        "request.prompt",
+        "instance.id",
+    ),
+    Format(
+        "alpaca_eval",
+        "AlpacaEval",
+        ("instruction", "output", "generator"),
+        "output",
+        prompt="instruction",
+        key="instruction",
+    ),
+    Format(
+        "mt_bench", "MT-bench, first turn", ("question_id", "choices.0.turns.0"), "choices.0.turns.0", key="question_id"
+    ),
+    Format("openai", "answers of an OpenAI-compatible server", ("choices",), "choices", common=True),
+    Format(
+        "real_toxicity_prompts",
+        "RealToxicityPrompts",
+        ("prompt.text", "continuation.text"),
+        None,
+        "continuation.text",
+        "prompt.text",
+    ),
+    Format(
+        "simctg",
+        "SimCTG",
+        ("prefix_text", "generated_result", "reference_text"),
+        "generated_result",
+        "reference_text",
+        "prefix_text",
+    ),
+    Format(
+        "hc3", "HC3", ("human_answers", "chatgpt_answers"), "chatgpt_answers", "human_answers", "question", "question"
+    ),
+    Format("m4", "M4", ("human_text", "machine_text"), "machine_text", "human_text", "prompt", "prompt"),
+    Format("raid", "RAID", ("generation", "source_id", "attack"), "generation", prompt="prompt", group="model"),
+    Format("detectgpt", "DetectGPT", ("original", "sampled"), "sampled", "original"),
+    Format("vllm", "vLLM", ("prompt", "outputs.0.text"), "outputs", prompt="prompt", key="prompt"),
+    Format(
+        "ultrachat", "UltraChat", ("prompt_id", "messages"), "messages", prompt="prompt", key="prompt_id", common=True
+    ),
+    Format("chat", "conversations", ("messages",), "messages", common=True),
+    Format("chat", "conversations of ShareGPT", ("conversations",), "conversations", common=True),
+    Format("chat", "conversations", ("conversation",), "conversation", common=True),
     Format(
         "prompt_completion",
         "prompts and completions",
-        _has("prompt", "completion"),
-        Column("completion", _last_answer),
+        ("prompt", "completion"),
+        "completion",
+        prompt="prompt",
         key="prompt",
+        common=True,
     ),
 )
 
 
 def format_of(record: Record) -> Format | None:
-    """The one known format that a record has; None for a text, and for fields of no known format.
-
-    A field "text" is the text, even beside a conversation.
-
-    Raises:
-        ValueError: it could be of several.
-    """
+    """The known format that a record has; None for a text, and for fields of no known format."""
     if not isinstance(record.value, Mapping):
         return None
-    fitting = [known for known in FORMATS if known.fits(record.value)]
-    text = ["text"] if "text" in record.value else []
-    if text and all(known.reference is None for known in fitting):
-        return None
-    fields = [known.prediction.field for known in fitting] + text
-    if len(fields) > 1:
-        raise NoSuchField(
-            f"{record.where} could be {' or '.join(known.title for known in fitting)}: say which field holds the "
-            f"texts with text_field, or with reference_field and prediction_field: {', '.join(map(repr, fields))}"
+    return next((known for known in FORMATS if known.fits(record)), None)
+
+
+def harness_target(text: str, record: Record) -> str:
+    """The gold text, which lm-evaluation-harness writes with `str`, lists too: one text in a list is that text.
+
+    >>> harness_target("['Once.']", Record({}, "line 1"))
+    'Once.'
+    """
+    targets: object = None
+    if text.startswith("[") and text.endswith("]"):
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            targets = ast.literal_eval(text)
+    if not isinstance(targets, list) or not targets or not all(isinstance(entry, str) for entry in targets):
+        return text
+    if len(targets) > 1:
+        raise SeveralTexts(
+            f"{record.where}: 'target' holds {len(targets)} gold texts: name the field with the one human text by "
+            "reference_field, such as doc.story"
         )
-    return fitting[0] if fitting else None
+    return str(targets[0])

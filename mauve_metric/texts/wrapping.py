@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -26,12 +27,23 @@ _BARE_ANALYSIS, _BARE_FINAL = "analysis", "assistantfinal"  # channels whose spe
 _ROLE = r"(?:system|developer|user|assistant|model|tool)"
 _SPECIAL = re.compile(
     rf"<\|(?:im_start|start)\|>[ \t]*(?:{_ROLE}\b)?\n?"
+    rf"|<\|start_of_role\|>[ \t]*{_ROLE}?[ \t]*<\|end_of_role\|>"
+    rf"|\[\|(?:{_ROLE}|endofturn)\|\]"
+    r"|\A\s*<answer>|</answer>\s*\Z"
     rf"|<\|start_header_id\|>[ \t]*{_ROLE}?[ \t]*<\|end_header_id\|>\n*"
     rf"|<start_of_turn>(?:{_ROLE}\b)?\n?"
     r"|<\|[\w.:/@-]{1,64}\|>|<｜[\w▁.:/@-]{1,64}｜>"
     r"|</?s>|<(?:pad|eos|bos|unk|cls|sep|mask|end_of_turn|extra_id_\d{1,4}|unused\d{1,4})>"
-    r"|<</?SYS>>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]|\[(?:PAD|CLS|SEP|MASK|UNK)\]"
+    r"|<</?SYS>>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]|\[(?:PAD|CLS|SEP|MASK|UNK|BOS|EOS)\]"
 )
+_TURN = re.compile(r"\n[ \t]*(?:#{1,4} ?)?(?:Human|User|Assistant|Instruction|Input|Question)[ \t]*:", re.IGNORECASE)
+_PRINTED = [
+    *range(0x21, 0x7F),
+    *range(0xA1, 0xAD),
+    *range(0xAE, 0x100),
+]  # bytes that byte-level BPE writes as themselves
+_BYTES = {chr(byte): byte for byte in _PRINTED}
+_BYTES |= {chr(0x100 + place): byte for place, byte in enumerate(sorted({*range(0x100)} - {*_PRINTED}))}
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))+(?:[ \t]+\"[^\"\n]*\")?\)")
@@ -88,6 +100,32 @@ def without_special_tokens(text: str) -> str:
     """
     found, times = _SPECIAL.subn("", text)
     return found.strip() if times else text
+
+
+def without_next_turn(text: str) -> str:
+    """A text without the turns that a model wrote on after its own, from the first name of a speaker in a line.
+
+    >>> without_next_turn("Yes.\\n\\nHuman: And now?"), without_next_turn("Human: Hi.")
+    ('Yes.', 'Human: Hi.')
+    """
+    turn = _TURN.search(text)
+    return text if turn is None or not text[: turn.start()].strip() else text[: turn.start()].rstrip()
+
+
+def without_undecoded(text: str) -> str:
+    """A text with blanks and line breaks in place of a tokenizer's marks (Ġ, Ċ, ▁) and of a written-out \\\\n.
+
+    >>> without_undecoded("TheĠcat"), without_undecoded("The Ġcat Ġs at"), without_undecoded("▁The▁cat")
+    ('The cat', 'The cat sat', 'The cat')
+    """
+    if text.count("\u2581") > 1 or text.startswith("\u2581"):  # SentencePiece
+        return (text.replace(" ", "") if " \u2581" in text else text).replace("\u2581", " ").strip()
+    if "Ġ" in text or "Ċ" in text:
+        pieces = text.replace(" ", "") if " Ġ" in text else text
+        if all(mark in _BYTES for mark in pieces):
+            with contextlib.suppress(UnicodeDecodeError):
+                return bytes(_BYTES[mark] for mark in pieces).decode().strip()
+    return text.replace("\\n", "\n") if "\\n" in text and "\n" not in text else text
 
 
 def without_markdown(text: str) -> str:
@@ -165,8 +203,10 @@ class PromptEcho:
 
 
 WRAPPING: Mapping[str, Callable[[str], str]] = {  # each by the name that `strip` has for it, in the order of their use
+    "undecoded": without_undecoded,
     "reasoning": without_reasoning,
     "special_tokens": without_special_tokens,
+    "next_turn": without_next_turn,
     "markdown": without_markdown,
     "whitespace": without_outer_blanks,
     "line_breaks": without_line_breaks,
@@ -203,7 +243,7 @@ class Stripping:
         self.echo = PromptEcho(prompts or ()) if "prompts" in wanted else None
         self._rules: list[tuple[str, Callable[[str], str]]] = []
         for name, rule in WRAPPING.items():
-            if self.echo is not None and name == "markdown":  # the prompt may hold some
+            if self.echo is not None and name == "next_turn":  # the prompt may hold turns and marks
                 self._rules.append(("prompts", self.echo))
             if name in wanted:
                 self._rules.append((name, rule))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Integers, Labels
+from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.uncertainty import forecast, intervals, jackknife
+from mauve_metric.uncertainty import forecast, intervals, jackknife, resampling
+from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
 from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
 from mauve_metric.uncertainty.learned_score import Learned
 
@@ -50,7 +53,7 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
     frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in runs]
     scores = [intervals.debiased_scores(run, c) for run in frontiers]
     values = np.array([[run.mauve, run.frontier_integral] for run in scores])
-    problem = intervals.too_few(frontiers[0])
+    problem = next(filter(None, map(intervals.too_few, frontiers)), None)
     if problem is not None:
         return Estimates((float(values[:, 0].mean()), float(values[:, 1].mean())), problem=problem)
     too_alike = intervals.too_alike(scores)
@@ -103,12 +106,23 @@ class Bound:
         labels = [(learned.p_labels, learned.q_labels)]
         return cls("classifier", labels, codes, p_value, learned.auc, learned.spread, featurizer)
 
+    @property
+    def histograms(self) -> list[Histograms]:
+        """The histograms of each clustering."""
+        codes = self.codes or (None, None)
+        return [count_labels(p, q, int(max(p.max(), q.max())) + 1, *codes) for p, q in self.labels]
+
     def estimates(self, config: MauveConfig) -> Estimates:
         """The debiased scores with intervals at the level of a config."""
-        codes = self.codes or (None, None)
-        sizes = [int(max(p.max(), q.max())) + 1 for p, q in self.labels]
-        runs = [count_labels(*pair, k, *codes) for pair, k in zip(self.labels, sizes, strict=True)]
-        return debiased_estimates(runs, config, self.spread)
+        return debiased_estimates(self.histograms, config, self.spread)
+
+    def is_below_equal_sets(self, config: MauveConfig) -> bool:
+        """Return whether MAUVE of the histograms is lower than chance makes that of equal sets in these buckets."""
+        runs, c = self.histograms, config.mauve_scaling_factor
+        areas = [curve_area(divergence_curve(*run.probabilities(), c)) for run in runs]
+        null = resampling.null_scores(runs[0].p_counts, runs[0].q_counts, c, groups=runs[0].groups)
+        deviations = NormalDist().inv_cdf((1 + config.confidence_level) / 2)
+        return float(np.mean(areas)) < float(null.mean() - deviations * null.std(ddof=1))
 
 
 class Closeness(NamedTuple):
@@ -117,7 +131,8 @@ class Closeness(NamedTuple):
     value: in [0, 1]. ci: [lowest of the lows, lowest of the highs] of m intervals at level 1 - α/m: no interval that is
     right for its own partition ends below the true MAUVE with a higher probability than α/m. lowest: number of the
     sharpest bound. shown: numbers of the bounds that show a difference: by a test with a p-value of at most α/m, or by
-    an interval that leaves out equal sets, which no test contradicts. smallest: the distance from 1 that sets of this
+    an interval that leaves out equal sets, which no test contradicts, nor scores of equal sets where there is none.
+    smallest: the distance from 1 that sets of this
     size would show by either kind of bound in 8 of 10 cases; None without errors.
     """
 
@@ -137,8 +152,13 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     (1.0, 1.0, ())
     """
     level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
-    found = [bound.estimates(replace(config, confidence_level=level)) for bound in bounds]
-    values = [item.values[0] if item.values else np.inf for item in found]
+    corrected = replace(config, confidence_level=level)
+    found = [bound.estimates(corrected) for bound in bounds]
+    # a score that has no interval may be far too low
+    without_errors = all(item.mauve is None for item in found)
+    values = [
+        item.values[0] if item.values and (item.mauve is not None or without_errors) else np.inf for item in found
+    ]
     if not np.isfinite(values).any():
         return None
     lowest = int(np.argmin(values))
@@ -151,7 +171,8 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     shown = []
     for number, (bound, is_apart) in enumerate(zip(bounds, apart, strict=True)):
         by_test = bound.p_value is not None and bound.p_value <= 1 - level + _ROUNDING
-        if by_test or (is_apart and (bound.p_value is None or bound.p_value <= alpha)):
+        no_chance = bound.is_below_equal_sets(corrected) if bound.p_value is None else bound.p_value <= alpha
+        if by_test or (is_apart and no_chance):
             shown.append(number)
     gaps: dict[str, float] = {}
     for bound, item in zip(bounds, found, strict=True):
@@ -161,3 +182,31 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
             gap = 1 - forecast.score_told_from_one(error, len(p), len(q), factor, level)
             gaps[bound.kind] = min(gap, gaps.get(bound.kind, 1.0))
     return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps.values(), default=None))
+
+
+def joint_errors_of(
+    bounds: Sequence[Bound], estimates: Sequence[intervals.Estimate | None], scaling_factor: float
+) -> JointErrors:
+    """How scores of several models against one P vary together, each on buckets of its own.
+
+    The texts of P, and prompts, are shared. Bounds that differ in the groups of P are taken for independent, which errs
+    on the safe side.
+
+    Args:
+        bounds: of each model. estimates: of these; None where there is no error, which leaves the row at 0.
+    """
+    variances = np.array([0.0 if item is None else item.stderr**2 for item in estimates])
+    covariance, nothing = np.diag(variances), np.zeros((len(bounds), len(bounds)))
+    humans = [bound.codes[0] for bound in bounds if bound.codes is not None]
+    one_design = len(humans) in (0, len(bounds)) and all(np.array_equal(codes, humans[0]) for codes in humans)
+    if one_design and all(item is not None for item in estimates):
+        firsts = [bound.histograms[0] for bound in bounds]
+        frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in firsts]
+        codes = (
+            []
+            if bounds[0].codes is None
+            else [bounds[0].codes[0], *(bound.codes[1] for bound in bounds if bound.codes)]
+        )
+        covariance = effect_covariance(frontiers, [bound.labels[0] for bound in bounds], scaling_factor, codes)
+    runs = np.diag(np.maximum(variances - np.diag(covariance), 0.0))
+    return JointErrors(covariance, nothing, runs)

@@ -22,6 +22,8 @@ from mauve_metric.uncertainty.jackknife import (
     t_quantile,
 )
 
+LEAST_TEXTS_A_BUCKET = 2  # of the smaller side; below, the jackknife leaves more bias than the interval is wide
+
 # What each of the two divergences adds to the frontier integral, (2, m).
 _INTEGRAL_WEIGHTS = 2 * (WEIGHTS[1] - WEIGHTS[0]) * np.stack([1 - WEIGHTS, WEIGHTS])
 
@@ -116,14 +118,15 @@ def _quantile(level: float, freedom: float) -> float:
 
 def too_few(frontier: DebiasedFrontier) -> str | None:
     """The reason why so few texts or prompts allow no error estimate, in words; None if they allow one."""
-    groups = frontier.groups
-    if groups is None:
-        number = min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
-    else:
-        number = min(int(stratum.sum()) for stratum in groups.strata)
+    groups, buckets = frontier.groups, len(frontier.p_counts)
+    texts = min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
+    number = texts if groups is None else min(int(stratum.sum()) for stratum in groups.strata)
     if number < FEWEST_GROUPS:
         units = "texts on a side" if groups is None else "prompts"
         return f"there are only {number} {units}, and an error needs at least {FEWEST_GROUPS}"
+    if texts < LEAST_TEXTS_A_BUCKET * buckets:
+        least = f"an interval needs at least {LEAST_TEXTS_A_BUCKET} texts a bucket"
+        return f"there are only {texts} texts on a side for {buckets} buckets, and {least}"
     if groups is not None and not groups.of(_INTEGRAL_WEIGHTS).any():
         return "every prompt has its texts of both sides in one bucket, so that their variation cannot be estimated"
     return None
@@ -203,17 +206,6 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     margin = down if value > 0 else up if value < 0 else max(down, up)
     p_value = 1.0 if value == 0 else tails.two_sided(z * abs(value) / margin if margin > 0 else math.inf, freedom)
     return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
-
-
-def estimate_of_interval(value: float | None, ci: tuple[float, float] | None, level: float) -> Estimate | None:
-    """The estimate with this interval, and the error of its lower side; None without one.
-
-    >>> estimate_of_interval(0.5, (0.5, 0.9), 0.95)
-    Estimate(value=0.5, stderr=0.0, ci=(0.5, 0.9), freedom=inf)
-    """
-    if value is None or ci is None:
-        return None
-    return Estimate(value, (value - ci[0]) / _quantile(level, math.inf), ci)
 
 
 def _combine(a: float, b: float, correlation: float) -> float:

@@ -43,7 +43,7 @@ UNDECLARED = (  # after what suggests that texts share prompts
 )
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "echoed_prompts prompts_as_answers unseen_characters few_prompts_a_bucket "
-    "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
+    "constant_features nearly_constant_features one_column at_floor above_ceiling duplicates_between equal_models "
     "rows_not_aligned wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
@@ -63,7 +63,7 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
     "rows_not_aligned": 1.0,
     **dict.fromkeys(("echoed_prompts", "wrapping_in_one_set", "equal_models", "short_references"), 0.9),
     **dict.fromkeys(("shared_prompts", "duplicates_between", "near_duplicates_between", "copied_passages"), 0.8),
-    **dict.fromkeys(("no_interval", "above_ceiling", "missing_values", "looping_texts"), 0.7),
+    **dict.fromkeys(("no_interval", "above_ceiling", "missing_values", "looping_texts", "one_column"), 0.7),
     **dict.fromkeys(("opening_in_one_set", "at_floor", "repeated_prompts", "garbled_texts"), 0.6),
     **dict.fromkeys(("few_prompts_a_bucket", "length_mismatch", "some_unseen_characters", "featurizer_missing"), 0.5),
     **dict.fromkeys(("few_texts", "num_buckets_large", "truncated_texts", "duplicates_within"), 0.4),
@@ -170,6 +170,9 @@ def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarn
     sides = p_features, q_features
     if all(np.array_equal(np.broadcast_to(p_features[:1], side.shape), side) for side in sides):
         yield warn("constant_features", {})
+        return
+    if p_features.shape[1] == 1:
+        yield warn("one_column", {})
         return
     rows = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides]).astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mauve_metric.measures import groups
-from mauve_metric.uncertainty import format_check, score_warnings
+from mauve_metric.uncertainty import format_check, intervals, score_warnings
 
-_THRESHOLDS = {module.__name__.split(".")[-1]: module for module in (groups, format_check, score_warnings)}
+_THRESHOLDS = {module.__name__.split(".")[-1]: module for module in (groups, format_check, intervals, score_warnings)}
 ADVICE = {
     code: advice._replace(
         cause=advice.cause.format(**_THRESHOLDS).replace("%", " %"),

@@ -167,8 +167,8 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         features(device_id="cuda"),
         Fails(ValueError, "device_id must be an integer of at least -1, got 'cuda'"),
     ),
-    "device_id that is not there": (
-        texts(model="minilm", device_id=99),
+    "device that is not there": (
+        texts(model="minilm", device="cuda:99"),
         Fails(ValueError, r"device 'cuda:99' does not exist: this machine has \d+ CUDA device"),
     ),
     "device": (
@@ -327,11 +327,17 @@ FILES: dict[str, tuple[str, bytes | None, str | None, Fails]] = {
         "a.jsonl.gz",
         b"text",
         None,
-        Fails(ValueError, r"a\.jsonl\.gz has an unknown ending '\.gz' \(\.gz is compressed: unpack it first\)"),
+        Fails(ValueError, r"a\.jsonl\.gz, line 1: not JSON"),
+    ),
+    "compressed otherwise": (
+        "a.zst",
+        b"\x28\xb5\x2f\xfd",
+        None,
+        Fails(ValueError, r"a\.zst is compressed: unpack it first"),
     ),
     "empty txt": ("a.txt", b"", None, Fails(ValueError, r"a\.txt holds no texts")),
     "empty jsonl": ("a.jsonl", b"\n\n", None, Fails(ValueError, r"a\.jsonl holds no texts")),
-    "empty json": ("a.json", b"", None, Fails(ValueError, r"a\.json, line 1: not JSON")),
+    "empty json": ("a.json", b"", None, Fails(ValueError, r"a\.json holds no texts")),
     "empty csv": ("a.csv", b"", None, Fails(ValueError, r"a\.csv is empty: expected a header")),
     "csv of a header": ("a.csv", b"text\n", None, Fails(ValueError, r"a\.csv holds no texts")),
     "empty parquet": ("a.parquet", b"", None, Fails(ValueError, r"a\.parquet is not a parquet file")),
@@ -352,7 +358,7 @@ FILES: dict[str, tuple[str, bytes | None, str | None, Fails]] = {
         "a.jsonl",
         b'{"text": "a"}\n{"body": "b", "id": 3}\n',
         None,
-        Fails(ValueError, r"a\.jsonl, line 2 has no field 'text': choose one of 'body', 'id' with text_field"),
+        Fails(ValueError, r"a\.jsonl, line 2 has no field 'text'; it has 'body' \('b'\), 'id' \(3\)"),
     ),
     "missing named field": (
         "a.jsonl",
@@ -364,7 +370,7 @@ FILES: dict[str, tuple[str, bytes | None, str | None, Fails]] = {
         "a.jsonl",
         b'{"text": 3}\n',
         None,
-        Fails(ValueError, r"a\.jsonl, line 1: expected a text, got int: 3"),
+        Fails(ValueError, r"a\.jsonl, line 1: expected a text in 'text', got int: 3"),
     ),
     "a line of null": (
         "a.jsonl",
@@ -382,15 +388,18 @@ FILES: dict[str, tuple[str, bytes | None, str | None, Fails]] = {
     "entry of a list": ("a.json", b'["a", 3]', None, Fails(ValueError, r"a\.json, entry 1: expected a text, got int")),
     "csv without the column": (
         "a.csv",
-        b"id,body\n1,a\n",
+        b"id,name\n1,a\n",
         None,
-        Fails(ValueError, r"a\.csv has no field 'text': choose one of 'id', 'body' with text_field"),
+        Fails(ValueError, r"a\.csv has several fields that may be the text: 'name' \('a'\), 'id' \('1'\); name one"),
     ),
     "csv without the named column": (
         "a.csv",
         b"id,body\n1,a\n",
         "text",
-        Fails(ValueError, r"a\.csv has no field 'text'; it has 'id', 'body'"),
+        Fails(
+            ValueError,
+            r"a\.csv has no field 'text'; it has 'id' \('1'\), 'body' \('a'\): name one, such as text_field='body'",
+        ),
     ),
     "csv with a short row": (
         "a.csv",
@@ -433,7 +442,9 @@ def test_bad_parquet(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"null\.parquet, row 1: expected a text in 'text', got NoneType"):
         read_texts(tmp_path / "null.parquet")
     parquet.write_table(pyarrow.table({"a": ["x"], "b": ["y"]}), tmp_path / "two.parquet")
-    with pytest.raises(ValueError, match=r"two\.parquet has no field 'text': choose one of 'a', 'b'"):
+    with pytest.raises(
+        ValueError, match=r"two\.parquet has several fields that may be the text: 'a' \('x'\), 'b' \('y'\)"
+    ):
         read_texts(tmp_path / "two.parquet")
 
 

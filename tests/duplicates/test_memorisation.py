@@ -146,7 +146,8 @@ def test_files_that_are_no_corpus(tmp_path: Path) -> None:
         return str(error.value).replace(f"{tmp_path}/", "")
 
     assert refused("a.doc") == (
-        "a.doc has an unknown ending: expected .txt, .jsonl, .json, .csv, .tsv, .parquet, .eval, .txt.gz, .jsonl.gz, "
+        "a.doc has an unknown ending: expected .txt, .jsonl, .json, .csv, .tsv, .parquet, .xlsx, "
+        ".eval, .txt.gz, .jsonl.gz, "
         "or a folder of such files"
     )
     assert refused("b.jsonl", b'{"text": "x"}\n{"text": 3}').startswith("b.jsonl, line 2: expected a text")

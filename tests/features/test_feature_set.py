@@ -226,7 +226,7 @@ def test_shell_ships_features_without_texts(tiny_gpt2: str, tmp_path: Path, caps
     assert cli.main(["score", str(tmp_path / "human.npz"), str(model), *name, "--pooling", "mean", *small]) == 1
     assert "featurized differently" in capsys.readouterr().err
     assert cli.main(["score", str(tmp_path / "human.npz"), str(model), *small]) == 1
-    assert "pass --featurize-model-name" in capsys.readouterr().err
+    assert "pass --featurizer" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", ["human.npz", np.ones((3, 2)), {"features": np.ones((3, 2))}])

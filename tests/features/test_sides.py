@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from samples import texts_of
@@ -154,9 +155,8 @@ def test_column_by_name(tiny_gpt2: str, expected: MauveResult, form: Any) -> Non
     options = {"featurize_model_name": tiny_gpt2, **SMALL}
     found = compute_mauve(p_text=renamed(human), q_text=renamed(model), text_field="story", **options)
     assert found.to_dict() == expected.to_dict()
-    with pytest.raises(ValueError, match=r"p_text has no field 'text': choose one of 'prompt', 'story' with"):
-        compute_mauve(p_text=renamed(human), q_text=MODEL, **options)
-    with pytest.raises(ValueError, match=r"p_text has no field 'tale'; it has 'prompt', 'story'"):
+    assert compute_mauve(p_text=renamed(human), q_text=renamed(model), **options).to_dict() == expected.to_dict()
+    with pytest.raises(ValueError, match=r"p_text has no field 'tale'; it has 'prompt' \('a'\), 'story' "):
         compute_mauve(p_text=renamed(human), q_text=MODEL, text_field="tale", **options)
 
 
@@ -337,7 +337,7 @@ def test_a_device_that_does_not_exist_is_refused(tiny_gpt2: str) -> None:
 
     number = torch.cuda.device_count()
     with pytest.raises(ValueError, match=f"device 'cuda:{number}' does not exist"):
-        compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, device_id=number, **SMALL)
+        compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, device=f"cuda:{number}", **SMALL)
 
 
 def test_the_encoder_is_loaded_once_and_only_if_needed(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -474,3 +474,59 @@ def test_a_field_that_only_one_file_has_or_some_rows_lack_is_ignored(tmp_path: P
     with human.open("a", encoding="utf-8") as file:
         file.write('\n{"text": "One without a prompt."}')
     assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "independent"
+
+
+MISSING = [None, "", " ", float("nan"), np.float32("nan"), np.datetime64("NaT"), pd.NA, pd.NaT]
+
+
+@pytest.mark.parametrize("missing", MISSING, ids=repr)
+def test_missing_prompts_are_no_prompt(missing: object) -> None:
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(size=(60, 4)), rng.normal(size=(60, 4))
+    keys: list[Any] = [f"prompt {row}" for row in range(20)] * 2
+    groups = {"p_groups": keys + [missing] * 20, "q_groups": [missing] * 60}
+    expected = {
+        "p_groups": keys + [f"alone {row}" for row in range(20)],
+        "q_groups": [f"model {row}" for row in range(60)],
+    }
+    found, distinct = (compute_mauve(p_features=p, q_features=q, **given) for given in (groups, expected))
+    assert (found.design, found.mauve_ci, found.p_prompts) == (distinct.design, distinct.mauve_ci, distinct.p_prompts)
+    column = pd.Series([*range(30), *[np.nan] * 30])
+    by_column = compute_mauve(p_features=p, q_features=q, p_groups=column, q_groups=[*range(30)] * 2)
+    assert by_column.p_prompts == 60
+
+
+@pytest.mark.parametrize("other", [1, b"1", (1,)], ids=repr)
+def test_keys_of_two_types_are_refused(other: Any) -> None:
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(size=(30, 4)), rng.normal(size=(30, 4))
+    with pytest.raises(ValueError, match="q_groups must hold texts only, as p_groups does"):
+        compute_mauve(p_features=p, q_features=q, p_groups=["1"] * 30, q_groups=[None, *[other] * 29])
+    with pytest.raises(ValueError, match="p_groups must hold texts only"):
+        compute_mauve(p_features=p, q_features=q, p_groups=["1"] * 29 + [other])
+
+
+def test_published_fields_do_not_depend_on_the_design() -> None:
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(size=(120, 4)), rng.normal(0.3, size=(120, 4))
+    answers, prompt = [*range(30)] * 4, ["same"] * 120
+    plain, grouped, single = (
+        compute_mauve(p_features=p, q_features=q, **given)
+        for given in ({}, {"p_groups": answers, "q_groups": answers}, {"p_groups": prompt, "q_groups": prompt})
+    )
+    for name in ("mauve", "mauve_star", "frontier_integral", "frontier_integral_star", "num_buckets"):
+        assert getattr(plain, name) == getattr(grouped, name) == getattr(single, name)
+    assert np.array_equal(plain.p_hist, grouped.p_hist)
+    assert np.array_equal(plain.divergence_curve, grouped.divergence_curve)
+    assert (plain.mauve_ci, plain.closeness_ci) == (single.mauve_ci, single.closeness_ci)
+
+
+def test_the_default_number_of_buckets_suits_few_prompts() -> None:
+    rng = np.random.default_rng(0)
+    prompts = np.repeat(np.arange(12), 20)
+    p, q = rng.normal(size=(240, 4)), rng.normal(size=(240, 4))
+    groups = {"p_groups": prompts, "q_groups": prompts}
+    usual, many = (compute_mauve(p_features=p, q_features=q, **groups, **more) for more in ({}, {"num_buckets": 20}))
+    found = [{warning.code for warning in result.warnings} for result in (usual, many)]
+    assert usual.num_buckets == 24 and not found[0] & {"few_prompts_a_bucket", "empty_buckets"}
+    assert "few_prompts_a_bucket" in found[1]

@@ -303,7 +303,7 @@ def test_any_link(value: str) -> None:
     except ValueError as error:
         assert str(error).startswith("the link's shared result")
         return
-    assert shared.answer and (shared.number is None or 0 <= shared.number <= 1)
+    assert shared.answer and (shared.closeness is None or 0 <= shared.closeness <= 1)
     for mark in (mark for bar in shared.bars for mark in bar.marks):
         low, high = mark.ends or (mark.value, mark.value)
         assert 0 <= low <= mark.value <= high <= 1

@@ -6,19 +6,23 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from changed_options import CHANGES
 from samples import ROOT
 
+from mauve_metric import options
 from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.rows import ArrayRows
-from mauve_metric.options import MauveConfig
+from mauve_metric.options import MauveConfig, config_fields, option
 from mauve_metric.quantize import blocks, kmeans
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE, label_rows
 from mauve_metric.quantize.projection import project
+from mauve_metric.runtime.checks import integer_check
 
 ROWS = np.random.default_rng(0).normal(size=(3000, 6)).astype(np.float32)
 
@@ -46,7 +50,7 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each k-means that is really computed."""
     calls: list[int] = []
     whole = kmeans.fit
-    monkeypatch.setattr(kmeans, "fit", lambda *given: calls.append(1) or whole(*given))
+    monkeypatch.setattr(kmeans, "fit", lambda *given, **options: calls.append(1) or whole(*given, **options))
     return calls
 
 
@@ -101,9 +105,9 @@ def test_rows_that_change_while_they_are_read_are_an_error_and_leave_no_checkpoi
 ) -> None:
     data, whole = ROWS.copy(), kmeans.fit
 
-    def fit_and_change(*given: Any) -> Any:
+    def fit_and_change(*given: Any, **others: Any) -> Any:
         data[17] += 1
-        return whole(*given)
+        return whole(*given, **others)
 
     monkeypatch.setattr(kmeans, "fit", fit_and_change)
     with pytest.raises(ValueError, match="features must stay as they are while they are read"):
@@ -214,7 +218,8 @@ label(Path(sys.argv[1]))
 LABEL = """
 import numpy as np
 from mauve_metric.features.rows import ArrayRows
-from mauve_metric.options import MauveConfig
+from mauve_metric import options
+from mauve_metric.options import MauveConfig, config_fields, option
 from mauve_metric.quantize.blocks import label_rows
 
 def label(folder):
@@ -264,3 +269,45 @@ def test_repeated_rows_share_the_buckets_that_they_share_in_memory(different: in
     labels, _ = label_rows(ArrayRows(data), config)
     expected = kmeans.kmeans(project(ArrayRows(data), 0.5, -1, seed), 3, 1, 50, seed)
     np.testing.assert_array_equal(labels[0][:, None] == labels[0], expected[:, None] == expected)
+
+
+OF_CLUSTERING = [name for name, field in config_fields().items() if field.metadata["stage"] == "quantize"]
+
+
+@pytest.mark.parametrize("name", OF_CLUSTERING)
+@pytest.mark.parametrize("by_content", [False, True])
+def test_a_checkpoint_is_of_all_options_of_its_clustering(
+    name: str, by_content: bool, tmp_path: Path, fits: list[int]
+) -> None:
+    config = MauveConfig(num_buckets=5, num_runs=2, kmeans_num_redo=1)
+    changed = replace(config, **{name: CHANGES[name]})
+    label_rows(ArrayRows(ROWS), config, 2, by_content=config, checkpoint=tmp_path)
+    made = len(fits)
+    label_rows(ArrayRows(ROWS), config, 2, by_content=config, checkpoint=tmp_path)
+    assert len(fits) == made > 0
+    label_rows(ArrayRows(ROWS), config if by_content else changed, 2, by_content=changed, checkpoint=tmp_path)
+    assert len(fits) == 2 * made
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoreOptions(MauveConfig):
+    """The options with one more, as `CONTRIBUTING.md` says."""
+
+    kmeans_trimmed: int = option(0, integer_check(0), "a new option", stage="quantize", of="kmeans")
+
+
+def test_a_new_option_of_k_means_is_read_in_blocks_and_is_of_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed: list[int] = []
+    whole = kmeans.fit
+
+    def fit(*given: Any, trimmed: int, **others: Any) -> Any:
+        passed.append(trimmed)
+        return whole(*given, **others)
+
+    monkeypatch.setattr(options, "MauveConfig", MoreOptions)
+    monkeypatch.setattr(kmeans, "fit", fit)
+    for trimmed in (3, 3, 4):
+        label_rows(ArrayRows(ROWS), MoreOptions(num_buckets=5, num_runs=1, kmeans_trimmed=trimmed), checkpoint=tmp_path)
+    assert passed == [3, 4]

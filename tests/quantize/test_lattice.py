@@ -195,8 +195,9 @@ def test_a_loss_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 def test_a_score_by_the_lattice_has_all_of_a_score() -> None:
     p, q = normal_rows(90, 6), normal_rows(110, 6, seed=1) + np.float32(0.3)
     options = {"quantizer": "lattice", "lattice_epochs": 2, "lattice_hidden": 8, "num_runs": 2, "permutations": 19}
+    options["lattice_squared_radius"] = 2
     result = compute_mauve(p_features=p, q_features=q, **options)  # type: ignore[arg-type]
-    assert result.num_buckets == len(result.p_hist) == len(result.q_hist) == 744
+    assert result.num_buckets == len(result.p_hist) == len(result.q_hist) == 24
     assert result.p_hist.sum() == pytest.approx(1) and result.q_hist.sum() == pytest.approx(1)
     assert result.p_value is not None and result.mauve_runs is not None and result.mauve_ceiling < 1
     assert "quantizer_not_converged" in [warning.code for warning in result.warnings]
@@ -204,7 +205,7 @@ def test_a_score_by_the_lattice_has_all_of_a_score() -> None:
     assert "drmm_" not in result.signature and "kmeans_num_redo" not in result.signature
     assert compute_mauve(p_features=p, q_features=q, **options).to_dict() == result.to_dict()  # type: ignore[arg-type]
     with pytest.raises(
-        ValueError, match="num_buckets must be 'auto' or left out with quantizer='lattice', which makes 744"
+        ValueError, match="num_buckets must be 'auto' or left out with quantizer='lattice', which makes 24"
     ):
         compute_mauve(p_features=p, q_features=q, quantizer="lattice", num_buckets=20)
 

@@ -11,10 +11,10 @@ import torch
 
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Rows
+from mauve_metric.features.rows import content_order
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize import partition
 from mauve_metric.quantize.partition import partition_sets
-from mauve_metric.quantize.projection import content_order
 
 DRMM: dict[str, Any] = {
     "quantizer": "drmm", "drmm_layers": 2, "drmm_components": 3, "drmm_steps": 40, "num_runs": 1

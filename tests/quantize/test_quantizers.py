@@ -51,6 +51,25 @@ def test_the_number_of_buckets_is_the_quantizers() -> None:
     assert again.mauve == found.mauve and again.signature == found.signature
 
 
+@pytest.mark.parametrize("name", ["drmm", "lattice"])
+@pytest.mark.parametrize("n", [50, 80, 100, 200, 300, 600, 1000, 5000])
+def test_buckets_hold_about_ten_texts_whatever_their_number(name: str, n: int) -> None:
+    assert 6 <= n / num_buckets_of(MauveConfig(quantizer=name), n, 2 * n) <= 15  # type: ignore[arg-type]
+
+
+def test_given_shapes_stay_and_a_given_number_of_buckets_chooses_one() -> None:
+    def k(n: int = 100, **options: Any) -> int:
+        return num_buckets_of(MauveConfig(**options), n, n)
+
+    assert k(quantizer="drmm", drmm_layers=3, drmm_components=10) == 1000 == k(quantizer="drmm", drmm_preset="paper")
+    assert k(quantizer="lattice", lattice_squared_radius=50) == 744 == k(quantizer="lattice", lattice_preset="paper")
+    assert k(quantizer="drmm", drmm_preset="paper", drmm_layers=2) == 100
+    assert k(400, quantizer="drmm", drmm_layers=1) == 40 and k(400, quantizer="drmm", drmm_components=6) == 36
+    assert k(quantizer="drmm", num_buckets=27) == 27 and k(quantizer="lattice", num_buckets=48) == 48
+    with pytest.raises(ValueError, match=r"num_buckets must be .* quantizer='lattice', which makes 24, got 20"):
+        num_buckets_of(MauveConfig(quantizer="lattice", num_buckets=20))
+
+
 def test_another_number_of_buckets_is_refused_before_the_work() -> None:
     message = "num_buckets must be 'auto' or left out with quantizer='drmm', which makes 9, got 7"
     texts: list[str] = ["never read"] * 300
@@ -110,10 +129,10 @@ def test_the_papers_presets_are_resolved_and_named_in_the_signature(monkeypatch:
     assert seen["lattice"][:4] == (50, 200, 768, 1.0) and seen["lattice"][-1] is True
     assert "|lattice_epochs:200|lattice_hidden:768|" in found.signature and "|lattice_preset:paper|" in found.signature
     compute_mauve(p_features=p, q_features=q, quantizer="lattice", lattice_epochs=3, num_runs=1)
-    assert seen["lattice"][:3] == (50, 3, 256) and seen["lattice"][-1] is False
+    assert seen["lattice"][:3] == (1, 3, 256) and seen["lattice"][-1] is False
     p, q = sets(1250)  # 40 passes over 2500 rows are 100,000
     found = compute_mauve(p_features=p, q_features=q, quantizer="lattice", num_runs=1)
-    assert seen["lattice"][:3] == (50, 40, 256) and "|lattice_epochs:40|" in found.signature
+    assert seen["lattice"][:3] == (13, 40, 256) and "|lattice_epochs:40|" in found.signature
     again = compute_mauve(p_features=p, q_features=q, **signature_options(found.signature_entries, texts=False))
     assert again.signature == found.signature and seen["lattice"][1] == 40
 

@@ -57,7 +57,24 @@ def test_where_work_runs() -> None:
     count = torch.cuda.device_count()
     assert resolve_device("auto").split(":")[0] == ("cuda" if count else "cpu") or torch.backends.mps.is_available()
     with pytest.raises(ValueError, match=rf"device 'cuda:{count}' does not exist: this machine has {count} CUDA"):
-        resolve_device(device_id=count)
+        resolve_device(f"cuda:{count}")
     for bad in (True, -2, "0", 1.0):
         with pytest.raises(ValueError, match="device_id must be an integer of at least -1"):
             RunOptions(device_id=bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("device", [None, "auto"])
+def test_a_device_id_without_cuda_is_the_cpu_with_a_warning(
+    device: str | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert resolve_device(device, 3) == "cpu"
+    assert caplog.messages == ["device_id=3: this machine has no CUDA device, the CPU is used"]
+    assert resolve_device(device, -1) == "cpu" and len(caplog.messages) == 1
+
+
+def test_a_device_id_beyond_the_last_gpu_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(ValueError, match=r"device 'cuda:2' does not exist: this machine has 2 CUDA"):
+        resolve_device(device_id=2)

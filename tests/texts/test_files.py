@@ -68,7 +68,7 @@ WRITERS = {
 
 
 def test_every_reader_is_tested() -> None:
-    assert set(WRITERS) == set(READERS) - {".eval"}
+    assert set(WRITERS) == set(READERS) - {".eval", ".xlsx"}  # of these see test_tool_formats.py and test_tables.py
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -106,8 +106,8 @@ def test_long_texts(suffix: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json"])
 def test_choice_of_the_field(suffix: str, tmp_path: Path) -> None:
-    rows = [{"prompt": "p1", "story": "s1"}, {"prompt": "p2", "story": "s2"}]
-    only = [{"story": row["story"]} for row in rows]
+    rows = [{"note": "a first", "tale": "one tale"}, {"note": "a second", "tale": "a tale"}]
+    only = [{"tale": row["tale"]} for row in rows]
     for name, content in (("two", rows), ("only", only)):
         if suffix == ".jsonl":
             raw = "\n".join(map(json.dumps, content))
@@ -117,10 +117,11 @@ def test_choice_of_the_field(suffix: str, tmp_path: Path) -> None:
             delimiter = "," if suffix == ".csv" else "\t"
             raw = "\n".join(delimiter.join(line) for line in [list(content[0]), *(row.values() for row in content)])
         write(tmp_path / f"{name}{suffix}", raw)
-    assert read_texts(tmp_path / f"two{suffix}", "story") == ["s1", "s2"]
-    assert read_texts(tmp_path / f"two{suffix}", "prompt") == ["p1", "p2"]
-    assert read_texts(tmp_path / f"only{suffix}") == ["s1", "s2"]
-    with pytest.raises(ValueError, match=r"has no field 'text': choose one of 'prompt', 'story' with text_field"):
+    assert read_texts(tmp_path / f"two{suffix}", "tale") == ["one tale", "a tale"]
+    assert read_texts(f"{tmp_path / f'two{suffix}'}:note") == ["a first", "a second"]
+    assert read_texts(tmp_path / f"only{suffix}") == ["one tale", "a tale"]
+    message = r"has several fields that may be the text: 'note' \('a first'\), 'tale' \('one tale'\); name one, such as"
+    with pytest.raises(ValueError, match=message):
         read_texts(tmp_path / f"two{suffix}")
 
 
@@ -276,6 +277,20 @@ def test_folders(tmp_path: Path) -> None:
     write(tmp_path / "merges.txt", "x")
     with pytest.raises(ValueError, match=r"holds 'generated_predictions.jsonl' and 1 .txt files: expected one of them"):
         TextFile(tmp_path)
+
+
+def test_shards(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"part-{number}.jsonl").write_text(
+            f'{{"id": {number}, "text": "Text {number}."}}\n', encoding="utf-8"
+        )
+    assert read_texts(tmp_path) == ["Text 0.", "Text 1.", "Text 2."]
+    assert TextFile(tmp_path).side("prediction").said == f"{tmp_path}: 3 texts from `text`"
+    write(tmp_path / "trainer_log.jsonl", '{"loss": 1}\n')
+    with pytest.raises(
+        ValueError, match=r"holds files with other fields, first .*trainer_log\.jsonl: give its own name"
+    ):
+        read_texts(tmp_path)
 
 
 def test_a_filter_of_a_file_without_filters(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ def test_samples_of_the_harness(tmp_path: Path) -> None:
     file = TextFile(path)
     assert file.side("reference").origin == "lm_eval/target"
     assert file.side("prediction").origin == "lm_eval/filtered_resps/none"
-    assert "lm-evaluation-harness" in file.says("reference", "prediction") and "'target'" in file.says("reference")
+    said = "2 texts from `target` (samples of lm-evaluation-harness (filter 'none'))"
+    assert file.side("reference").said == f"{path}: {said}"
     assert both(path.parent) == (GOLD, MADE)  # a folder that holds one
 
 
@@ -46,7 +47,7 @@ def test_a_filter_that_keeps_a_list_of_each_request(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "a.jsonl", [row | {"filtered_resps": [row["filtered_resps"]]} for row in one])
     assert both(path) == (GOLD, MADE)
     path = jsonl(tmp_path / "b.jsonl", [row | {"filtered_resps": [["One.", "Two."]]} for row in one])
-    with pytest.raises(ValueError, match=r"b.jsonl, line 1: 'filtered_resps' holds 2 responses.*filtered_resps.0.0$"):
+    with pytest.raises(ValueError, match=r"b.jsonl, line 1: 'filtered_resps.0' holds 2 answers.*filtered_resps.0.0$"):
         both(path)
     assert both(path, prediction_field="filtered_resps.0.1")[1] == ["Two.", "Two."]
 
@@ -144,19 +145,53 @@ def test_chat_records_without_an_answer(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a.jsonl, line 2: the request failed: .*expired"):
         read_texts(path)
     path = jsonl(tmp_path / "a.jsonl", [{"choices": [{"text": "x"}, {"text": "y"}]}])
-    with pytest.raises(
-        ValueError, match=r"line 1: 'choices' holds 2 answers.*prediction_field, such as choices.0.text"
-    ):
+    with pytest.raises(ValueError, match=r"line 1: 'choices' holds 2 answers.*prediction_field, such as choices.0"):
         read_texts(path)
     path = jsonl(tmp_path / "a.jsonl", [answer(None)])
     with pytest.raises(ValueError, match=r"a.jsonl, line 1: the text in 'choices' is empty, as are 1 of 1 .*'drop'"):
         TextFile(path).side("prediction").check_filled()
 
 
-def test_an_ambiguous_record_says_how_to_choose(tmp_path: Path) -> None:
+def test_empty_texts_that_are_no_silence_are_named(tmp_path: Path) -> None:
+    call = [{"role": "user", "content": "q"}, {"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}]
+    path = jsonl(tmp_path / "a.jsonl", [{"messages": turns("One.")}, {"messages": call}])
+    with pytest.raises(
+        ValueError, match=r"line 2: the text in 'messages' calls a tool and says nothing, as are 1 of 2"
+    ):
+        TextFile(path).side("prediction").check_filled()
+    (tmp_path / "a.csv").write_text("id,output\n1,A long text here.\n2,nan\n3,Another text.\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a\.csv, line 3: the text in 'output' is the word 'nan', a missing value"):
+        TextFile(tmp_path / "a.csv").side("prediction").check_filled()
+    assert read_texts(tmp_path / "a.csv") == ["A long text here.", "", "Another text."]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            {"response": {"status_code": 500, "body": {"error": {"message": "overload"}}}, "error": None},
+            "status 500: .*overload",
+        ),
+        ({"result": {"type": "errored", "error": {"type": "overloaded"}}}, ".*overloaded"),
+    ],
+)
+def test_a_failed_request_of_a_batch_is_said(row: Any, message: str, tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "a.jsonl", [{"custom_id": "b", **row}])
+    with pytest.raises(ValueError, match=f"a.jsonl, line 1: the request failed: {message}"):
+        read_texts(path)
+
+
+def test_models_in_one_column_are_told_apart(tmp_path: Path) -> None:
+    rows = [{"source_id": "1", "model": m, "attack": "none", "generation": f"{m} says so."} for m in ("human", "gpt2")]
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    with pytest.raises(ValueError, match=r"of model 'human', 'gpt2': choose one with filter, such as --filter human"):
+        read_texts(path)
+    assert read_texts(path, filter="gpt2") == ["gpt2 says so."]
+
+
+def test_a_record_of_two_formats_is_of_the_more_special_one(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "a.jsonl", [{"label": "a", "predict": "b", "messages": turns("c")}])
-    with pytest.raises(ValueError, match=r"line 1 could be predictions of LlamaFactory or conversations: .*text_field"):
-        TextFile(path)
+    assert both(path) == (["a"], ["b"])
     assert read_texts(path, "predict") == ["b"]
     assert both(path, reference_field="label", prediction_field="predict") == (["a"], ["b"])
     path = jsonl(tmp_path / "b.jsonl", [{"text": "a", "messages": turns("c")}])
@@ -166,8 +201,8 @@ def test_an_ambiguous_record_says_how_to_choose(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"doc_id": 1, "filtered_resps": ["x"]}, "line 2 has no field 'target'; it has 'doc_id', 'filtered_resps'"),
-        (harness_row(1, "a", "b", target=["a"]), "line 2: expected a text in 'target', got list: .*target.0"),
+        ({"doc_id": 1, "filtered_resps": ["x"]}, "line 2 has no field 'target'; it has 'doc_id' "),
+        (harness_row(1, "a", "b", target=["a", "b"]), "line 2: 'target' holds 2 answers: .*target.0"),
         (harness_row(1, "a", "b", filtered_resps=[]), "line 2: 'filtered_resps' is empty"),
         (harness_row(1, "a", "b", filtered_resps=[7]), "line 2: expected a text in 'filtered_resps.0', got int: 7"),
         ("text", "line 2 has no field 'filter'; it is a text"),

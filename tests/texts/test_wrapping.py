@@ -228,7 +228,7 @@ def test_prompts_come_from_a_list_or_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("reasonin", r"strip must be 'no' or a comma-joined list of 'reasoning', .*, got 'reasonin' \(did you mean"),
+        ("reasonin", r"strip must be 'no' or a comma-joined list of 'undecoded', .*, got 'reasonin' \(did you mean"),
         ("", "strip must be"),
         ("no,reasoning", "strip must be"),
         (True, "strip must be"),
@@ -260,3 +260,26 @@ def test_the_shell_strips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert found["q_stripped"] == [{"rule": rule, "texts": len(MODEL)} for rule in ("reasoning", "prompts")]
     assert main(["score", *files, *flags]) == 1
     assert "--strip reasoning,prompts needs the prompts" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "expected"),
+    [
+        ("special_tokens", "Yes.[EOS]", "Yes."),
+        ("special_tokens", "[|assistant|]Yes.[|endofturn|]", "Yes."),
+        ("special_tokens", "<|start_of_role|>assistant<|end_of_role|>Yes.<|end_of_text|>", "Yes."),
+        ("special_tokens", "<answer>\nYes.\n</answer>", "Yes."),
+        ("special_tokens", "Write <answer> before it.", "Write <answer> before it."),
+        ("next_turn", "Yes.\n\nHuman: And?\n\nAssistant: No.", "Yes."),
+        ("next_turn", "Yes.\nUser: And?\nAssistant: No.", "Yes."),
+        ("next_turn", "Human: Why?\nI know.", "Human: Why?\nI know."),
+        ("next_turn", "He asked the user: why?", "He asked the user: why?"),
+        ("undecoded", "One.\\nTwo.", "One.\nTwo."),
+        ("undecoded", "A path C:\\new\nand a line.", "A path C:\\new\nand a line."),
+        ("undecoded", "The ĠcafÃ© Ġs at . Ċ", "The café sat."),
+        ("undecoded", "▁The ▁cat ▁s at .", "The cat sat."),
+        ("undecoded", "Ġabriel naïve 🙂 text", "Ġabriel naïve 🙂 text"),
+    ],
+)
+def test_wrapping_that_tools_leave(rule: str, text: str, expected: str) -> None:
+    assert WRAPPING[rule](text) == expected

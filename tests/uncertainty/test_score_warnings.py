@@ -148,6 +148,13 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         # variance: 5 directions times the squared size, against 1e-8
         (lambda: feature_warnings(*spread(3e-5)), lambda: feature_warnings(*spread(1e-4)), [])
     ],
+    "one_column": [
+        (
+            lambda: feature_warnings(np.arange(3.0)[:, None], np.ones((4, 1))),
+            lambda: feature_warnings(*spread(1.0)),
+            ["one column"],
+        )
+    ],
     "not_literature_featurizer": [
         (
             lambda: featurizer_warnings(MODEL, None),

@@ -76,19 +76,25 @@ class CommandParser(argparse.ArgumentParser):
         return text if item.metadata["common"] else self.rare(text)
 
     def add_text_field(self) -> None:
-        """Add flags for the options about texts."""
+        """Add flags for the options about texts, and for the encoding of their files."""
         for name, item in run_fields().items():
             if item.metadata["stage"] == "texts":
                 self.add_argument(flag_of(name), metavar=item.metadata["metavar"], help=self._help_of(item))
+        self.add_encoding()
+
+    def add_encoding(self) -> None:
+        """Add the flag for files that are not UTF-8."""
+        text = "encoding of files that are not UTF-8, such as cp1252; the error of such a file guesses it"
+        self.add_argument("--encoding", metavar="NAME", help=self.rare(text))
 
     def add_field_options(self, both: bool = True) -> None:
         """Add flags for the fields of a file; a dotted path names one in a field. both: also for the model's side."""
         self.add_text_field()
-        text = "field of the human texts, where a file holds both sides; doc.story is one inside doc"
-        self.add_argument("--reference-field", metavar="NAME", help=self.rare(text))
+        text = "field of the human texts, where it has another name than the model's; doc.story is one inside doc"
+        self.add_argument("--reference-field", metavar="NAME", help=text)
         if both:
             text = "field of the model's texts, likewise; resps.0.0 is the first of the first"
-            self.add_argument("--prediction-field", metavar="NAME", help=self.rare(text))
+            self.add_argument("--prediction-field", metavar="NAME", help=text)
         self.add_filter()
 
     def add_design_options(self) -> None:
@@ -108,8 +114,11 @@ class CommandParser(argparse.ArgumentParser):
         text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"
         self.add_argument("--filter", metavar="NAME", help=self.rare(text))
 
-    def add_output_options(self, *tables: str) -> None:
-        """Add flags for the form of the output and for its files; tables: those of --csv, the default first."""
+    def add_output_options(self, *tables: str, all_of_it: bool = False) -> None:
+        """Add flags for the form of the output and for its files.
+
+        tables: those of --csv, the default first. all_of_it: there is a first screen, and more behind --all.
+        """
         group = self.add_argument_group("output")
         form = group.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
@@ -119,6 +128,8 @@ class CommandParser(argparse.ArgumentParser):
             text = f"print the table of {table.replace('_', ' ')} as CSV"
             form.add_argument(flag, dest="csv", action="store_const", const=table, help=text)
         form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+        if all_of_it:
+            group.add_argument("--all", action="store_true", help="print everything: all scores, warnings and tables")
         text = "end with the line that `mauve-metric reproduce` takes"
         group.add_argument("--signature", action="store_true", help=text)
         figure = argument_type(lambda path: check_ending("figure", path, FIGURE_FILES))
@@ -162,7 +173,7 @@ class CommandParser(argparse.ArgumentParser):
         """
         self.add_field_options()
         self.add_design_options()
-        self.add_output_options(*tables)
+        self.add_output_options(*tables, all_of_it=verb in ("compute_mauve", "compare"))
         self.add_run_options(verb)
         self.add_config_options(verb, featurizers)
 
@@ -188,16 +199,17 @@ class CommandParser(argparse.ArgumentParser):
             if name != "featurize_model_name":
                 group.add_argument(flag, **common)
                 continue
-            several: dict[str, Any] = {"action": Once}
+            several: dict[str, Any] = {"action": Once, "dest": name}
             if featurizers:
                 several = {"action": "append", "dest": "featurizers", "default": None}
                 several["help"] = f"{text}; again for each of several: {featurizers}"
-            group.add_argument(flag, "--featurizer", **common | several)
+            group.add_argument(flag, "--featurize-model-name", **common | several)
 
     def add_human(self) -> None:
         """Add the human texts."""
         files = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
-        self.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {files}")
+        text = f"human (reference) texts or features: {files}; FILE:FIELD also names the field of the texts"
+        self.add_argument("human", metavar="HUMAN", help=text)
 
     def add_models(self) -> None:
         """Add human texts and those of several models."""

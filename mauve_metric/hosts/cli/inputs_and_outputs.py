@@ -18,7 +18,7 @@ from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
-from mauve_metric.texts.files import TextFile
+from mauve_metric.texts.files import TextFile, split_field
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from mauve_metric.results.result_methods import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
-GATE_FAILED = 3  # exit status
-NO_VERDICT = 4  # exit status of a gate that cannot decide
+GATE_FAILED, NO_VERDICT = 3, 4  # exit statuses
+COLOURS = {"LIKE HUMAN TEXT": 32, "DIFFERENT": 31, "UNDECIDED": 33, "NO VERDICT": 33}  # of ANSI terminals
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
@@ -51,7 +51,8 @@ def check_output_files(options: argparse.Namespace) -> None:
         outputs += [folder / CHECKPOINT_FILE] if folder.is_dir() else []
     for path in outputs:
         check_can_be_written(path)
-    inputs = [path for text in options.parser.inputs_of(options) if (path := named_file(text)[1]) not in ("", "-")]
+    named = [split_field(named_file(text)[1])[0] for text in options.parser.inputs_of(options)]
+    inputs = [path for path in named if path not in ("", "-")]
     check_outputs(outputs, [*inputs, *(f"{path}.json" for path in inputs if path.lower().endswith(".npy"))])
     if any(getattr(options, name, None) is not None for name in ("plot", "report")):
         import_altair()
@@ -84,7 +85,7 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
     from mauve_metric.features.feature_files import is_feature_file
     from mauve_metric.features.feature_set import FeatureSet
 
-    if is_feature_file(path):
+    if is_feature_file(split_field(path)[0]):
         if getattr(options, "prompt_field", None) is not None:
             raise ValueError(f"--prompt-field needs texts with fields, got features in {path!r}: use --aligned")
         return FeatureSet.load(path)
@@ -95,6 +96,7 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
         prediction_field=getattr(options, "prediction_field", None),
         filter=options.filter,
         prompt_field=getattr(options, "prompt_field", None),
+        encoding=options.encoding,
     )
 
 
@@ -164,7 +166,7 @@ def model_names(paths: Sequence[str]) -> list[str]:
     ['gpt2-1.5', 'phi']
     """
     parts: list[tuple[str, ...]] = []
-    for path in paths:
+    for path in (split_field(path)[0] for path in paths):
         folder = _folder_of_model(path) or (Path(path) if os.path.isdir(path) else None)
         of_file = ("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path)
         parts.append(of_file if folder is None else folder.parts)
@@ -187,9 +189,10 @@ def named_file(argument: str) -> tuple[str | None, str]:
     """
     parts = argument.split("=")
     splits = [("=".join(parts[:place]), "=".join(parts[place:])) for place in range(1, len(parts))]
-    if not splits or os.path.exists(argument):
+    if not splits or os.path.exists(split_field(argument)[0]):
         return None, argument
-    name, path = next((split for split in splits if split[1] == "-" or os.path.exists(split[1])), splits[0])
+    exists = (split for split in splits if split[1] == "-" or os.path.exists(split_field(split[1])[0]))
+    name, path = next(exists, splits[0])
     return (name.strip() or None), path
 
 
@@ -233,6 +236,8 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
     try:
         if options.json:
             show(json_of(result.to_dict()))
+        elif _wants_first_screen(result, options):
+            show(_first_screen(result, options, title))
         else:
             show(_format_document(result.document(), options, title).rstrip("\n"))
     finally:  # the files are written even if the reader closes the pipe after the first lines
@@ -242,6 +247,28 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
             save_chart(result.plot(), options.plot)
         if options.report is not None:
             result.save_report(options.report)
+
+
+def _wants_first_screen(result: Result, options: argparse.Namespace) -> bool:
+    """Return whether a result has a first screen, and no other form is asked for."""
+    other = options.csv or options.markdown or options.latex or getattr(options, "all", False)
+    return hasattr(result, "first_screen") and not other
+
+
+def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
+    """The first screen, its verdict in colour on a terminal; with --quiet one line, with --signature that as well."""
+    if options.quiet:
+        return printable_lines(result.summary())
+    text = result.first_screen(title, "more: --all · --report FILE · --latex · mauve-metric explain")
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        for word, colour in COLOURS.items():
+            text = re.sub(rf"^({word}\b[^\n]*)", rf"\033[1;{colour}m\1\033[0m", text, flags=re.MULTILINE)
+    return f"{text}\n\nsignature: {result.signature}" if options.signature else text
+
+
+def printable_lines(text: str) -> str:
+    """Lines without characters that control a terminal."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def show_result_of(
@@ -273,16 +300,14 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     return document.latex() if options.latex else document.terminal(options.signature)
 
 
-def failed_gate(reasons: Sequence[str], unknown: Sequence[str] = ()) -> int:
+def failed_gate(reasons: Sequence[str], undecidable: Sequence[str] = ()) -> int:
     """Print the reasons for which a gate fails; the exit status, 0 without any.
 
-    Args:
-        reasons: scores that are too low. unknown: results by which a gate cannot decide, for which the status is
-            `NO_VERDICT`. Empty ones are left out.
+    undecidable: why it cannot decide, which fails with a status of its own.
     """
-    for reason in filter(None, (*reasons, *unknown)):
-        tell(f"failed: {SHELL.respell(reason)}")
-    return NO_VERDICT if any(unknown) else GATE_FAILED if any(reasons) else 0
+    for reason in (*undecidable, *reasons):
+        tell(f"failed: {reason}")
+    return NO_VERDICT if undecidable else GATE_FAILED if reasons else 0
 
 
 def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:

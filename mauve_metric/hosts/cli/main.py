@@ -30,7 +30,7 @@ from mauve_metric.version import __version__
 _IN_THE_ORDER_OF_THE_HELP = (
     *("score", "compare", "describe", "robustness", "baseline", "stress-test", "explain", "reproduce", "demo"),
     *("featurize", "generate", "lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries"),
-    *("cache", "warnings", "errors"),
+    *("serve", "cache", "warnings", "errors"),
 )
 COMMANDS = {
     name: importlib.import_module(f"mauve_metric.hosts.cli.commands.{name.replace('-', '_')}")
@@ -39,10 +39,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status.
-
-    0, 1 for an input or runtime error, 2 for wrong usage, 3 for a failed gate, 4 for one without a verdict.
-    """
+    """Run a command; the exit status: 0, 1 for an error, 2 for wrong usage, 3 or 4 for a failed gate."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for pipes and terminals that are not UTF-8
     options = parse(arguments)
@@ -88,7 +85,7 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
         own = added.add_parser(name, help=command.HELP, description=about, epilog=examples, everything=everything)
         command.add_arguments(own)
         own.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
-        own.add_argument("--quiet", "-q", action="store_true", help="no progress bar, errors only")
+        own.add_argument("--quiet", "-q", action="store_true", help="errors only, and of a score one line")
         own.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
         own.set_defaults(parser=own, more_outputs=getattr(command, "more_outputs", lambda options: []))
     return whole
@@ -102,6 +99,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     whole = parser("--help-all" in given)
+    if not given:
+        whole.print_help()
+        raise SystemExit(0)
     if given and not given[0].startswith("-") and given[0] not in COMMANDS:
         whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], [*COMMANDS, '--help', '--version'])}")
     options, unknown = whole.parse_known_args(given)

@@ -146,7 +146,7 @@ def stored_texts(name: str, data: object, *, text_field: str | None = None) -> l
 class TextStatistics(StoredTexts):
     """Distinct n-grams, Zipf coefficient, repetition, Self-BLEU, … of one set of texts, as an `evaluate` metric.
 
-    `evaluate.load("mauve_metric", "text_statistics").compute(predictions=texts)` returns a dict that is fit for JSON.
+    `evaluate.load(evaluate_path(), "text_statistics").compute(predictions=texts)` returns a dict that is fit for JSON.
     Texts can be added piece by piece and from several processes, as for MAUVE.
 
     Args:

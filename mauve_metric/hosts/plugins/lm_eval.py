@@ -37,6 +37,7 @@ class TaskFunctions(NamedTuple):
 
     process_results: Callable[[Document, Sequence[object]], dict[str, Pair]]
     mauve: Aggregation
+    closeness: Aggregation
     mauve_debiased: Aggregation
     mauve_ci_low: Aggregation
     mauve_ci_high: Aggregation
@@ -44,7 +45,6 @@ class TaskFunctions(NamedTuple):
     auc: Aggregation
     precision: Aggregation
     recall: Aggregation
-    closeness: Aggregation
     notes: Notes
 
 
@@ -104,5 +104,5 @@ def _aggregation(name: str, scores: PairScores) -> Aggregation:
 
 
 functions = task_functions()
-process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
-mauve_classifier, auc, precision, recall, closeness, notes = functions[5:]
+process_results, mauve, closeness, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:6]
+mauve_classifier, auc, precision, recall, notes = functions[6:]

@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 SCORES = (
     "mauve",
+    "closeness",
     "mauve_debiased",
     "mauve_ci_low",
     "mauve_ci_high",
@@ -24,7 +25,6 @@ SCORES = (
     "auc",
     "precision",
     "recall",
-    "closeness",
 )
 
 
@@ -108,7 +108,7 @@ class PairScores:
         except EXPECTED as error:
             logger.error("the texts are not scored, MAUVE is NaN: %s", error)
         else:
-            logger.info("%s", result)
+            logger.info("%s; signature %s", result.summary(), result.signature)
             warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]
             self.notes.update(signature=result.signature, warnings=warnings)
             scores = scalar_scores(result)

@@ -54,9 +54,10 @@ SILENT: dict[str, Any] = {**QUICK, "queue": False}
 ONCE: dict[str, Any] = {**QUICK, "trigger_mode": "once"}
 RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ONE_RUN}
 
-_WRITTEN = """(shows, _, ...values) => [shows, JSON.stringify(values), ...RANGES.map(
+_WRITTEN = """(_, ...values) => [JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
 _SHOW = "() => window.mauveShowResult()"
+_DOWNLOAD = "() => window.mauveDownload()"
 _LINK = "query => window.mauveLink(query)"
 _HUMAN = ("human_preview", "human_column")
 
@@ -81,7 +82,6 @@ class Wiring:
         outputs: Iterable[str] = (),
         *,
         how: Mapping[str, Any] = QUICK,
-        of_result: bool = False,
         progress_on: str | None = None,
     ) -> Dependency:
         """Connect an event to a handler, which takes the inputs and the session, and may name the outputs it changes.
@@ -89,15 +89,12 @@ class Wiring:
         Args:
             event: or the listener of several. function: the handler. inputs, outputs: names of parts, of which the
                 handler takes several as one list.
-            how: keywords of the event. of_result: the handler is about the result that the page shows, which may be
-                the example. progress_on: a part that shows the progress, which the handler takes last.
+            how: keywords of the event. progress_on: a part that shows the progress, which the handler takes last.
         """
 
         def answer(values: tuple[Any, ...], request: gr.Request, *progress: gr.Progress) -> Any:
             with show_errors(in_controls):
                 session, left = self.handlers.sessions.get(request.session_hash), iter(values)
-                if of_result:
-                    self.handlers.take_up(next(left), session)
                 given = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
                 return self._by_part(function(*given, session, *progress))
 
@@ -108,7 +105,7 @@ class Wiring:
             return answer(values, request, progress)
 
         names = [own for name in inputs for own in ([name] if isinstance(name, str) else name)]
-        taken = [self.parts[name] for name in [*["shows"] * of_result, *names]]
+        taken = [self.parts[name] for name in names]
         shown = [self.parts[name] for name in outputs]
         if progress_on is None:
             return event(quick, taken, shown, **how)
@@ -153,6 +150,10 @@ class Wiring:
         """Connect compare, the examples, stop and play."""
         handlers, parts = self.handlers, self.parts
         self._run(parts["compare"].click)
+        seen = self._on(parts["see_example"].click, handlers.see_example, [], RESULT, how=ONCE)
+        seen.success(None, None, None, js=_SHOW, **QUICK)
+        ticked = parts["aligned_here"].input(lambda: True, None, parts["aligned"], **ONCE)
+        self._run(ticked.success)
         everything = [*_HUMAN, "human_file", "human_paste", *self.models()]
         for number, label in enumerate(example_files()):
             button = parts[f"example_{number}"]
@@ -171,7 +172,6 @@ class Wiring:
                 ["written", PLAY],
                 [*RESULT, *PLAY],
                 how={**PLAY_RUNS, "trigger_mode": "always_last", "show_progress_on": parts["score"], "js": clip},
-                of_result=True,
             )
             self.changes.append(moved)
 
@@ -183,7 +183,6 @@ class Wiring:
             ["groups"],
             MEASURES,
             how=RUN,
-            of_result=True,
             progress_on="measures_status",
         )
         self._stop("stop_measures", "measures_status")
@@ -202,27 +201,26 @@ class Wiring:
 
     def reading(self) -> None:
         """Connect the choices of model and bucket, the files to download, and the link to the result."""
-        handlers, parts, of_result = self.handlers, self.parts, partial(self._on, of_result=True)
-        of_result(parts["picked"].input, handlers.pick_model, ["picked"], OF_MODEL)
-        of_result(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"])
-        of_result(parts["clicked"].change, handlers.click_bucket, ["clicked"], ["picked", *OF_MODEL])
-        of_result(parts["make_files"].click, handlers.make_files, [], ["files"], how=PLAY_RUNS)
-        self._link("share", "shared_link", handlers.share, of_result=True)
+        handlers, parts, on = self.handlers, self.parts, self._on
+        on(parts["picked"].input, handlers.pick_model, ["picked"], OF_MODEL)
+        on(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"])
+        on(parts["clicked"].change, handlers.click_bucket, ["clicked"], ["picked", *OF_MODEL])
+        made = on(parts["make_files"].click, handlers.make_files, [], ["files"], how=PLAY_RUNS)
+        made.success(None, None, None, js=_DOWNLOAD, **QUICK)
+        self._link("share", "shared_link", handlers.share)
 
-    def _link(
-        self, button: str, box: str, query: Callable[..., str], inputs: Sequence[Sequence[str]] = (), **how: Any
-    ) -> None:
+    def _link(self, button: str, box: str, query: Callable[..., str], inputs: Sequence[Sequence[str]] = ()) -> None:
         """Connect a button that makes a link; the page writes the address before the query."""
 
         def made(*given: Any) -> dict[str, object]:
             return {box: gr.update(value=query(*given), visible=True)}
 
-        shown = self._on(self.parts[button].click, made, inputs, [box], **how)
+        shown = self._on(self.parts[button].click, made, inputs, [box])
         shown.success(None, self.parts[box], self.parts[box], js=_LINK, **QUICK)
 
     def staleness(self) -> None:
         """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
-        checks, inputs = self.handlers.checks, [("aligned", *SETTINGS), "shows"]
+        checks, inputs = self.handlers.checks, [("aligned", *SETTINGS)]
         outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
         for change in self.changes:
             self._on(change.then, checks, inputs, outputs, how=SILENT)
@@ -230,7 +228,7 @@ class Wiring:
         self._on(changed, checks, inputs, outputs, how={**SILENT, "trigger_mode": "always_last"})
 
     def arrival(self, app: gr.Blocks) -> None:
-        """Connect the settings in the address, the example, the link to the settings, and results from files."""
+        """Connect the settings in the address, the link to the settings, and results from files."""
         handlers, parts = self.handlers, self.parts
 
         def arrive(request: gr.Request) -> Any:
@@ -279,16 +277,12 @@ def build_app(
     app = Page(title="MAUVE", analytics_enabled=False, fill_width=True, delete_cache=(HOUR // 12, HOUR))
     app.handlers, app.endpoints = handlers, Endpoints(limits, models, handlers.encoders, handlers.turns)
     with app:
-        gr.Markdown(layout.INTRODUCTION)
+        layout.top_part(handlers.example.offered)
         gr.HTML(elem_id="link_problems")
-        with gr.Row(elem_id="desk"):
-            with gr.Column(min_width=0, elem_id="shown"):
-                layout.result_part(limits)
-                with gr.Accordion("Use it from code", open=False, elem_id="code"):
-                    gr.Markdown(layout.api_text(models))
-            with gr.Column(min_width=0, elem_id="inputs"):
-                layout.inputs_part(limits, models)
-                layout.run_part(limits)
+        layout.inputs_part(limits, models)
+        layout.result_part(limits)
+        with gr.Accordion("Use it from code", open=False, elem_id="code"):
+            gr.Markdown(layout.api_text(models))
         wiring = Wiring(app, handlers)
         wiring.texts()
         wiring.runs()
@@ -332,8 +326,8 @@ def launch_options(limits: Limits) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Serve the page until it is interrupted."""
+def main(**options: Any) -> None:
+    """Serve the page until it is interrupted; options: of `Blocks.launch`, None for gradio's own."""
     prepare_threads()
     if "SPACE_ID" in os.environ:  # there, all visitors come through the proxies of the Hub, which alone are reached
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")
@@ -341,4 +335,4 @@ def main() -> None:
     keep_texts_out()
     app = build_app(limits)
     threading.Thread(target=app.handlers.prepare, daemon=True).start()  # so that the first visitor need not wait
-    app.launch(**launch_options(limits))
+    app.launch(**launch_options(limits), **options)

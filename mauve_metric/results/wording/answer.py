@@ -152,7 +152,7 @@ def comparison_answer(comparison: Comparison) -> str:
     if reason := words.ranking_withheld(comparison):
         return f"No ranking: {reason}."
     each = words.each_featurizer(comparison)
-    best = {name: words.closest(one.groups_ranking, one.differences) for name, one in each.items()}
+    best = {name: words.closest(one.ranking, one.differences) for name, one in each.items()}
     if len(set(map(frozenset, best.values()))) > 1:
         said = [f"{name} finds {words.listed(models)} closest" for name, models in best.items()]
         return f"The featurizers disagree: {'; '.join(said)}."

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from mauve_metric.options import config_fields, option_names
 
 ALIGNED = "Rows are aligned"  # label of the choice beside the models' texts
-_OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "prompt_field", "filter")
+_OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "prompt_field", "filter", "encoding")
 
 
 def flag_of(name: str) -> str:
-    """The flag of an option."""
-    return f"--{name.replace('_', '-')}"
+    """The flag of an option.
+
+    >>> flag_of("num_buckets"), flag_of("featurize_model_name")
+    ('--num-buckets', '--featurizer')
+    """
+    return "--featurizer" if name == "featurize_model_name" else f"--{name.replace('_', '-')}"
 
 
 def label_of(name: str) -> str:
@@ -56,6 +61,8 @@ class Spelling(NamedTuple):
             if "_" not in name and not about and (found[0] == name or word not in (None, "True")):
                 return found[0]  # seed=1 may be the name of a model
             value = text or word
+            if value and self.setting == "{} {}":  # of a shell
+                value = shlex.quote(value)
             return self.setting.format(self.names[name], value) if value else self.names[name]
 
         names = "|".join(sorted(self.names, key=len, reverse=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -164,8 +165,11 @@ def _test_p_value(result: MauveResult) -> float | None:
 
 
 def _by_interval(result: MauveResult) -> bool:
-    """Return True if the interval ends below scores of two human sets, and the score is below their average."""
-    return result.mauve_ci is not None and result.mauve_ci[1] < 1 and result.mauve < result.mauve_ceiling
+    """Return True if the interval ends below 1, and the score is lower than chance makes that of two human sets."""
+    if result.mauve_ci is None or result.mauve_ci[1] >= 1:
+        return False
+    deviations = NormalDist().inv_cdf((1 + result.confidence_level) / 2)
+    return result.mauve < result.mauve_ceiling - deviations * result.mauve_ceiling_std
 
 
 def permutations(result: MauveResult) -> int:

@@ -31,9 +31,6 @@ def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) 
         changed[key] = {called[name]: value for name, value in getattr(comparison, key).items()}
     for key in ("by_subgroup", "by_featurizer"):
         changed[key] = {label: with_labels(one, form) for label, one in getattr(comparison, key).items()}
-    changed["groups_ranking"] = tuple(called[name] for name in comparison.groups_ranking)
-    pairs = comparison.closeness_differences
-    changed["closeness_differences"] = tuple(replace(pair, a=called[pair.a], b=called[pair.b]) for pair in pairs)
     for key in ("", "learned_", "together_"):
         changed[f"{key}ranking"] = tuple(called[name] for name in getattr(comparison, f"{key}ranking"))
         pairs = getattr(comparison, f"{key}differences")
@@ -101,7 +98,7 @@ def closest(ranking: Sequence[str], differences: Sequence[Difference]) -> tuple[
 
 def closest_words(comparison: Comparison) -> str:
     """Sentence on the model that is closest to people's texts, by content and by style (learned buckets)."""
-    content, among = closest(comparison.groups_ranking, comparison.differences), len(comparison.groups_ranking)
+    content, among = closest(comparison.ranking, comparison.differences), len(comparison.ranking)
     if len(comparison.learned_ranking) < 2:
         return f"{_closest_phrase(content, among)}."
     style = closest(comparison.learned_ranking, comparison.learned_differences)
@@ -120,29 +117,11 @@ def _closest_phrase(names: Sequence[str], among: int) -> str:
 
 def comparison_headline(comparison: Comparison) -> Headline:
     """`headline` of the best model; the literature's number is that on buckets of its own, whose range is not known."""
-    best = comparison.groups_ranking[0]
+    best = comparison.ranking[0]
     found = headline(comparison.models[best])
     if len(comparison.models) == 1:
         return found
     return found._replace(beside=f"{LITERATURE}: {digits(comparison.own[best].mauve)}, on buckets of its own.")
-
-
-def closeness_sentence(comparison: Comparison) -> str:
-    """The models by falling closeness and the differences that are significant; empty for one model."""
-    from mauve_metric.results.comparison import ordered_by_closeness
-
-    comparison = with_labels(comparison)
-    if len(comparison.models) < 2:
-        return ""
-    if reason := ranking_withheld(comparison):
-        return f"No ranking: {reason}."
-    values = {name: comparison.models[name].closeness for name in comparison.ranking}
-    shown = ", ".join(f"{name} {'–' if value is None else digits(value, '.3f')}" for name, value in values.items())
-    real, pairs = sum(item.real for item in comparison.closeness_differences), len(comparison.closeness_differences)
-    ordered = f"By closeness: {shown}."
-    if not ordered_by_closeness(comparison.models.values()):
-        return f"{ordered} That is too low to order the models: they are ranked by groups."
-    return f"{ordered} {real} of {pairs} differences {'is' if real == 1 else 'are'} significant."
 
 
 def ranking_verdict(comparison: Comparison) -> str:
@@ -152,13 +131,11 @@ def ranking_verdict(comparison: Comparison) -> str:
     warning contradicts a score.
     """
     comparison = with_labels(comparison)
-    first, best = comparison_headline(comparison).sentence, comparison.models[comparison.groups_ranking[0]]
+    first, best = comparison_headline(comparison).sentence, comparison.models[comparison.ranking[0]]
     if len(comparison.models) == 1:
         return f"{first}. {verdict(best)}"
-    equal = [
-        item.b for item in comparison.differences if item.a == comparison.groups_ranking[0] and item.difference == 0
-    ]
-    highest = listed([comparison.groups_ranking[0], *equal])
+    equal = [item.b for item in comparison.differences if item.a == comparison.ranking[0] and item.difference == 0]
+    highest = listed([comparison.ranking[0], *equal])
     if reason := ranking_withheld(comparison):
         return f"No ranking: {reason}. The highest score is that of {highest}, {first}."
     pair, smallest, detectable = comparison.differences[0], comparison.smallest_difference, ""

@@ -156,7 +156,7 @@ def test_errors_in_the_shell_name_flags(tmp_path: Path, capsys: pytest.CaptureFi
     for given, expected in {
         (model, human): "pass --empty-texts drop",
         (model, human, "--aligned", "--empty-texts", "drop"): "--aligned needs sets of equal size",
-        (model, model, "--num-buckets", "4", "--quantizer", "drmm"): "left out with --quantizer drmm",
+        (model, model, "--num-buckets", "7", "--quantizer", "drmm"): "left out with --quantizer drmm",
     }.items():
         assert main(["score", *given, "--featurizer", "ngrams"]) == 1
         said = capsys.readouterr().err

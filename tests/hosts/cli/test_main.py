@@ -34,7 +34,7 @@ def test_json_is_one_object_and_nothing_else(files: tuple[str, str], capsys: pyt
 def test_table_shows_the_lead_then_warnings_then_scores_then_the_signature(
     files: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["score", *files, "--num-buckets", "55"]) == 0
+    assert main(["score", *files, "--num-buckets", "55", "--all"]) == 0
     out, err = capsys.readouterr()
     result = direct(files, num_buckets=55)
     assert err == ""

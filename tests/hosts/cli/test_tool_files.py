@@ -39,7 +39,8 @@ def test_one_file_holds_both_sides(tmp_path: Path, featurized: list[str], capsys
     assert found["mauve"] == expected.mauve and found["mauve_ci"] == list(expected.mauve_ci or ())
     told = "p_texts:lm_eval/target|q_texts:lm_eval/filtered_resps/none|"
     assert found["signature"] == told + expected.signature
-    assert err.count("\n") == 2 and f"{path}: samples of lm-evaluation-harness (filter 'none')" in err
+    title = "(samples of lm-evaluation-harness (filter 'none'))"
+    assert err.count("\n") == 3 and f"{path}: {len(MODEL)} texts from `filtered_resps` {title}" in err
     assert main(["score", path, *featurized, "--quiet"]) == 0
     assert capsys.readouterr().err == ""
     fields = ["--reference-field", "doc.story", "--prediction-field", "resps.0.0"]
@@ -71,7 +72,7 @@ def test_models_are_compared_without_a_human_file(
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert set(found["models"]) == {"org__a", "org__b"} and found["design"] == "aligned"
-    assert err.count("\n") == 3 and "answer the same 24 prompts: scored as aligned" in err
+    assert err.count("\n") == 4 and "answer the same 24 prompts: scored as aligned" in err
     assert "p_texts:lm_eval/target|q_texts:lm_eval/filtered_resps/none|" in found["signature"]
     assert "design:aligned" in found["signature"]
     options = {"featurize_model_name": featurized[1], "num_buckets": 4, "num_runs": 1}
@@ -148,4 +149,7 @@ def test_texts_in_standard_input_that_hold_both_sides(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert main(["score", "-", *featurized]) == 0
     out, err = capsys.readouterr()
-    assert json.loads(out)["n_p"] == len(MODEL) and "standard input: samples of lm-evaluation-harness" in err
+    assert (
+        json.loads(out)["n_p"] == len(MODEL)
+        and "standard input: 24 texts from `target` (samples of lm-evaluation-harness" in err
+    )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
-from visitors import give, press, spec, visitor
+from visitors import archived, give, press, spec, visitor
 
 from mauve_metric import Comparison, compare, compute_mauve
 from mauve_metric.api import compute
@@ -77,7 +77,7 @@ def rows_of(chart: Any) -> list[dict[str, Any]]:
 def test_several_files_are_sets_under_their_names(desk: Handlers, tmp_path: Path) -> None:
     shown = give_models(desk, tmp_path)
     assert names(desk) == ["again", "loud", "same"] and said(shown) == ""
-    assert shown["model_file"] is None and shown["aligned"]["visible"]  # the box is empty for the next files
+    assert shown["model_file"] is None  # the box is empty for the next files
     groups, titles, previews = (
         [shown[f"model_{number}{part}"] for number in range(1, 9)] for part in ("", "_name", "_preview")
     )
@@ -85,7 +85,7 @@ def test_several_files_are_sets_under_their_names(desk: Handlers, tmp_path: Path
     assert titles == ["again", "loud", "same", *[""] * 5]
     assert all("24 texts" in preview for preview in previews[:3]) and previews[3:] == [""] * 5
     assert not desk.remove_model(2, visitor(desk))["model_3"]["visible"]
-    assert desk.remove_model(0, visitor(desk))["aligned"]["visible"]
+    desk.remove_model(0, visitor(desk))
     assert names(desk) == ["loud"]
     assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["human.jsonl", "loud.jsonl"]
 
@@ -289,7 +289,7 @@ def test_files_of_a_comparison(desk: Handlers, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(takeaway, "save_chart", save_svg)
     give_models(desk, tmp_path, MODELS | {NASTY.replace("/", ""): MODEL[:10]})
     press(desk)
-    content = {Path(path).name: Path(path).read_bytes() for path in desk.make_files(visitor(desk))["files"]["value"]}
+    content = archived(desk)
     wanted = shown_of(desk).scored.comparison
     assert wanted is not None
     assert json.loads(content["mauve.json"]) == json.loads(json.dumps(wanted.to_dict()))

@@ -23,10 +23,31 @@ SHIFT = """new Promise(done => { let total = 0;
     new PerformanceObserver(list => { for (const one of list.getEntries()) total += one.value; })
         .observe({type: 'layout-shift', buffered: true});
     setTimeout(() => done(total), 500); })"""
+# Whether a part's centre is not covered by another.
+ON_TOP = """name => { const part = document.querySelector(name), box = part.getBoundingClientRect();
+    return part.contains(document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2)); }"""
+# Whether two of these parts, or of their words, share a place.
+OVERLAPS = """names => { const boxes = [...document.querySelectorAll(names)].map(part => part.getBoundingClientRect());
+    return boxes.some((a, i) => boxes.slice(i + 1).some(b => a.left < b.right - 1 && b.left < a.right - 1
+        && a.top < b.bottom - 1 && b.top < a.bottom - 1)); }"""
 # The height of the smallest words of the figures, as they are drawn on the screen.
 SMALLEST = """() => Math.min(...[...document.querySelectorAll('svg.marks text')].map(text => {
     const {a, b} = text.getScreenCTM();
     return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b); }))"""
+
+
+def open_choices(page: Any) -> None:
+    """Unfold the options."""
+    page.wait_for_selector("#choices > button[aria-expanded]")
+    if page.get_attribute("#choices > button", "aria-expanded") == "false":
+        page.click("#choices > button")
+
+
+def choose(page: Any, featurizer: str) -> None:
+    """Choose a featurizer."""
+    open_choices(page)
+    page.click("#featurize_model_name input")
+    page.click(f"ul[role=listbox] li:has-text('{featurizer}')")
 
 
 @pytest.fixture(scope="module")
@@ -47,23 +68,67 @@ def arrived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         demo.close()
 
 
+def see_example(page: Any) -> None:
+    """Ask for the example, and wait for its result."""
+    page.click("#see_example")
+    page.wait_for_selector("#score strong")
+    page.wait_for_function("document.activeElement.id == 'outcome'")
+
+
 @pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844), (320, 568)])
-def test_the_main_controls_are_visible(context: Any, arrived: Any, tmp_path: Path, size: tuple[int, int]) -> None:
+def test_the_page_opens_with_the_uploads(context: Any, arrived: Any, tmp_path: Path, size: tuple[int, int]) -> None:
     page = opened(context, arrived.local_url, size, reduced_motion="reduce")
+    page.wait_for_selector("#model_file .upload-container")
+    assert page.evaluate(SHIFT) < 0.15  # of which .1 is how Gradio begins
+    first = ["#see_example", "#judge_link a", "#human_file", "#compare"]
+    for part in [*first, "#model_file"] if size[0] > 320 else first:
+        assert page.evaluate(IN_SIGHT, part), part
+    assert page.get_attribute("#judge_link a", "href") == "judge" and not page.is_visible("#outcome")
+    assert page.locator("#compare").count() == 1 and "5 minutes" in page.inner_text("#run")
+
+    path = tmp_path / "both.jsonl"
+    rows = [{"human": human, "gpt4": model} for human, model in zip(HUMAN, MODEL, strict=False)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    open_choices(page)
+    label, icon = (page.locator(f"#open_result {part}").bounding_box() for part in ("label", ".icon-wrap"))
+    assert label["y"] + label["height"] <= icon["y"]
+    assert "gpt2" not in page.inner_text("#inputs")
+    choose(page, "slow")
+    upload(page, "human", str(path))
+    upload(page, "model", str(path))
+    assert page.is_checked("#aligned input")
+    columns = [page.inner_text(f"#{side}_preview em") for side in ("human", "model_1")]
+    assert columns == ["human", "gpt4"]  # no column on both sides
+    page.evaluate("scrollTo(0, 0)")
+    assert page.evaluate(IN_SIGHT, "#compare") and page.evaluate(ON_TOP, "#compare")
+    page.click("#compare")
+    page.wait_for_selector("#status :text('reading human texts')")
+    assert page.evaluate(IN_SIGHT, "#status") and page.evaluate(IN_SIGHT, "#compare")
+    button = page.locator("#compare").bounding_box()
+    assert button["y"] + button["height"] <= page.locator("#status").bounding_box()["y"] + 1
+    page.click("#stop")
+    page.wait_for_selector("#status :text('Stopped. Nothing was changed.')")
+    assert page.evaluate(IN_SIGHT, "#status")
+    page.close()
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)])
+def test_the_example_fits_on_two_screens(context: Any, arrived: Any, size: tuple[int, int]) -> None:
+    page = opened(context, arrived.local_url, size, reduced_motion="reduce")
+    see_example(page)
+    for part in (".mm-answer", "#score strong", ".mm-bar"):
+        assert page.evaluate(IN_SIGHT, part), part
+    assert not page.evaluate(OVERLAPS, ".mm-track span, .mm-of")
+    top = page.evaluate("document.querySelector('#experts').getBoundingClientRect().top + scrollY")
+    assert size[0] < 1440 or top < 2 * size[1]
+    experts(page)
     page.wait_for_selector("#text_map svg.marks")
-    assert page.evaluate(SHIFT) < 0.1
     assert page.evaluate(SMALLEST) >= 11
     page.evaluate("document.body.classList.add('dark')")
     line = page.locator("#divergence_curve .mark-line path[stroke='#0072b2' i]").first
     assert line.evaluate("line => getComputedStyle(line).stroke") == "rgb(86, 180, 233)"
     page.evaluate("document.body.classList.remove('dark')")
-    # the answer and what it is drawn from, above the fold
-    bars = ".mm-bars > div" if size[0] > 320 else ".mm-bar >> nth=0"
-    fold, shown = page.locator("#run").bounding_box(), page.locator(bars).bounding_box()
-    assert page.evaluate(IN_SIGHT, ".mm-answer") and page.evaluate(IN_SIGHT, ".mm-bar")
-    assert shown["y"] + shown["height"] <= (size[1] if size[0] >= 1040 else fold["y"])
-    assert size[0] < 1440 or page.evaluate(IN_SIGHT, "#pair .mm-pair")
-    assert page.evaluate(IN_SIGHT, "#compare")
     assert page.input_value("#bucket input").startswith("bucket ")  # of the second visitor too
     title = page.inner_text("#bucket_texts h4 >> nth=0")
     page.focus("#bucket input")
@@ -71,28 +136,32 @@ def test_the_main_controls_are_visible(context: Any, arrived: Any, tmp_path: Pat
     page.keyboard.press("Tab")
     page.wait_for_function("document.activeElement.matches('#bucket_texts *')")
     assert page.inner_text("#bucket_texts h4 >> nth=0") == title
-    assert "gpt2" not in page.inner_text("#given") and "5 minutes" in page.inner_text("#run")
-    label, icon = (page.locator(f"#open_result {part}").bounding_box() for part in ("label", ".icon-wrap"))
-    assert label["y"] + label["height"] <= icon["y"]
+    page.close()
+    assert page.complaints == []
 
-    page.evaluate("scrollTo(0, 0)")
-    path = tmp_path / "both.jsonl"
-    rows = [{"human": human, "gpt4": model} for human, model in zip(HUMAN, MODEL, strict=False)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    page.click("#featurize_model_name input")
-    page.click("ul[role=listbox] li:has-text('slow')")
-    upload(page, "human", str(path))
-    upload(page, "model", str(path))
-    assert page.evaluate(IN_SIGHT, "#compare") and page.is_checked("#aligned input")
-    columns = [page.inner_text(f"#{side}_preview em") for side in ("human", "model_1")]
-    assert columns == ["human", "gpt4"]  # no column on both sides
+
+def test_a_box_under_the_verdict_declares_aligned_rows_and_compares_again(
+    context: Any, arrived: Any, tmp_path: Path
+) -> None:
+    """Human and model texts continue the same openings: the box is where the verdict asks for it."""
+    page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
+    opening = [
+        f"On day {row} of the long journey to the {row % 7}th harbour, the crew of ship {row}" for row in range(60)
+    ]
+    human = [f"{start} {' '.join(HUMAN[row % len(HUMAN)].split())}" for row, start in enumerate(opening)]
+    model = [f"{start} {' '.join(MODEL[row % len(MODEL)].split()[::-1])}" for row, start in enumerate(opening)]
+    for which, texts in (("human", human), ("model", model)):
+        upload(page, which, write_jsonl(tmp_path / f"{which}.jsonl", texts))
+    choose(page, "ngrams")
     page.click("#compare")
-    page.wait_for_selector("#status :text('reading human texts')")
-    assert page.evaluate(IN_SIGHT, "#status") and page.evaluate(IN_SIGHT, "#compare")
-    assert page.locator("#status").bounding_box()["y"] + 60 <= page.locator("#compare").bounding_box()["y"]
-    page.click("#stop")
-    page.wait_for_selector("#status :text('Stopped. Nothing was changed.')")
-    assert page.evaluate(IN_SIGHT, "#status")
+    page.wait_for_selector("#aligned_here input")
+    assert page.evaluate(
+        "document.querySelector('#aligned_here').compareDocumentPosition(document.querySelector('#pair')) & 4"
+    )
+    page.check("#aligned_here input")
+    page.wait_for_selector("#aligned_here", state="hidden")  # the result is of aligned rows now
+    experts(page)
+    page.wait_for_selector("#shell .cm-content:text('--aligned')")
     page.close()
     assert page.complaints == []
 
@@ -101,7 +170,6 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
     context: Any, arrived: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
-    page.wait_for_selector("#text_map svg.marks")
     assert page.inner_text("#run_limit") == "A run may take 5 minutes here."
     each = {"seconds": 2.0}  # that a text takes
     speeds = arrived.handlers.encoders.speeds
@@ -112,8 +180,7 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
     assert page.evaluate(IN_SIGHT, "#run_limit") and page.inner_text("#compare_quick") == "Compare with ngrams alone"
     assert page.locator("#compare_sample:visible").count() == 0  # it would have fewer than 100 texts
     each["seconds"] = 0.5
-    page.click("#featurize_model_name input")
-    page.click("ul[role=listbox] li:has-text('slow')")
+    choose(page, "slow")
     page.wait_for_selector("#compare_sample:text('Compare every 5th text')")
     page.click("#compare_sample")
     page.wait_for_selector("#status [data-result]", state="attached")
@@ -129,10 +196,10 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
 def test_a_mistake_is_said_in_words_of_the_page_beside_compare(context: Any, arrived: Any, tmp_path: Path) -> None:
     """Errors of files, of a run and of a link of settings: in sight, beside what they are about."""
     page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
-    page.wait_for_selector("#text_map svg.marks")
     page.goto(f"{arrived.local_url}?seed=3&colour=red")
     page.wait_for_selector("#link_problems :text('“colour”, which is no setting of this page')")
-    assert page.evaluate(IN_SIGHT, "#link_problems p") and page.evaluate(IN_SIGHT, ".mm-answer")
+    assert page.evaluate(IN_SIGHT, "#link_problems p")
+    see_example(page)
     experts(page)
     page.wait_for_function("document.querySelector('#seed input')?.value === '3'")
     (tmp_path / "bad.csv").write_bytes(b"text\n\xff\n")
@@ -145,7 +212,7 @@ def test_a_mistake_is_said_in_words_of_the_page_beside_compare(context: Any, arr
     message = page.wait_for_selector("#status .error:text('remove them, or set “Empty texts” to “drop”')")
     assert not re.search(r"`|None|[a-z]_[a-z]", message.inner_text())
     place, button = message.bounding_box(), page.locator("#compare").bounding_box()
-    assert place["y"] + place["height"] <= button["y"] and page.evaluate(IN_SIGHT, "#compare")
+    assert button["y"] + button["height"] <= place["y"] and page.evaluate(IN_SIGHT, "#compare")
     page.close()
     assert page.complaints == []
 
@@ -158,12 +225,12 @@ def test_an_example_needs_no_model_and_visitors_at_one_address_wait_in_turn(
     loaded = encoders.get
     monkeypatch.setattr(encoders, "get", lambda config: (read.append(config.featurize_model_name), loaded(config))[1])
     page, other = (opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce") for _ in range(2))
-    for each in (page, other):
-        each.wait_for_selector("#text_map svg.marks")
+    open_choices(page)
     page.click("#examples button:has-text('Greedy')")
     page.wait_for_selector("#status [data-result]", state="attached")
-    assert page.inner_text("#given > button").startswith("600 human · 600 greedy decoding")
-    assert "minilm" not in read
+    assert page.input_value("#model_1_name input") == "greedy decoding" and "minilm" not in read
+    experts(page)
+    page.wait_for_selector("#precision_recall svg.marks")
     # density above 1 leaves the axis at 1
     assert page.locator("#precision_recall .role-axis-label text").all_text_contents().count("1.0") == 2
 
@@ -175,8 +242,7 @@ def test_an_example_needs_no_model_and_visitors_at_one_address_wait_in_turn(
 
     monkeypatch.setitem(encoders.functions, "slow", waiting)
     for each in (page, other):
-        each.click("#featurize_model_name input")
-        each.click("ul[role=listbox] li:has-text('slow')")
+        choose(each, "slow")
         upload(each, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
         upload(each, "model", write_jsonl(tmp_path / "model.jsonl", MODEL))
         each.click("#compare")
@@ -190,7 +256,7 @@ def test_an_example_needs_no_model_and_visitors_at_one_address_wait_in_turn(
 
 def test_a_link_holds_the_first_screen_marked_as_not_recomputed(context: Any, arrived: Any) -> None:
     page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
-    page.wait_for_selector("#text_map svg.marks")
+    see_example(page)
     said = [page.inner_text(part) for part in (".mm-answer", "#score strong >> nth=0", ".mm-bars > div")]
     page.click("#share")
     box = page.wait_for_selector("#shared_link :is(textarea, input)")
@@ -203,9 +269,9 @@ def test_a_link_holds_the_first_screen_marked_as_not_recomputed(context: Any, ar
     assert page.evaluate(IN_SIGHT, "#about") and not page.is_visible("#pair") and not page.is_visible("#make_files")
     for bad in (
         "<img src=x onerror=alert(1)>",
-        "9,9;<b>,s,1,1,1,1,1,1",
-        "9,9;minilm,s,200000,,,,,",
-        "9,9;minilm,s,5,6,7,,,",
+        "9,9,5;<b>,s,1,1,1,1,1,1",
+        "9,9,5;minilm,s,200000,,,,,",
+        "9,9,5;minilm,s,5,6,7,,,",
     ):
         page.goto(f"{arrived.local_url}?shared={quote(bad)}")
         page.wait_for_selector("#link_problems :text('shared result')")

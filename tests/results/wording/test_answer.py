@@ -106,7 +106,7 @@ def test_a_comparison_names_the_closest_and_has_a_bar_a_model() -> None:
     assert [bar.marks[0].value for bar in shown] == [found.models[name].mauve_debiased for name in ("near", "far")]
     assert bar_words(shown).startswith("From 0, nothing in common, to 1, other people's texts. near: content ")
     (pair,) = found.differences
-    other = replace(found, groups_ranking=("far", "near"), differences=(replace(pair, a="far", b="near"),))
+    other = replace(found, ranking=("far", "near"), differences=(replace(pair, a="far", b="near"),))
     disputed = comparison_answer(replace(found, by_featurizer={"minilm": found, "ngrams": other}))
     assert disputed == "The featurizers disagree: minilm finds near closest; ngrams finds far closest."
 

@@ -61,7 +61,12 @@ def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
 def test_models_that_are_not_told_apart_have_no_winner() -> None:
     equal = of((1, 0.5), (1, 0.5))
     assert words.closest(equal.ranking, equal.differences) == ("a", "b")
-    for shown in (words.ranking_verdict(equal), str(equal), equal.to_markdown(), result_methods.report_page(equal)):
+    for shown in (
+        words.ranking_verdict(equal),
+        equal.document().terminal(),
+        equal.to_markdown(),
+        result_methods.report_page(equal),
+    ):
         assert "closest" not in shown and "corrected" not in shown and "better" not in shown
         assert "These texts do not show a difference in content between them" in " ".join(shown.split())
     assert "here both have the same score" in words.forecast_sentence(equal)
@@ -102,7 +107,7 @@ def test_one_pair_is_not_corrected_and_its_p_value_is_shown() -> None:
         assert "corrected" not in said and "(p " in said and ("do not show" in said) == (not item.real)
     several = of((1, 0.0), (2, 4.0), (3, 2.0))
     assert "corrected for 3 pairs" in words.conclusion(several) and words.DIFFERENCE_NOTE in " ".join(
-        str(several).split()
+        several.document().terminal().split()
     )
 
 
@@ -126,7 +131,7 @@ def test_one_model_is_not_the_closest_of_one() -> None:
 def test_p_values_are_a_column_where_there_was_a_test() -> None:
     tested = of((1, 0.8), (2, 0.1), permutations=19)
     assert [column.title for column in tested.document().tables["models"].columns][-1] == "p"
-    assert "of 19 permutations" in str(tested) and ",p_value" in tested.to_csv()
+    assert "of 19 permutations" in tested.document().terminal() and ",p_value" in tested.to_csv()
     assert ",p_value" not in of((1, 0.8)).to_csv()
 
 
@@ -157,7 +162,7 @@ def lengths(texts: list[str]) -> np.ndarray:
 def test_severity_is_shown_with_the_codes(result: MauveResult) -> None:
     texts = ["a", "b c", "d"] * 9
     copies = compute_mauve(p_text=texts, q_text=texts, featurize_model_name=lengths, num_buckets=2)
-    assert "duplicates_between" in {warning.code for warning in copies.warnings if warning.severe}
+    assert "prompts_as_answers" in {warning.code for warning in copies.warnings if warning.severe}
     assert not any(warning.severe for warning in result.warnings)
 
 

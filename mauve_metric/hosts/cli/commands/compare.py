@@ -18,21 +18,14 @@ EXAMPLES = """examples:
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, the forms of the tables and the report."""
     parser.add_models()
-    tables = (
-        "models",
-        "closeness_differences",
-        "differences",
-        "learned_differences",
-        "together_differences",
-        "subgroups",
-    )
+    tables = ("models", "differences", "learned_differences", "together_differences", "subgroups")
     parser.add_score_options("compare", *tables, featurizers="the first makes the ranking, all are compared")
     parser.add_by("recall and scores of the texts")
     parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
     gate = parser.add_argument_group("gate (for automatic jobs)")
-    text = "compare each model with what compare --json printed earlier; its scores are only read"
+    text = "compare each model with what compare --json printed earlier; its closeness is only read"
     gate.add_argument("--baseline", metavar="FILE", help=text)
-    text = "exit status 3 for a model significantly worse than in --baseline, 4 for a model without a verdict"
+    text = "exit status 3 for a model significantly worse than in --baseline, 4 without a verdict"
     gate.add_argument("--fail-if-worse", action="store_true", help=text)
 
 
@@ -42,12 +35,9 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare the models, show the result and write its files; the exit status.
-
-    With --fail-if-worse: 3 for a model worse than before, 4 for one without a verdict now or before.
-    """
+    """Compare the models, show the result and write its files; the exit status of the gate, 3 or 4 if it fails."""
     from mauve_metric.api.compare import compare
-    from mauve_metric.results.gate import changes, check_before, read_scores, stored_without_verdict, without_verdict
+    from mauve_metric.results.comparison import changes, check_before, read_scores, undecidable
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
@@ -57,17 +47,13 @@ def run(options: argparse.Namespace) -> int:
         for name in [name for name in sides["models"] if name in before]:
             _check_stored(name, before[name])
     result = show_result_of(compare, options, given | sides | shown)
-    if options.baseline is None:
-        return 0
-    found = changes(result, before)
+    found = changes(result, before) if options.baseline is not None else {}
     for change in found.values():
         tell(change.sentence)
     if not options.fail_if_worse:
         return 0
-    unknown = [(name, without_verdict(one)) for name, one in result.models.items()]
-    unknown += [(f"the earlier result of {name}", stored_without_verdict(before[name])) for name in found]
     worse = [f"{name} is worse than before" for name, change in found.items() if change.is_worse]
-    return failed_gate(worse, [f"{name}: {reason}" for name, reason in unknown if reason])
+    return failed_gate(worse, undecidable({name: result.models[name] for name in found}))
 
 
 def _check_stored(name: str, values: Mapping[str, Any]) -> None:

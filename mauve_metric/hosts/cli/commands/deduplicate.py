@@ -25,6 +25,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--all-copies", action="store_true", help="with --substrings, cut the first copy too")
     parser.add_output("-o", "--output", metavar="FILE", help="write the texts that are kept, .jsonl or .txt")
     parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
+    parser.add_encoding()
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
 
 
@@ -42,8 +43,10 @@ def run(options: argparse.Namespace) -> None:
 
     if options.output is not None and not options.output.endswith((".jsonl", ".txt")):
         raise ValueError(f"texts are written to .jsonl or .txt, got {options.output!r}")
-    texts = read_texts(options.texts, options.text_field)
-    against = [text for file in options.against for text in read_texts(file, options.text_field)]
+    texts = read_texts(options.texts, options.text_field, encoding=options.encoding)
+    against = [
+        text for file in options.against for text in read_texts(file, options.text_field, encoding=options.encoding)
+    ]
     if options.substrings is not None:
         cut = cut_repeated(texts, options.substrings, against, keep_first=not options.all_copies)
         if options.output is not None:

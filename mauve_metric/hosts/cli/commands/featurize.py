@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     from mauve_metric.features.feature_set import featurize
     from mauve_metric.runtime.processes import process_group
 
-    texts = read_texts(options.texts, options.text_field, filter=options.filter)
+    texts = read_texts(options.texts, options.text_field, filter=options.filter, encoding=options.encoding)
     with process_group() as rank:
         given = {"texts": texts, "distributed": rank is not None}
         features = featurize(**keywords_of(featurize, options) | given)

@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> None:
     given = keywords_of(compute_mauve, options)
     scoring_options(given)  # the task stores the options of the score; the others are checked, too
     name, folder = options.name or task.task_name(options.texts), Path(options.folder).resolve()
-    texts, words, tokens = read_texts(options.texts, options.text_field), options.prompt_words, options.new_tokens
+    texts = read_texts(options.texts, options.text_field, side="reference", encoding=options.encoding)
+    words, tokens = options.prompt_words, options.new_tokens
     del given["verbose"]
     documents = task.write_task(texts, folder, name, prompt_words=words, new_tokens=tokens, options=given)
     short = len(texts) - documents

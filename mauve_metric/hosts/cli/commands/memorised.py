@@ -25,6 +25,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--tokenizer", metavar="TOKENIZER", help="count this tokenizer's tokens (unset: between blanks)"
     )
     parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
+    parser.add_encoding()
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
 
 
@@ -36,15 +37,19 @@ def run(options: argparse.Namespace) -> None:
 
     if options.prompted and options.length is not None:
         raise WrongOption("--length counts in passages, which --prompted does not look for: leave one of the two out")
-    texts = read_texts(options.texts, options.text_field)
+    texts = read_texts(options.texts, options.text_field, encoding=options.encoding)
     split: dict[str, Any] = {} if options.tokenizer is None else {"split": tokenizing(options.tokenizer)}
     if options.prompted:
-        truths = [text for path in options.corpus for text in read_texts(path, options.text_field)]
+        truths = [
+            text for path in options.corpus for text in read_texts(path, options.text_field, encoding=options.encoding)
+        ]
         prompted = prompted_memorisation(texts, truths, **split)
         show(json_of({name: plain(value) for name, value in prompted._asdict().items()}) if options.json else prompted)
         return
     length = 50 if options.length is None else options.length
-    found = memorisation(texts, corpus_texts(*options.corpus, text_field=options.text_field), length, **split)
+    found = memorisation(
+        texts, corpus_texts(*options.corpus, text_field=options.text_field, encoding=options.encoding), length, **split
+    )
     if options.json:
         spans = [{**copy.span._asdict(), "where": copy.where} for copy in found.spans]
         numbers = {"rate": found.rate, "shares": found.shares.tolist(), "spans": spans}

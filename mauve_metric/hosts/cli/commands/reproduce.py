@@ -114,7 +114,7 @@ def _result_before(signature: str) -> Mapping[str, Any]:
     """The JSON of a result, or a signature alone in its place."""
     if not signature.endswith(".json"):
         return {"signature": signature.removeprefix("signature: ")}
-    from mauve_metric.texts.records import read_json
+    from mauve_metric.texts.json_rows import read_json
 
     found = read_json(signature)
     if not isinstance(found, dict) or not isinstance(found.get("signature"), str):

@@ -20,14 +20,14 @@ EXAMPLES = """examples:
   mauve-metric score human.jsonl model.jsonl --prompt-field prompt
   mauve-metric score human.jsonl model.jsonl --json --report report.html"""
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
-_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
+_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter", "encoding")
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and every option of a score."""
     parser.add_two_sides()
     parser.add_score_options("compute_mauve", "scores", featurizers="the first makes the score, all are compared")
-    text = "exit status 3 for a closeness below NUMBER, 4 for a result without a verdict"
+    text = "exit status 3 for a closeness below NUMBER, 4 without a verdict"
     parser.add_argument("--fail-under", metavar="NUMBER", type=float, help=text)
     group = parser.add_argument_group("many files, many machines (no influence on the score; see docs/scale.md)")
     text = (
@@ -65,7 +65,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
     if options.model is None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
-        return "--featurize-model-name is given once for shards (-o)"
+        return "--featurizer is given once for shards (-o)"
     other = next((name for name in _NOT_FOR_SHARDS if given[name] is not None), None)
     return None if other is None else f"{flag_of(other)} is not for shards (-o): use --text-field"
 
@@ -73,7 +73,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace) -> int:
     """Score and show the result; the exit status, 3 for a closeness below --fail-under, 4 without a verdict."""
     from mauve_metric.api.compute import compute_mauve
-    from mauve_metric.results.gate import score_below, without_verdict
+    from mauve_metric.results.comparison import closeness_below, undecidable
 
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
@@ -93,4 +93,5 @@ def run(options: argparse.Namespace) -> int:
         show_result(result, options, title)
     if options.fail_under is None:
         return 0
-    return failed_gate([score_below(result, options.fail_under)], [without_verdict(result)])
+    reason = closeness_below(result, options.fail_under)
+    return failed_gate([reason] if reason else [], undecidable({"": result}))

@@ -37,5 +37,5 @@ def run(options: argparse.Namespace) -> None:
     """Inject the errors and show those that are detected."""
     from mauve_metric.api.stress_test import stress_test
 
-    texts = read_texts(options.human, options.text_field, filter=options.filter)
+    texts = read_texts(options.human, options.text_field, filter=options.filter, encoding=options.encoding)
     show_result(stress_test(texts, **keywords_of(stress_test, options)), options)

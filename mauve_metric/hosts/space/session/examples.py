@@ -153,7 +153,7 @@ def planned(
 
 
 class Example:
-    """One example with its features, scored once for all visitors.
+    """One example with its features, scored once for all visitors; `offered`: whether there is one.
 
     Args:
         limits: of the server; an example that a visitor could not run here is not shown.
@@ -163,8 +163,8 @@ class Example:
 
     def __init__(self, limits: Limits, featurizers: list[str], encoders: Encoders) -> None:
         self._limits, self._encoders = limits, encoders
-        offered = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
-        self._untried = offered and LABEL in example_files()
+        can_be_read = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
+        self.offered = self._untried = can_be_read and LABEL in example_files()
         self._others = others_by_default(featurizers) if featurizers[:1] == [FEATURIZER] else ()
         self._lock = threading.Lock()
         self._shown: Shown | None = None

@@ -34,7 +34,7 @@ _MOST_FEATURIZERS = 8  # in one file
 _MOST_TEXTS = 4_000_000  # of all results of a file: their labels take eight bytes each
 _WARNINGS = Annotated[tuple[ScoreWarning, ...], Field(max_length=100)]
 _OF_HISTOGRAMS = ("p_hist", "q_hist", "divergence_curve", "prd_curve")  # computed anew
-_PAIRS = ("closeness_differences", "differences", "learned_differences", "together_differences")
+_PAIRS = ("differences", "learned_differences", "together_differences")
 _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size", "confidence_level", "seed", "num_runs")
 
 
@@ -123,9 +123,6 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         raise ValueError("ranking must name every model once")
     if given["smallest_difference"] is not None and len(results) < 2:
         raise ValueError("smallest_difference needs two models")
-    given["groups_ranking"] = given["groups_ranking"] or given["ranking"]
-    if sorted(given["groups_ranking"]) != sorted(results):
-        raise ValueError("groups_ranking must name every model once")
     if {*given["own"]} != {*results} or {*given["learned_ranking"], *given["together_ranking"]} - {*results}:
         raise ValueError("own, learned_ranking and together_ranking must be of the models")
     for found in (given[name] for name in _PAIRS):
@@ -164,7 +161,10 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     given["curve_band"] = curve_band(histograms, config) if has_errors else None
     given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
     result = MauveResult(signature_entries=entries, **given)
-    if not all(mark.is_possible for bar in answer.bars(result) for mark in bar.marks):
+    marks = [mark for bar in answer.bars(result) for mark in bar.marks]
+    if result.closeness is not None:
+        marks.append(answer.Mark("closeness", result.closeness, result.closeness_ci))
+    if not all(mark.is_possible for mark in marks):
         raise ValueError("scores and their intervals must be in [0, 1], each score in its interval")
     return result, config
 

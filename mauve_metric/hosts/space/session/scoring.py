@@ -27,7 +27,7 @@ from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import MauveConfig, RunOptions, config_fields
+from mauve_metric.options import MauveConfig, RunOptions, config_fields, options_of_stage
 from mauve_metric.quantize.partition import Partition
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
@@ -43,11 +43,6 @@ _KEPT_ENCODERS = 2
 _COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
 ROUGH_TEXTS = 256  # of each set, from which a first score is made while the others are read
 REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
-_FEATURE_KNOBS = [name for name, knob in config_fields().items() if knob.metadata["stage"] == "featurize"]
-# num_runs says how many clusterings are made
-_SCORE_KNOBS = [
-    name for name, knob in config_fields().items() if knob.metadata["stage"] == "score" and name != "num_runs"
-]
 
 
 class Encoders:
@@ -92,7 +87,7 @@ class Embedded:
     sets, texts: the human one first.
     """
 
-    key: tuple[object, ...]
+    key: tuple[tuple[str, object], ...]
     sets: tuple[FeatureSet, ...]
     texts: tuple[list[str], ...]
 
@@ -108,7 +103,7 @@ class Embedded:
 
     def kept(self, number: int) -> list[str]:
         """The texts behind the rows of a set: stripped, and without the empty ones."""
-        return kept_texts(self.texts[number], str(dict(zip(_FEATURE_KNOBS, self.key, strict=True))["strip"]))
+        return kept_texts(self.texts[number], str(dict(self.key)["strip"]))
 
     @cached_property
     def readable(self) -> Readable:
@@ -210,9 +205,9 @@ def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -
         run.spend(sum(map(len, ids)))
 
 
-def feature_key(config: MauveConfig) -> tuple[object, ...]:
+def feature_key(config: MauveConfig) -> tuple[tuple[str, object], ...]:
     """The values of the options on which the features of given texts depend."""
-    return tuple(getattr(config, name) for name in _FEATURE_KNOBS)
+    return tuple(options_of_stage(config, "featurize").items())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,9 +376,4 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
 def _clusters_alike(last: Scored, sides: Sequence[FeatureSet], config: MauveConfig) -> bool:
     """Return whether the last clustering is of the same groups of texts, under the same options."""
     same = all(np.array_equal(a.groups, b.groups) for a, b in zip(last.sides, sides, strict=True))  # type: ignore[arg-type]
-    return same and _clustering(last.resolved) == _clustering(config)
-
-
-def _clustering(config: MauveConfig) -> MauveConfig:
-    """The config with defaults for the options that only the scoring reads."""
-    return replace(config, **{name: config_fields()[name].default for name in _SCORE_KNOBS})
+    return same and options_of_stage(last.resolved, "quantize") == options_of_stage(config, "quantize")

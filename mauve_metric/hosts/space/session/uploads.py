@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 import threading
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
-from mauve_metric.runtime.errors import NoSuchField
+from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.optional_imports import import_parquet
-from mauve_metric.texts.files import PROMPT_FIELDS, Role, TextFile
-from mauve_metric.texts.tables import parquet_texts, reading_parquet
+from mauve_metric.texts.fields import Role
+from mauve_metric.texts.files import PROMPT_FIELDS, TextFile
+from mauve_metric.texts.records import WrongEncoding
+from mauve_metric.texts.tables import parquet_batches, reading_parquet
 
-FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet"]
+FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx", ".gz"]
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
 
-_SIDES: dict[Role, set[str]] = {  # words in the names of columns
-    "reference": {"human", "humans", "person", "people", "reference", "references", "gold", "target", "original"},
-    "prediction": {"prediction", "predictions", "generated", "generation", "completion", "output", "response"},
-}
-_ROWS_LOOKED_AT = 20
+_EXAMPLES = 3  # of a column, in the list to choose from
+_EXAMPLE_CHARACTERS = 30
 _MOST_COLUMNS = 200
 _one_at_a_time = threading.Lock()  # bounds the memory of parsing; `csv` also has a limit that all threads share
 
@@ -35,7 +32,8 @@ class TextSet:
     title: what the page calls the set. name: of the file. columns: text columns to choose from. column: the one chosen.
     path: of the uploaded file. kind: "file", "paste" or "example". blank: lines without a text that were left out.
     prompts, prompt_field: of the texts, where the file has a field of `PROMPT_FIELDS`. every: step of a sample in the
-    rows of the file; 1: all of them.
+    rows of the file; 1: all of them. examples: of each column, its name with the first texts. ask: words that ask for a
+    look at the choice of the column or the encoding; "" where it is sure. encoding: of a file that is not UTF-8.
     """
 
     title: str
@@ -49,6 +47,9 @@ class TextSet:
     prompts: Sequence[Hashable] | None = None
     prompt_field: str | None = None
     every: int = 1
+    examples: tuple[str, ...] = ()
+    ask: str = ""
+    encoding: str | None = None
 
     @property
     def upload(self) -> Path | None:
@@ -92,7 +93,7 @@ def read_upload(
     Args:
         title: of the side, for errors.
         path: of the file.
-        column: the one that holds the texts; None, or one that is not there: see `_choose_column`.
+        column: the one that holds the texts; None, or one that is not there: see `TextFile.choice`.
         limits: of the server.
         kind: of the set.
         side: whose texts to take from a file that holds both.
@@ -108,49 +109,61 @@ def read_upload(
         raise ValueError(f"{title}: a file may have at most {limits.megabytes} MB here")
     try:
         with _one_at_a_time:
-            is_parquet = path.suffix.lower() == ".parquet"
-            try:
-                file = TextFile(path)
-            except NoSuchField:  # it could be of several tools: a named field leaves that open
-                file = TextFile(path, "text")
-            found = _parquet_columns(path, limits) if is_parquet else text_columns(file)
-            columns = tuple(found)
+            sizes = _parquet_columns(path, limits) if path.suffix.lower() == ".parquet" else {}
+            file = _opened(path, limits)
+            fields = [field for field in file.fields if not field.is_code]
+            columns = tuple(dict.fromkeys([*file.columns, *(field.path for field in fields)]))[:_MOST_COLUMNS]
+            ask = ""
             if column not in columns:
-                free = {name: length for name, length in found.items() if name not in taken}
-                if taken and not free:
+                others = {name for name in taken if name is not None}
+                if taken and not set(columns) - others:
                     raise ValueError("this file is the other side's already, and has no further column of texts")
-                of_tool = file.column(side) if file.format is not None else None
-                column = _choose_column(free, side, None if of_tool is None else of_tool.field)
-            for name, size in found.items() if is_parquet else ():
-                if name in (column, *PROMPT_FIELDS):
+                choice = file.choice(side, others)
+                if choice.doubt and choice.path is None:
+                    raise ValueError(f"{title} {choice.doubt}")
+                column = choice.path
+                ask = "Several columns may hold the texts: choose the one that is meant." if choice.doubt else ""
+            for name, size in sizes.items():
+                if any(field == name or field.startswith(f"{name}.") for field in (column or "", *PROMPT_FIELDS)):
                     _check_unpacked(path, name, size, limits)
-            read = TextFile(path, column).side("prediction")
-            texts = [line for line in read.texts if line.strip()] if path.suffix.lower() == ".txt" else read.texts
+            read = (file if column is None else _opened(path, limits, column)).side("prediction")
+            if file.encoding is not None:
+                ask = f"Read as {file.encoding}, as it is not UTF-8: look whether its letters are right. {ask}".strip()
+            is_lines = column is None and path.suffix.lower() in (".txt", ".gz")
+            texts = [line for line in read.texts if line.strip()] if is_lines else read.texts
             checked, blank = check_texts(title, texts, limits), len(read.texts) - len(texts)
+            examples = {
+                field.path: ", ".join(shown(text, _EXAMPLE_CHARACTERS) for text in field.values[:_EXAMPLES])
+                for field in fields
+            }
             return TextSet(
-                title, path.name, checked, columns, column, path, kind, blank, read.prompts, read.prompt_field
+                title,
+                path.name,
+                checked,
+                columns,
+                column,
+                path,
+                kind,
+                blank,
+                read.prompts,
+                read.prompt_field,
+                examples=tuple(f"{name}: {examples[name]}" if name in examples else name for name in columns),
+                ask=ask,
+                encoding=file.encoding,
             )
     except USER_ERRORS as error:
         message = str(error).replace(str(path), title)
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
 
 
-def _choose_column(columns: Mapping[str, float], side: Role, of_tool: str | None) -> str | None:
-    """The column of a side among those of a file, by their mean length.
-
-    In a file of another tool that of the side; else "text", else one whose name says whose texts it holds, else the one
-    with the longest texts whose name does not say that they are the other side's.
-
-    >>> columns = {"id": 8.0, "human": 90.0, "gpt4": 80.0}
-    >>> _choose_column(columns, "reference", None), _choose_column(columns, "prediction", None)
-    ('human', 'gpt4')
-    """
-    if of_tool in columns:
-        return of_tool
-    words = {name: set(re.split(r"[^a-z]+", name.lower())) for name in columns}
-    whose = {name: next((own for own, known in _SIDES.items() if words[name] & known), None) for name in columns}
-    ranks = {name: (name == "text", whose[name] == side, whose[name] is None, columns[name]) for name in columns}
-    return max(columns, key=ranks.__getitem__, default=None)
+def _opened(path: Path, limits: Limits, column: str | None = None) -> TextFile:
+    """A file, by its encoding or the guess of it."""
+    try:
+        return TextFile(path, column, most_bytes=limits.bytes)
+    except WrongEncoding as error:
+        if error.encoding is None:
+            raise
+        return TextFile(path, column, encoding=error.encoding, most_bytes=limits.bytes)
 
 
 def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:
@@ -166,24 +179,8 @@ def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:
     return TextSet(title, "pasted.txt", texts, kind="paste", blank=len(lines) - len(texts))
 
 
-def text_columns(file: TextFile) -> dict[str, float]:
-    """The columns of a file that hold texts, with the mean length of the first ones; empty for lines of text."""
-    if file.format is not None:
-        columns = file.column("prediction"), file.column("reference")
-        return {column.field: 0.0 for column in columns if column is not None}
-    rows = file.first_rows(_ROWS_LOOKED_AT)
-    found = {}
-    for name in itertools.islice(rows[0] if rows else (), _MOST_COLUMNS):
-        lengths = [len(value) for row in rows if isinstance(value := row.get(name), str)]
-        if isinstance(name, str) and lengths:
-            found[name] = sum(lengths) / len(lengths)
-    return found
-
-
-def _parquet_columns(path: Path, limits: Limits) -> dict[str, float]:
-    """The text columns of a parquet file, with the bytes of each as the file states them."""
-    import pyarrow
-
+def _parquet_columns(path: Path, limits: Limits) -> dict[str, int]:
+    """The columns of a parquet file, with the bytes of each as the file states them."""
     with reading_parquet(path):
         file = import_parquet().ParquetFile(path)
     if file.metadata.num_rows > limits.texts:
@@ -191,13 +188,8 @@ def _parquet_columns(path: Path, limits: Limits) -> dict[str, float]:
     sizes: Counter[str] = Counter()
     for group in file.metadata.to_dict()["row_groups"]:
         for chunk in group["columns"]:
-            sizes[chunk["path_in_schema"]] += chunk["total_uncompressed_size"]
-    types = {field.name: field.type for field in file.schema_arrow}
-    kinds = {name: kind.value_type if pyarrow.types.is_dictionary(kind) else kind for name, kind in types.items()}
-    named = [name for name, kind in kinds.items() if kind in (pyarrow.string(), pyarrow.large_string())]
-    if not named:
-        raise ValueError(f"{path} has no column of texts")
-    return {name: sizes[name] for name in named[:_MOST_COLUMNS]}
+            sizes[chunk["path_in_schema"].partition(".")[0]] += chunk["total_uncompressed_size"]
+    return {name: sizes[name] for name in file.schema_arrow.names}
 
 
 def _check_unpacked(path: Path, column: str, size: float, limits: Limits) -> None:
@@ -208,8 +200,8 @@ def _check_unpacked(path: Path, column: str, size: float, limits: Limits) -> Non
     too_much = f"{path}: the texts may take at most {limits.megabytes} MB unpacked here"
     if size > limits.bytes:
         raise ValueError(f"{too_much}, got {size} bytes")
-    characters = 0
-    for text in parquet_texts(path, column, batch_size=1):
-        characters += len(text)
-        if characters > limits.bytes:
+    total = 0
+    for num_bytes, _ in parquet_batches(path, [column], 1)[1]:
+        total += num_bytes
+        if total > limits.bytes:
             raise ValueError(too_much)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping, Sequence
@@ -37,7 +36,6 @@ _WAIT = 15.0  # seconds that a run waits for one that was just stopped
 _WARM_TEXTS = 16  # of each set, with which the speed of the preset featurizer is measured
 _LOOK = 0.05  # seconds between two checks whether a stopped run has ended
 _BUSY = "a run of this page is running already: wait for it, or stop it"
-EXAMPLE = "example"  # what `shows` holds while the example is on the page
 _FIRST = f"compare two sets first: {markup.GONE}"
 
 
@@ -55,7 +53,6 @@ class Handlers(TextHandlers):
         self.turns = Turns(limits)
         self.featurizers, self.encoders = list(models), encoders
         self.example = Example(limits, self.featurizers, encoders)
-        self._arrived: dict[str, object] | None = None
 
     # --- the page opens -------------------------------------------------------------------------------------------
 
@@ -67,7 +64,7 @@ class Handlers(TextHandlers):
                 embed(texts, self.encoders.config(shown.options), self.encoders, Run())
 
     def arrive(self, query: Mapping[str, str]) -> Values:
-        """The values of the controls that the address sets, the problems in it, and the example."""
+        """The values of the controls that the address sets, the result in it, and the problems."""
         with show_errors(markup.in_controls):
             found, problems = settings.read_query(query, self.featurizers, self.limits)
             values: Values = {}
@@ -77,14 +74,17 @@ class Handlers(TextHandlers):
                     values = {"about": markup.notice("shared"), "score": markup.shared_headline(shared)}
                 except ValueError as error:
                     problems.append(str(error))
-            else:
-                values = settings.control_values(found, self.featurizers) if found else {}
-                if self._arrived is None and (shown := self.example.shown()) is not None:  # the same for every visitor
-                    self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
-                if self._arrived is not None:
-                    stale = {"stale": markup.notice("stale", example=True)} if found else {}
-                    values |= copy.deepcopy(self._arrived) | stale  # gradio changes them
+            elif found:
+                values = settings.control_values(found, self.featurizers)
             return values | {"link_problems": "".join(markup.problem(markup.escape(said)) for said in problems)}
+
+    def see_example(self, session: Session) -> Values:
+        """Show the result of the example."""
+        with show_errors(markup.in_controls), self._alone(session):
+            shown = self.example.shown()
+            if shown is None:
+                raise ValueError("the example cannot be shown here: compare texts of your own")
+            return self._scored(session, shown)
 
     def share(self, session: Session) -> str:
         """The query of an address that holds the first screen of the shown result of one model."""
@@ -94,11 +94,6 @@ class Handlers(TextHandlers):
                 raise ValueError("a link holds the result of one model: compare one, or send the files")
             (result,) = scored.results.values()
             return urlencode({settings.SHARED: settings.shared_value(result, self.featurizers)}, safe=",;")
-
-    def take_up(self, shows: str | None, session: Session) -> None:
-        """Make the example the result of this visitor's session, if the page shows it."""
-        if shows == EXAMPLE and session.shown is None:
-            session.shown = self.example.shown()
 
     def link(self, values: Sequence[object]) -> str:
         """The query of an address with these settings: featurizer, `PLAY` and the panel's options."""
@@ -122,15 +117,15 @@ class Handlers(TextHandlers):
         finally:
             self.sessions.release(Path(path))
 
-    def checks(self, values: Sequence[object], shows: str | None, session: Session) -> Values:
+    def checks(self, values: Sequence[object], session: Session) -> Values:
         """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast."""
-        said = self.stale(values, shows, session)
+        said = self.stale(values, session)
         measures = measures_notice(session.shown, bool(said))
         return {"stale": said, "measures_stale": measures, **self.forecast(values[1:], session)}
 
-    def stale(self, values: Sequence[object], shows: str | None, session: Session) -> str:
+    def stale(self, values: Sequence[object], session: Session) -> str:
         """Notice shown when the inputs changed since the result was computed, else ""."""
-        shown = self.example.shown() if shows == EXAMPLE and session.shown is None else session.shown
+        shown = session.shown
         if shown is None or not shown.options:
             return ""
         if shown.example:
@@ -368,14 +363,13 @@ class Handlers(TextHandlers):
             return values | of_bucket if changed else of_bucket
 
     def make_files(self, session: Session) -> Values:
-        """Write result, figures, signature and report to files."""
+        """Write report, result, figures and signature to a zip file."""
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
             scored = _with_texts(shown)
             description = shown.measured if fits(shown) else None
-            folder = session.new_folder()
-            paths = takeaway.write_files(scored, folder, description)
-            return {"files": gr.update(value=paths, visible=True)}
+            path = takeaway.write_archive(scored, session.new_folder(), description)
+            return {"files": gr.update(value=path, visible=True)}
 
     def leave(self, request: gr.Request) -> None:
         """Delete the session of a closed page."""

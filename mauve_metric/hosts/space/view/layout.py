@@ -20,7 +20,7 @@ from mauve_metric.options import config_fields
 from mauve_metric.results.wording.spelling import ALIGNED
 
 INTRODUCTION = """# MAUVE
-How close are a model's texts to people's? <a href="#given">Compare your own</a>."""
+How close is a model's text to human text? Give some hundred texts of both."""
 EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`; the others are theirs
     "nucleus sampling": "Nucleus sampling (p = 0.95)",
     "top-k sampling": "Top-k sampling (k = 40)",
@@ -40,22 +40,24 @@ PRIVACY = (
 _MEASURES = (
     "What else the literature measures on sets of texts, beside the scores, and what the human texts have. The texts "
     "are not read again and no other model is run: it takes seconds, for thousands of long texts a minute or more. "
-    "“Download report and figures” below then writes the table as CSV and JSON too, and into the report."
+    "“Download report and figures” then writes the table as CSV and JSON too, and into the report."
 )
 
 
+def top_part(example: bool) -> None:
+    """The title, and links to an example's result, if there is one, and to the page where a person judges texts."""
+    gr.Markdown(INTRODUCTION)
+    with gr.Row(elem_id="ways"):
+        gr.Button("See an example", size="sm", visible=example, scale=0, min_width=0, elem_id="see_example")
+        gr.HTML(markup.notice("judge"), elem_id="judge_link")
+
+
 def inputs_part(limits: Limits, models: Sequence[str]) -> None:
-    """All inputs: texts, an example in their place, choices, or the file of a result."""
-    with gr.Accordion("Your texts", elem_id="given"):
-        texts_part(limits)
-        if labels := list(example_files()):
-            gr.Markdown("**Or compare an example on one click**: human prose against")
-            with gr.Row(elem_id="examples"):
-                for number, label in enumerate(labels):
-                    title = EXAMPLE_TITLES.get(label, label.capitalize())
-                    gr.Button(title, size="sm", min_width=150, elem_id=f"example_{number}")
-        choices_part(models)
-        gr.File(label="A result's mauve.json", file_types=[".json"], height=96, elem_id="open_result")
+    """All inputs: texts and the buttons that compare them; folded, examples, choices and the file of a result."""
+    with gr.Column(min_width=0, elem_id="inputs"):
+        with gr.Column(min_width=0, elem_id="given"):
+            texts_part(limits)
+        run_part(limits)
         gr.Markdown(
             f"One text a line (.txt), or a column of texts ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts "
             f"of {limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. "
@@ -63,28 +65,37 @@ def inputs_part(limits: Limits, models: Sequence[str]) -> None:
             elem_id="limits",
             elem_classes="mm-small",
         )
+        with gr.Accordion("Options, more examples, a saved result", open=False, elem_id="choices"):
+            gr.Checkbox(
+                label=f"{ALIGNED}: row i of every set, the human one too, answers the same prompt",
+                info="error bars and tests allow for it; the sets must be of one size",
+                elem_id="aligned",
+            )
+            choices_part(models)
+            if labels := list(example_files()):
+                gr.Markdown("**Examples**: human prose against")
+                with gr.Row(elem_id="examples"):
+                    for number, label in enumerate(labels):
+                        title = EXAMPLE_TITLES.get(label, label.capitalize())
+                        gr.Button(title, size="sm", min_width=150, elem_id=f"example_{number}")
+            gr.File(label="A result's mauve.json", file_types=[".json"], height=96, elem_id="open_result")
 
 
 def texts_part(limits: Limits) -> None:
     """Upload or paste the human texts, and those of models repeatedly: a place for each model's set."""
-    with gr.Column(min_width=0, elem_id="human_side"):
-        gr.Markdown("## Human texts")
-        _upload_or_paste("human", "Human texts: file", "Human texts: one a line", limits)
-        gr.Dropdown(label="Human texts: column", choices=[], visible=False, elem_id="human_column")
-        gr.HTML(elem_id="human_preview")
-    with gr.Column(min_width=0, elem_id="model_side"):
-        gr.Markdown(f"## Model's texts, or those of up to {limits.model_sets} models")
-        labels = "Models' texts: a file for each model", "A model's texts: one a line"
-        _upload_or_paste("model", *labels, limits, file_count="multiple")
-        gr.HTML(elem_id="model_problem")
-        for number in range(1, limits.model_sets + 1):
-            _place(number)
-        gr.Checkbox(
-            label=f"{ALIGNED}: row i of every set, the human one too, answers the same prompt",
-            info="intervals and tests allow for it; the sets must be of one size",
-            visible=False,
-            elem_id="aligned",
-        )
+    with gr.Row(elem_id="sides"):
+        with gr.Column(min_width=0, elem_id="human_side"):
+            gr.Markdown("## Human texts")
+            _upload_or_paste("human", "Human texts: file", "Human texts: one a line", limits)
+            gr.Dropdown(label="Human texts: column", choices=[], visible=False, elem_id="human_column")
+            gr.HTML(elem_id="human_preview")
+        with gr.Column(min_width=0, elem_id="model_side"):
+            gr.Markdown("## The model's texts")
+            files = f"Models' texts: a file for each of up to {limits.model_sets} models"
+            _upload_or_paste("model", files, "A model's texts: one a line", limits, file_count="multiple")
+            gr.HTML(elem_id="model_problem")
+            for number in range(1, limits.model_sets + 1):
+                _place(number)
 
 
 def _upload_or_paste(
@@ -153,39 +164,40 @@ def choices_part(models: Sequence[str]) -> None:
 
 
 def run_part(limits: Limits) -> None:
-    """Compare and stop, the limit, progress; the style sheet keeps them in sight."""
+    """Compare and stop, progress, the limit."""
     with gr.Column(min_width=0, elem_id="run"):
-        gr.HTML(elem_id="status")
         with gr.Row():
             gr.Button("Compare", variant="primary", elem_id="compare", scale=4, min_width=120)
             gr.Button("Stop", elem_id="stop", scale=1, min_width=80)
+        gr.HTML(elem_id="status")
         gr.HTML(markup.note(forecast(None, limits.seconds)), elem_id="run_limit")
         gr.Button("Compare a sample", size="sm", visible=False, elem_id="compare_sample")
         gr.Button(f"Compare with {SECOND} alone", size="sm", visible=False, elem_id="compare_quick")
 
 
 def result_part(limits: Limits) -> None:
-    """The result in three layers: the answer; pictures, texts and downloads; what experts ask for."""
-    gr.Textbox(label="Shown result", visible=False, elem_id="shows")  # "", "example" or "own"
+    """The result in two layers: the answer, two texts and the download; folded, what experts ask for."""
     gr.Textbox(visible=False, elem_id="written")  # the values of `PLAY` as the visitor wrote them
     with gr.Column(min_width=0, elem_id="outcome"):
         gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for screen readers
         for name in ("stale", "about", "score"):
             gr.HTML(elem_id=name)
+        gr.Checkbox(
+            label=f"{ALIGNED}: row 1 of every file answers the same prompt, and so on",
+            info="tick it if that is so: the texts are compared again",
+            visible=False,
+            elem_id="aligned_here",
+        )
         with gr.Column(visible=False, elem_id="result"):
             gr.HTML(elem_id="pair")
             gr.HTML(elem_id="warnings")
-            gr.Markdown("## Pictures")
-            with gr.Row(elem_id="curves"):
-                figure("divergence_curve", "Divergence curve", "mm-square")
-                figure("precision_recall", "Precision and recall", "mm-square")
-            _gap_part()
-            figure("text_map", "Map of the texts")
             _files_part()
-            space = os.environ.get("SPACE_ID")
-            code = f"https://huggingface.co/spaces/{space}/tree/main" if space else "#code"
-            gr.HTML(markup.notice("links", code=code), elem_id="links")
-            with gr.Accordion("For experts", open=False, elem_id="experts"):
+            with gr.Accordion("For experts: pictures, groups of texts, all scores", open=False, elem_id="experts"):
+                with gr.Row(elem_id="curves"):
+                    figure("divergence_curve", "Divergence curve", "mm-square")
+                    figure("precision_recall", "Precision and recall", "mm-square")
+                _gap_part()
+                figure("text_map", "Map of the texts")
                 gr.HTML(elem_id="tables")
                 with gr.Column(elem_id="play_part"):
                     gr.Markdown("### Play: the pictures follow, the texts are not read again")
@@ -200,6 +212,9 @@ def result_part(limits: Limits) -> None:
                 gr.Code(label="The same in Python", language="python", interactive=False, elem_id="python")
                 shell = "The same in a shell"
                 gr.Code(label=shell, language="shell", interactive=False, wrap_lines=True, elem_id="shell")
+                space = os.environ.get("SPACE_ID")
+                code = f"https://huggingface.co/spaces/{space}/tree/main" if space else "#code"
+                gr.HTML(markup.notice("links", code=code), elem_id="links")
 
 
 def _gap_part() -> None:
@@ -239,11 +254,11 @@ def _files_part() -> None:
     with gr.Column(elem_id="away"):
         gr.Button("Download report and figures", elem_id="make_files")
         gr.Markdown(
-            "The report is one page that opens offline; it quotes texts. The other files hold numbers only; "
-            "mauve.json can be dropped on this page again.",
+            "A zip file. Its report.html is one page that opens offline and quotes texts; the other files hold numbers "
+            "only. mauve.json can be dropped on this page again.",
             elem_classes="mm-small",
         )
-        gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
+        gr.File(label="Report and figures", visible=False, interactive=False, elem_id="files")
     link_part("this result", "share", "shared_link", ": its answer and scores, no texts")
 
 

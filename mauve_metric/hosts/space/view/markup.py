@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jinja2
@@ -23,7 +23,7 @@ from mauve_metric.results.plain_text import cell, digits, percent
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer, evidence, words
 from mauve_metric.results.wording.answer import featurizers_table
-from mauve_metric.results.wording.spelling import ALIGNED, PAGE
+from mauve_metric.results.wording.spelling import PAGE
 from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, learned_ranking, learned_sentence, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -110,28 +110,42 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     else:
         whose, lead, said, bars = "", result, answer.answer(result), answer.bars(result)
         found = words.result_warnings(result)
-    number, doubt = words.headline(lead).number, not answer.reliable(lead)
-    return {"answer": said, "number": number, "whose": whose, "bars": bars, "found": found, "doubt": doubt}
+    doubt = lead.verdict == "no verdict" or not answer.reliable(lead)
+    number = "unknown" if lead.closeness is None else digits(lead.closeness, ".3f")
+    reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
+    literature = f"MAUVE as in papers: {digits(lead.mauve)}; {reach}."
+    values = {"answer": said, "number": number, "ends": lead.closeness_ci, "whose": whose, "literature": literature}
+    return values | {"bars": bars, "found": found, "doubt": doubt}
 
 
 def headline(result: MauveResult | Comparison) -> str:
-    """The answer, severe warnings, the highest score in large letters and a bar for each featurizer or model."""
+    """The answer, severe warnings, the highest closeness in large letters, a bar for each featurizer or model."""
     values = first_screen(result)
     if isinstance(result, MauveResult):
-        unsaid = result.design == "independent" and result.n_p == result.n_q
-        advised = unsaid and any(warning.code == "shared_prompts" for warning in result.warnings)
-        advice = f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
-        values["why"] = f"{answer.reasons_why(result)} {advice if advised else ''}".strip()
-        if result.mauve_debiased is None:
-            values["scale"] = words.headline(result).reading
+        values["why"] = answer.reasons_why(result)
     return _headline(**values)
 
 
+def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
+    """Return whether a verdict asks if row i of all sets answers prompt i."""
+    return any(
+        result.design == "independent"
+        and result.n_p == result.n_q
+        and any(warning.code == "shared_prompts" for warning in result.warnings)
+        for result in results
+    )
+
+
 def _headline(**values: Any) -> str:
-    """The first screen: the values of `first_screen`, `why`, and `scale` if it is not that of the debiased score."""
+    """The first screen: the values of `first_screen`, and `why`."""
     severe = [item for item in values.get("found", ()) if item[1].severe]
     scale = answer.DOUBT if values["doubt"] else answer.SCALE
-    return render("headline", **({"why": "", "whose": "", "scale": scale} | values), severe=severe, wording=answer)
+    return render(
+        "headline",
+        **({"why": "", "whose": "", "scale": scale, "ends": None, "literature": ""} | values),
+        severe=severe,
+        wording=answer,
+    )
 
 
 def shared_headline(shared: SharedResult) -> str:
@@ -140,7 +154,7 @@ def shared_headline(shared: SharedResult) -> str:
         doubt=min(shared.n_p, shared.n_q) < answer.RELIABLE_TEXTS or "withheld" in shared.findings.values(),
         answer=shared.answer,
         why=f"{shared.n_q} model texts against {shared.n_p} human texts.",
-        number="unknown" if shared.number is None else digits(shared.number, ".3f"),
+        number="unknown" if shared.closeness is None else digits(shared.closeness, ".3f"),
         bars=shared.bars,
     )
 

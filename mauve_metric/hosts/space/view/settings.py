@@ -230,10 +230,11 @@ _ENTRY = re.compile(r"([\w./-]{1,60}),([snuw])" + _NUMBERS, re.ASCII)
 
 
 class SharedResult(NamedTuple):
-    """The first screen that a link holds: numbers of texts, and each featurizer's finding and bar."""
+    """The first screen that a link holds: numbers of texts, closeness, and each featurizer's finding and bar."""
 
     n_p: int
     n_q: int
+    closeness: float | None
     findings: dict[str, Finding]
     bars: list[answer.Bar]
 
@@ -244,11 +245,6 @@ class SharedResult(NamedTuple):
         reasons |= {name: "the result had none" for name, found in self.findings.items() if found == "withheld"}
         return answer.answer_of(self.findings, reasons, min(self.n_p, self.n_q))
 
-    @property
-    def number(self) -> float | None:
-        """The score in large letters: the first one on the first bar."""
-        return self.bars[0].marks[0].value if self.bars[0].marks else None
-
 
 def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
     """The entry of the query for a result of one model.
@@ -258,7 +254,7 @@ def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
     Raises:
         ValueError: the result is of a featurizer that is not offered here, so that no link is read with it.
     """
-    entries = [f"{result.n_p},{result.n_q}"]
+    entries = [f"{result.n_p},{result.n_q},{_written(result.closeness)}"]
     names = list(result.by_featurizer) or [str(result.signature_entries.get("featurize_model_name", "features"))]
     if not {*names} <= {*featurizers}:
         raise ValueError(f"a link holds results of {', '.join(featurizers)} alone: send the files")
@@ -271,9 +267,14 @@ def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
         for kind in (answer.CONTENT, answer.STYLE):
             mark = marks.get(kind)
             values = (None, None, None) if mark is None else (mark.value, *(mark.ends or (None, None)))
-            numbers += ["" if value is None else f"{_SCALE * value:.0f}" for value in values]
+            numbers += [_written(value) for value in values]
         entries.append(",".join([name, "w" if answer.caution(one) else code, *numbers]))
     return ";".join(entries)
+
+
+def _written(value: float | None) -> str:
+    """A number from 0 to 1 in a link, "" for none."""
+    return "" if value is None else f"{_SCALE * value:.0f}"
 
 
 def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
@@ -283,8 +284,8 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
         ValueError: not what `shared_value` writes, or a featurizer that is not offered here.
     """
     first, *entries = value[:2000].split(";")
-    sizes = re.fullmatch(r"(\d{1,8}),(\d{1,8})", first, re.ASCII)
-    if sizes is None or not 1 <= len(entries) <= 8:
+    sizes = re.fullmatch(r"(\d{1,8}),(\d{1,8}),(\d{1,6}|)", first, re.ASCII)
+    if sizes is None or int(sizes[3] or 0) > _SCALE or not 1 <= len(entries) <= 8:
         raise ValueError(_FOREIGN)
     findings: dict[str, Finding] = {}
     bars = []
@@ -304,5 +305,5 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
         findings[name] = _CODES[code]
         label = answer.bar_label("this model", name if len(entries) > 1 else "")
         bars.append(answer.Bar(label, tuple(marks)))
-    n_p, n_q = (min(int(size), _MOST_TEXTS) for size in sizes.groups())
-    return SharedResult(n_p, n_q, findings, bars)
+    n_p, n_q = (min(int(size), _MOST_TEXTS) for size in sizes.groups()[:2])
+    return SharedResult(n_p, n_q, int(sizes[3]) / _SCALE if sizes[3] else None, findings, bars)

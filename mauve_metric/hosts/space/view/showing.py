@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table", "pair")  # those of the picked model
 MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
-ANSWER = ("status", "given", "shows", "stale", "about", "score", "result", "warnings")
+ANSWER = ("status", "stale", "about", "score", "aligned_here", "result", "warnings")
 PICTURES = ("divergence_curve", "precision_recall", "text_map", "picked", *OF_MODEL)
 EXPERTS = ("tables", "play_part", "play_note", "every_measure", "signature", "python", "shell", "away")
 RESULT = (*ANSWER, *PICTURES, *EXPERTS, *MEASURES)  # those that show a result
@@ -39,8 +39,6 @@ BUCKET_LINK = "#bucket-"  # target of a click in a figure; the page listens for 
 def result_values(shown: Shown, points: int) -> dict[str, object]:
     """The values of all outputs that show a result; points: drawn in the map at most."""
     scored = shown.scored
-    sizes = [f"{len(side.texts)} {name}" for name, side in [("human", shown.human), *shown.models.items()]]
-    own = not shown.example and bool(shown.human.texts)
     result = scored.result
     if isinstance(result, Comparison):
         charts = [of_comparison.curves_chart(result), of_comparison.precision_recall_curves_chart(result)]
@@ -56,8 +54,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         "precision_recall": plot_value(charts[1], True),
         "warnings": markup.warnings_list(markup.first_screen(result)["found"]),
         "result": gr.update(visible=True),
-        "shows": "own",
-        "given": gr.update(label=" · ".join([*sizes, "change"]) if own else "Your texts"),
+        "aligned_here": gr.update(visible=markup.asks_for_alignment(scored.results.values()), value=False),
         "about": markup.notice("about", result=scored.results[shown.picked], model=shown.picked)
         if shown.example
         else "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import textwrap
+import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -43,7 +44,10 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
         save_chart(chart, path)
     paths.append(folder / "card.png")
     paths[-1].write_bytes(import_vl_convert().svg_to_png(card_svg(result)))
-    content = {"mauve.json": json.dumps(result.to_dict(), allow_nan=False, indent=1), "signature.txt": str(result)}
+    content = {
+        "mauve.json": json.dumps(result.to_dict(), allow_nan=False, indent=1),
+        "signature.txt": f"{result.signature}\n{result.summary()}",
+    }
     if comparison is not None:
         content["models.csv"] = comparison.to_csv("models").rstrip("\n")
         content["differences.csv"] = comparison.to_csv("differences").rstrip("\n")
@@ -56,6 +60,17 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
     measures = None if description is None else description.document()
     paths.append(scored.for_report().save_report(folder / "report.html", measures))
     return [str(path) for path in paths]
+
+
+def write_archive(scored: Scored, folder: Path, description: Description | None = None) -> str:
+    """Write the files of `write_files` into one zip file, the report first; return its path."""
+    paths = [Path(path) for path in write_files(scored, folder, description)]
+    archive = folder / "mauve.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for path in sorted(paths, key=lambda path: path.name != "report.html"):
+            file.write(path, path.name)
+            path.unlink()
+    return str(archive)
 
 
 def card_svg(result: MauveResult | Comparison) -> str:
@@ -111,7 +126,9 @@ def _reader(side: TextSet, shared: bool) -> str:
 
 def _reading(side: TextSet, name: str, shared: bool) -> str:
     """The call that reads a set from the file of this name."""
-    call = f"{_reader(side, shared)}({name!r}{'' if _is_found(side) else f', {side.column!r}'})"
+    named = "" if _is_found(side) else f", {side.column!r}"
+    named += "" if side.encoding is None else f", encoding={side.encoding!r}"
+    call = f"{_reader(side, shared)}({name!r}{named})"
     call = f"[text for text in {call} if text.strip()]" if side.blank else call
     return call if side.every == 1 else f"{call}[::{side.every}]"
 
@@ -121,15 +138,18 @@ def shell_code(
 ) -> str:
     """The shell command that gives the same result; a comment if no command can."""
     sides = [human, *models.values()]
-    columns = {side.column for side in sides if not _is_found(side)}
+    columns = {None if _is_found(side) else side.column for side in sides}
     both = len(sides) == 2 and human.path is not None and human.path == sides[1].path
-    mixed = any(_is_found(side) and side.column is not None for side in sides)
-    if not both and (len(columns) > 1 or (columns and mixed)):
-        return "# the files keep their texts in columns of different names: use Python"
     if human.every > 1:
         return "# this is a sample of the texts: use Python"
     command = "score" if len(models) == 1 else "compare"
     first, *names = _file_names(human, models)
+    if not both and len(columns) > 1:
+        words = [
+            name if _is_found(side) else f"{name}:{side.column}"
+            for side, name in zip(sides, [first, *names], strict=True)
+        ]
+        first, *names = words
     if any(side.blank for side in sides):  # lines that the page left out
         options = {**options, "empty_texts": "drop"}
     parts = ["mauve-metric", command, _path_word(first), *([] if both else _model_words(list(models), names))]
@@ -137,11 +157,15 @@ def shell_code(
         parts.append("--aligned")
     if both:
         parts += ["--reference-field", str(human.column), "--prediction-field", str(sides[1].column)]
-    elif columns:
-        parts += ["--text-field", str(columns.pop())]
+    elif len(columns) == 1 and (column := columns.pop()) is not None:
+        parts += ["--text-field", column]
+    encodings = {side.encoding for side in sides if side.encoding is not None}
+    if len(encodings) > 1:
+        return "# the files have several encodings: use Python"
+    parts += [word for encoding in encodings for word in ("--encoding", encoding)]
     featurizers, changed = _changed_options(options)
     for name in featurizers:
-        parts += ["--featurize-model-name", name]
+        parts += ["--featurizer", name]
     for key, value in changed.items():
         if isinstance(config_fields()[key].default, bool):
             parts.append(flag_of(key if value else f"no_{key}"))
@@ -169,7 +193,7 @@ def _changed_options(options: Mapping[str, object]) -> tuple[list[str], dict[str
 
 def _is_found(side: TextSet) -> bool:
     """Return whether the library finds the column by itself."""
-    return side.column in (None, "text")
+    return side.column is None or (side.column == "text" and len(side.columns) < 2)
 
 
 def _file_names(human: TextSet, models: Mapping[str, TextSet]) -> list[str]:

@@ -102,7 +102,7 @@ class TextHandlers:
         shown = self._models_shown(session, said)
         human = session.human
         if human is not None and human.path is not None and {side.path for side in session.sets()} == {human.path}:
-            shown["aligned"] = gr.update(visible=True, value=True)  # rows of one file
+            shown["aligned"] = True  # rows of one file
         return shown
 
     def add_paste(self, pasted: str, session: Session) -> Values:
@@ -194,9 +194,9 @@ class TextHandlers:
         self.sessions.release(session.models.pop(name).upload)
 
     def _models_shown(self, session: Session, said: Sequence[str] = ()) -> Values:
-        """Return an empty file box, the message `said` as HTML, the choice of alignment, and every place for a set."""
+        """Return an empty file box, the message `said` as HTML, and every place for a set."""
         sets = list(session.models.items())
-        values: Values = {"model_file": None, "model_problem": "".join(said), "aligned": gr.update(visible=bool(sets))}
+        values: Values = {"model_file": None, "model_problem": "".join(said)}
         for number in range(self.limits.model_sets):
             name, side = sets[number] if number < len(sets) else ("", None)
             place = f"model_{number + 1}"
@@ -244,4 +244,6 @@ def _columns(side: TextSet | None) -> dict[str, object]:
     """The choice of a column, if there is one."""
     if side is None or len(side.columns) < 2 or side.kind != "file":
         return gr.update(visible=False)
-    return gr.update(choices=list(side.columns), value=side.column, visible=True)
+    return gr.update(
+        choices=list(zip(side.examples or side.columns, side.columns, strict=True)), value=side.column, visible=True
+    )

@@ -32,7 +32,7 @@ def test_score_of_folders_prints_what_the_texts_give(
     # a text's neighbours in its batch move the last bits of its feature
     assert found["p_hist"] == expected.p_hist.tolist() and found["signature"] == expected.signature
     assert "featurize: 100 %, 4 of 4 shards, 44 texts" in shown.err
-    assert main([*command, "--quiet", "--signature"]) == 0
+    assert main([*command, "--quiet", "--signature", "--all"]) == 0
     again = capsys.readouterr()
     assert expected.signature.split("|")[0] in again.out and again.err == ""
     (tmp_path / "model" / "b.jsonl").write_text("{")

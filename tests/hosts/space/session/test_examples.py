@@ -6,6 +6,7 @@ import html
 from typing import Any
 
 import numpy as np
+import pytest
 from samples import LIMITS
 from visitors import visitor
 
@@ -24,31 +25,29 @@ def settings(**more: Any) -> list[object]:
     return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *panel, more.get("others", [])]
 
 
-def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
+def test_the_example_is_what_its_texts_give(minilm: str) -> None:
     desk = Handlers(Limits(), [minilm], Encoders())
-    query = {}
-    arrived = desk.arrive(query)
-    assert len(desk.sessions) == 0  # visitors who only look take no place
+    assert desk.arrive({}) == {"link_problems": ""}  # the page opens without a result
+    seen = desk.see_example(visitor(desk))
     shown = desk.example.shown()
     assert shown is not None
     (result,) = shown.scored.results.values()
-    about = html.unescape(arrived["about"])
-    assert answer(result) in html.unescape(arrived["score"]) and "600 passages" in about
+    about = html.unescape(seen["about"])
+    assert answer(result) in html.unescape(seen["score"]) and "600 passages" in about
     assert isinstance(shown.scored, Scored)
     embedded = shown.scored.embedded
     for number in (0, 1):  # the stored rows are those of the texts
         fresh = FeatureSet.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
         np.testing.assert_allclose(embedded.sets[number].features[:4], fresh.features, atol=1e-4)
-    played = desk.take_up("example", visitor(desk)) or desk.replay([2, 0, 25, 0.95], visitor(desk))
+    played = desk.replay([2, 0, 25, 0.95], visitor(desk))
     assert "An example" in str(played["about"])
-    assert desk.stale([False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor(desk)) == ""
+    assert desk.stale([False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], visitor(desk)) == ""
     desk.take_paste("one\ntwo", visitor(desk))
-    assert "still the example" in desk.stale(
-        [False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor(desk)
-    )
+    changed = desk.stale([False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], visitor(desk))
+    assert "still the example" in changed
 
 
-def test_an_example_is_compared_without_the_model_and_a_link_opens_on_it(minilm: str) -> None:
+def test_an_example_is_compared_without_the_model_and_seen_by_every_visitor(minilm: str) -> None:
     desk = Handlers(Limits(), ["minilm"], Encoders())
     desk.take_example("greedy decoding", visitor(desk))
     desk.encoders.get = None  # type: ignore[method-assign,assignment]  # what loads a model
@@ -56,15 +55,21 @@ def test_an_example_is_compared_without_the_model_and_a_link_opens_on_it(minilm:
     desk.compare(values, ("", ""), visitor(desk), lambda *_, **__: None)
     shown = desk.sessions.get("a").shown
     assert shown is not None and shown.scored.results["greedy decoding"].mauve < 0.5
-    query = {"seed": "3"}
-    for _ in range(2):  # what gradio does to the values of one visitor reaches no other
-        arrived = desk.arrive(query)
-        assert "still the example" in arrived["stale"] and "An example" in arrived["about"]
-        assert arrived["bucket"].pop("value") is not None
+    for name in ("b", "c"):  # what gradio does to the values of one visitor reaches no other
+        seen = desk.see_example(visitor(desk, name))
+        assert "An example" in seen["about"] and seen["bucket"].pop("value") is not None
+        assert "still the example" in desk.stale(
+            [False, *settings(featurizer="minilm", play=(5, 0, 3, 0.95))], visitor(desk, name)
+        )
 
 
 def test_no_example_where_it_could_not_be_run(desk: Handlers) -> None:
-    assert desk.example.shown() is None and Handlers(LIMITS, ["minilm"], Encoders()).example.shown() is None
+    import gradio as gr
+
+    assert desk.example.shown() is None and not desk.example.offered
+    assert Handlers(LIMITS, ["minilm"], Encoders()).example.shown() is None
+    with pytest.raises(gr.Error, match="the example cannot be shown here"):
+        desk.see_example(visitor(desk))
 
 
 def test_the_example_has_the_featurizers_that_the_page_presets(desk: Handlers) -> None:

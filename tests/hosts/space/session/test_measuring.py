@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, NASTY, ngrams, write_jsonl
-from visitors import give, measure, press, visitor
+from visitors import archived, give, measure, press, visitor
 
 from mauve_metric import Description, describe
 from mauve_metric.hosts.space.session.measuring import GROUPS, OFFERED
@@ -63,18 +63,16 @@ def test_measures_go_into_files_until_the_settings_change(
     after = measure(desk, ("lexical",))
     assert after["files"]["visible"] is False  # which were made without them
     assert "<img" not in after["measures"] and "<img src=x" in html.unescape(after["measures"])
-    paths = {Path(name).name: Path(name) for name in desk.make_files(visitor(desk))["files"]["value"]}
+    content = {name: data.decode("utf-8", "replace") for name, data in archived(desk).items()}
     description = the_description(desk)
-    assert json.loads(paths["measures.json"].read_text(encoding="utf-8")) == json.loads(
-        json.dumps(description.to_dict())
-    )
-    assert paths["measures.csv"].read_text(encoding="utf-8").startswith("measure,model,value,human")
-    report = paths["report.html"].read_text(encoding="utf-8")
+    assert json.loads(content["measures.json"]) == json.loads(json.dumps(description.to_dict()))
+    assert content["measures.csv"].startswith("measure,model,value,human")
+    report = content["report.html"]
     assert "Every measure" in report and "Self-BLEU" in report and "<img src=x" not in report
 
     session = visitor(desk)
     taken: list[object] = []
-    monkeypatch.setattr(takeaway, "write_files", lambda scored, folder, measures: taken.append(measures))
+    monkeypatch.setattr(takeaway, "write_archive", lambda scored, folder, measures: taken.append(measures))
     assert measures_notice(session.shown) == "" and "Inputs changed" in measures_notice(session.shown, True)
     played = desk.replay([3, 4, 7, 0.95], session)
     assert "Settings changed" in played["measures_stale"] and played["measures"] == after["measures"]

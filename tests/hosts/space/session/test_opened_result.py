@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from samples import HUMAN, LIMITS, ngrams, write_jsonl
-from visitors import give, press, visitor
+from visitors import archived, give, press, visitor
 
 from mauve_metric import MauveResult, compare
 from mauve_metric.hosts.space.session.opened_result import read_result
@@ -38,15 +38,14 @@ def test_a_result_file_is_opened_again_without_texts(
     offering_two: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, several: bool
 ) -> None:
     desk = offering_two
-    monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: None)  # other tests draw
-    monkeypatch.setattr(Comparison, "save_report", lambda scored, path, measures: path)
+    monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: path.write_text("drawn"))  # other tests draw
+    monkeypatch.setattr(Comparison, "save_report", lambda scored, path, measures: path.write_text("a report") and path)
     give(desk, tmp_path)
     if several:
         desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor(desk))
     made = press(desk, others=["letters"])
-    (path,) = [path for path in desk.make_files(visitor(desk))["files"]["value"] if path.endswith("mauve.json")]
     copy = tmp_path / "kept.json"
-    copy.write_bytes(Path(path).read_bytes())
+    copy.write_bytes(archived(desk)["mauve.json"])
     shown = desk.open_result(str(copy), visitor(desk, "b"))
     same = ("score", "warnings", "tables", "signature")
     assert {name: shown[name] for name in same} == {name: made[name] for name in same}
@@ -73,6 +72,8 @@ def test_a_result_file_is_opened_again_without_texts(
         ({"n_p": None}, "n_p: Input should be a valid integer"),
         ({"signature": 3}, "not a file that"),
         ({"mauve_debiased": -5}, r"scores and their intervals must be in \[0, 1\]"),
+        ({"closeness": 7}, r"scores and their intervals must be in \[0, 1\]"),
+        ({"verdict": "perfect"}, "verdict: Input should be .*like human"),
         ({"mauve_ci": [1e308, 0.5]}, r"scores and their intervals must be in \[0, 1\]"),
         ({"mauve_stderr": 10**400}, "mauve_stderr: "),
         ({"mauve_stderr": math.inf}, "mauve_stderr: Input should be a finite number"),

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, ngrams
-from visitors import give, press, request, visitor
+from visitors import give, press, request, unpacked, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
 from mauve_metric.hosts.cli import main as cli
@@ -24,7 +24,6 @@ from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
 from mauve_metric.results.plain_text import digits
-from mauve_metric.results.wording import words
 from mauve_metric.results.wording.verdict import verdict
 
 gr = pytest.importorskip("gradio")
@@ -52,8 +51,8 @@ def the_result(desk: Handlers) -> MauveResult:
 def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: MauveResult) -> None:
     give(desk, tmp_path)
     shown = press(desk)
-    assert f"<strong>{words.headline(expected).number}</strong>" in shown["score"]
-    assert verdict(expected) in html.unescape(shown["tables"]) and f"{expected.mauve:.4f}" not in shown["score"]
+    assert f"<strong>{expected.closeness:.3f}</strong>" in shown["score"]
+    assert verdict(expected) in html.unescape(shown["tables"]) and f"{expected.mauve:.4f}" in shown["score"]
     assert all(
         warning.message.split(":")[0] in html.unescape(shown["warnings"] + shown["score"])
         for warning in expected.warnings
@@ -181,16 +180,17 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
 def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
-    files = [Path(path) for path in desk.make_files(visitor(desk))["files"]["value"]]
-    assert {file.suffix for file in files} == {".svg", ".pdf", ".png", ".json", ".txt", ".html"}
+    archive = Path(str(desk.make_files(visitor(desk))["files"]["value"]))
+    content = unpacked(archive)
+    assert {Path(name).suffix for name in content} == {".svg", ".pdf", ".png", ".json", ".txt", ".html"}
+    assert next(iter(content)) == "report.html" and list(archive.parent.iterdir()) == [archive]
     result = the_result(desk)
-    content = {file.name: file.read_bytes() for file in files}
     assert json.loads(content["mauve.json"]) == json.loads(json.dumps(result.to_dict()))
     assert result.signature in content["signature.txt"].decode()
     assert {name for name, data in content.items() if b"slept" in data} == {"report.html"}
     assert f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach".encode() in content["report.html"]
     desk.leave(request())
-    assert not any(file.exists() for file in files)
+    assert not archive.exists()
 
 
 def test_missing_inputs_are_requested(desk: Handlers) -> None:
@@ -212,8 +212,8 @@ def settings(**more: Any) -> list[object]:
     return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *panel, more.get("others", [])]
 
 
-def stale(desk: Handlers, shows: str = "own", **more: Any) -> str:
-    return desk.stale([more.get("aligned", False), *settings(**more)], shows, visitor(desk))
+def stale(desk: Handlers, **more: Any) -> str:
+    return desk.stale([more.get("aligned", False), *settings(**more)], visitor(desk))
 
 
 def test_a_result_is_stale_until_the_inputs_are_its_own_again(desk: Handlers, tmp_path: Path) -> None:

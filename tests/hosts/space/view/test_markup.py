@@ -15,7 +15,6 @@ from mauve_metric.hosts.space.view import markup
 from mauve_metric.results.explanation import ScoredText
 from mauve_metric.results.wording.answer import answer, bars
 from mauve_metric.results.wording.verdict import verdict
-from mauve_metric.results.wording.words import headline
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
 
@@ -37,8 +36,13 @@ def text_of(page: str) -> str:
 
 
 def test_headline_is_the_lead_with_its_verdict(result: MauveResult) -> None:
-    shown, first = text_of(markup.headline(result)), headline(result)
-    assert shown.startswith(answer(result)) and f"MAUVE {first.number} not reliable here" in shown
+    shown = text_of(markup.headline(result))
+    assert (
+        shown.startswith(answer(result))
+        and f"closeness {result.closeness:.3f}" in shown
+        and "not reliable here" in shown
+        and f"MAUVE as in papers: {result.mauve:.4f}" in shown
+    )
     (bar,) = bars(result)
     assert [mark.value for mark in bar.marks] == [result.mauve_debiased, result.mauve_classifier]
     assert all(mark.words in shown for mark in bar.marks)
@@ -47,8 +51,8 @@ def test_headline_is_the_lead_with_its_verdict(result: MauveResult) -> None:
     warned = replace(result, warnings=(ScoreWarning("at_floor", "at its floor", {}),))
     before, after = markup.headline(warned).split("<strong>")
     assert "at its floor" in before and "at its floor" not in after  # above the number, and not folded
-    single = replace(result, mauve_debiased=None, mauve_ci=None, mauve_classifier=None, p_value=None, auc_p_value=None)
-    assert "it has no interval" in markup.headline(single) and "are too few" in markup.headline(single)
+    single = replace(result, closeness=None, closeness_ci=None, mauve_debiased=None, mauve_ci=None)
+    assert "<strong>unknown</strong>" in markup.headline(single) and "are too few" in markup.headline(single)
 
 
 def test_headline_of_equal_models_names_no_winner() -> None:

@@ -45,6 +45,7 @@ def test_a_link_holds_answer_and_bars_of_every_featurizer() -> None:
     offered = ["minilm", "ngrams", "org/name"]
     shared = read_shared(shared_value(both, offered), offered)
     assert (shared.n_p, shared.n_q, shared.answer) == (120, 120, answer.answer(both))
+    assert shared.closeness == pytest.approx(both.closeness, abs=1e-5)
     for bar, wanted in zip(shared.bars, answer.bars(both), strict=True):
         assert bar.label == wanted.label
         for mark, other in zip(bar.marks, wanted.marks, strict=True):
@@ -61,8 +62,9 @@ def test_a_link_holds_answer_and_bars_of_every_featurizer() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["", "9,9", "9;minilm,s,1,,,,,", "9,9;other,s,1,,,,,", "9,9;minilm,x,1,,,,,", "9,9;minilm,s,100001,,,,,",
-     "9,9;minilm,s,5,6,7,,,", "9,9;minilm,s,1,,,,,;minilm,s,1,,,,,", "9,9;minilm,s,1,,,,,,2"],
+    ["", "9,9", "9,9;minilm,s,1,,,,,", "9,9,100001;minilm,s,1,,,,,",
+     "9,9,5;other,s,1,,,,,", "9,9,5;minilm,x,1,,,,,", "9,9,5;minilm,s,100001,,,,,",
+     "9,9,5;minilm,s,5,6,7,,,", "9,9,5;minilm,s,1,,,,,;minilm,s,1,,,,,", "9,9,5;minilm,s,1,,,,,,2"],
 )  # fmt: skip
 def test_what_no_result_says_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="the link's shared result"):

@@ -29,7 +29,7 @@ def test_a_card_says_answer_score_bars_and_caveat_and_holds_no_markup() -> None:
         result, warnings=(ScoreWarning("few_texts", "a caveat", {}), ScoreWarning("at_floor", "worse", {}))
     )
     said = words_of(card_svg(warned))
-    assert answer.answer(result) in said and f"MAUVE {result.mauve_debiased:.3f}" in said and answer.SCALE in said
+    assert answer.answer(result) in said and f"closeness {result.closeness:.3f}" in said and answer.SCALE in said
     assert "120 model texts against 120 human texts. Caveat: worse." in said  # the severe one comes first
     assert all(mark.words in said for bar in answer.bars(result) for mark in bar.marks)
     assert answer.DOUBT in words_of(card_svg(replace(result, n_p=99)))

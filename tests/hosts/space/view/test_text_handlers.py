@@ -21,7 +21,7 @@ gr = pytest.importorskip("gradio")
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.txt", b"caf\xe9\n", "model set “a” is not UTF-8: byte 3 on line 1 is 0xe9"),
+        ("a.txt", b"PK\3\4", "model set “a” is a zip archive: unpack it first"),
         ("a.jsonl", b'{"text": "a"}\n{oops\n', "model set “a”, line 2: not JSON"),
         ("a.jsonl", b"[" * 100_000, "model set “a”"),
         ("a.parquet", b"PAR1 not really", "model set “a” is not a parquet file"),
@@ -54,7 +54,7 @@ def write_bytes(path: Path, content: bytes) -> str:
 
 
 def test_an_error_that_quotes_a_text_is_escaped(desk: Handlers, tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text(json.dumps({NASTY: [NASTY]}), encoding="utf-8")
+    (tmp_path / "a.jsonl").write_text(json.dumps({NASTY: [NASTY, NASTY]}), encoding="utf-8")
     shown = desk.add_files([str(tmp_path / "a.jsonl")], visitor(desk))["model_problem"]
     assert "<img" not in shown and "&lt;img" in shown
     with pytest.raises(gr.Error) as refused:
@@ -92,13 +92,14 @@ def the_human(desk: Handlers) -> TextSet:
 
 
 def test_a_column_is_found_and_can_be_chosen(desk: Handlers, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("id,story\n1,=cmd() and more\n2,owl\n", encoding="utf-8")
+    (tmp_path / "a.csv").write_text("id,note,story\n1,a,=cmd() and more\n2,b,an owl\n", encoding="utf-8")
     preview, columns, paste = desk.take_file(str(tmp_path / "a.csv"), visitor(desk)).values()
-    assert columns["choices"] == ["id", "story"] and columns["value"] == "story" and columns["visible"]
+    assert columns["choices"] == [("note: 'a', 'b'", "note"), ("story: '=cmd() and more', 'an owl'", "story")]
+    assert columns["value"] == "story" and columns["visible"]
     assert "2 texts" in preview and "=cmd()" in preview and paste == ""
-    assert "<em>id</em>" in desk.take_column("id", visitor(desk))
-    assert the_human(desk).texts == ["1", "2"]
-    assert "choose a file first" in desk.take_column("id", visitor(desk, "b"))
+    assert "<em>note</em>" in desk.take_column("note", visitor(desk))
+    assert the_human(desk).texts == ["a", "b"]
+    assert "choose a file first" in desk.take_column("note", visitor(desk, "b"))
     desk.take_column("../../etc/passwd", visitor(desk))  # not a column: the one that is found
     assert the_human(desk).column == "story"
 
@@ -135,9 +136,9 @@ def test_one_file_in_both_boxes_is_two_columns(desk: Handlers, tmp_path: Path, m
     desk.take_file(str(path), visitor(desk))
     shown = desk.add_files([str(path)], visitor(desk))
     session = desk.sessions.get("a")
-    assert [side.column for side in session.sets()] == ["human", "beam", "gpt4"]
-    assert list(session.models) == ["both", "gpt4"] and shown["aligned"]["value"] is True
-    desk.remove_model(0, visitor(desk))
+    assert [side.column for side in session.sets()] == ["human", "gpt4", "beam"]
+    assert list(session.models) == ["both", "beam"] and shown["aligned"] is True
+    desk.remove_model(1, visitor(desk))
     code = press(desk, aligned=True)
     monkeypatch.chdir(tmp_path)
     assert (
@@ -153,9 +154,12 @@ def test_one_file_in_both_boxes_is_two_columns(desk: Handlers, tmp_path: Path, m
 def test_a_refused_human_file_leaves_its_box_and_the_error_uses_the_words_of_the_page(
     desk: Handlers, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.txt").write_bytes(b"caf\xe9\n")
+    (tmp_path / "a.txt").write_bytes(b"un caf\xe9\n")
     shown = desk.take_file(str(tmp_path / "a.txt"), visitor(desk))
-    assert shown["human_file"] is None and "save it as UTF-8" in shown["human_preview"]
+    assert "un café" in shown["human_preview"] and "Read as cp1252" in shown["human_preview"]
+    (tmp_path / "a.txt").write_bytes(b"%PDF-1.7")
+    shown = desk.take_file(str(tmp_path / "a.txt"), visitor(desk))
+    assert shown["human_file"] is None and "is a PDF" in shown["human_preview"]
     (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": " "}\n', encoding="utf-8")
     shown = desk.take_file(str(tmp_path / "a.jsonl"), visitor(desk))
     assert "human_file" not in shown and "2 texts" in shown["human_preview"]

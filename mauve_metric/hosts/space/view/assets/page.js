@@ -36,6 +36,11 @@ window.mauveShowResult = () => {
     }));
     return [];
 };
+// The file to download is saved at once; its link stays.
+window.mauveDownload = () => {
+    requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('#files a[download]')?.click()));
+    return [];
+};
 // The query that the server made of the settings becomes a whole address, here and in the address bar.
 window.mauveLink = query => {
     if (query.includes('://')) return [query];

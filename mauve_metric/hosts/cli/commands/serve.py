@@ -1,0 +1,28 @@
+"""`mauve-metric serve`: the page in a browser, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+from mauve_metric.hosts.cli.flags import CommandParser
+from mauve_metric.runtime.optional_imports import import_gradio
+
+HELP = "start the page on which texts are uploaded and compared in a browser"
+EXAMPLES = """examples:
+  mauve-metric serve
+  mauve-metric serve --host 0.0.0.0 --port 80"""
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Add the address."""
+    parser.add_argument("--host", metavar="NAME", help="address to listen at (default: this machine alone)")
+    parser.add_argument("--port", type=int, metavar="N", help="port (default: the first free one from 7860)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Serve the page until it is interrupted."""
+    import_gradio()
+    # by its name: no host imports another
+    page = importlib.import_module("mauve_metric.hosts.space.page")
+    page.main(server_name=options.host, server_port=options.port)

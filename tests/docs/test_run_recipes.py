@@ -1,0 +1,85 @@
+"""The runner of the recipes: what it installs and runs for each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from samples import ROOT, script
+
+PAGE = """# Recipes
+
+## First
+
+`pip install mauve_metric pandas`
+
+<!-- run first: texts = ["a"] -->
+```python
+print(texts)
+```
+
+## In a shell
+
+<!-- run first: export WHERE=here -->
+```yaml
+steps:
+  - uses: actions/checkout@v4
+  - run: pip install 'mauve_metric[texts]' --extra-index-url https://example.org/cpu
+  - run: echo one
+  - run: |
+      echo "$WHERE" \\
+        two
+```
+
+## Elsewhere
+
+<!-- not run: needs a GPU -->
+```python
+1 / 0
+```
+
+## Last
+
+`pip install mauve_metric`
+
+```python
+assert texts == ["a"]
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def recipes() -> object:
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        return script("docs/run_recipes")
+    finally:
+        sys.path.remove(str(ROOT / "docs"))
+
+
+def test_recipes_are_read_from_the_page(recipes: object) -> None:
+    first, shell, elsewhere, last = recipes.recipes_of(PAGE)  # type: ignore[attr-defined]
+    assert (first.title, first.packages, first.language) == ("First", ("mauve_metric", "pandas"), "python")
+    assert (shell.packages, shell.language) == (("mauve_metric[texts]",), "sh")
+    assert shell.program.split("\n")[:2] == ["export WHERE=here", "echo one"] and "pip" not in shell.program
+    assert (elsewhere.packages, elsewhere.program) == ((), "")
+    assert last.packages == ("mauve_metric",)
+    for recipe in (first, last):  # each alone: the texts are there
+        exec(recipe.program, {})
+
+
+def test_a_recipe_that_fails_says_so(recipes: object, tmp_path: Path) -> None:
+    environment = Path(sys.prefix)
+    fails = recipes.Recipe("x", (), "python", "raise SystemExit('no such model')")  # type: ignore[attr-defined]
+    works = recipes.Recipe("x", (), "sh", "test -d examples")  # type: ignore[attr-defined]
+    assert "no such model" in recipes.run_recipe(fails, environment, tmp_path / "a")  # type: ignore[attr-defined]
+    assert recipes.run_recipe(works, environment, tmp_path / "b") is None  # type: ignore[attr-defined]
+
+
+def test_every_recipe_of_the_page_installs_the_package_or_runs_nothing(recipes: object) -> None:
+    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    found = list(recipes.recipes_of(page))  # type: ignore[attr-defined]
+    assert {recipe.title for recipe in found if recipe.program} >= {"pandas", "CI", "pytest", "sentence-transformers"}
+    for recipe in found:
+        assert not recipe.program or any(name.startswith("mauve_metric") for name in recipe.packages), recipe.title

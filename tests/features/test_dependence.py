@@ -1,0 +1,77 @@
+"""The groups of texts that are not independent: declared, copies, and found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mauve_metric.features.dependence import with_dependence
+from mauve_metric.features.feature_set import FeatureSet
+
+
+def pairs(n: int = 100, d: int = 50, seed: int = 0) -> tuple[FeatureSet, FeatureSet]:
+    """Sets whose rows belong together in their order."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(n, d))
+    one, two = (FeatureSet(common + 0.3 * rng.normal(size=(n, d))) for _ in range(2))
+    return one, two
+
+
+def test_pairs_that_nobody_declared_are_groups() -> None:
+    human, model = with_dependence(pairs())
+    assert human.design == model.design == "found" and model.dependence is not None
+    assert human.groups is not None and model.groups is not None
+    assert np.mean(human.groups == model.groups) > 0.9
+    assert model.dependence.partners > 90 and model.dependence.in_step == 1.0
+    assert with_dependence([human, model])[1] is model  # not looked for twice
+
+
+def test_the_order_of_rows_has_no_part_in_it() -> None:
+    human, model = pairs()
+    order = np.random.default_rng(1).permutation(100)
+    _, expected = with_dependence([human, model])
+    first, found = with_dependence([human, model.of_rows(order)])
+    assert first.groups is not None and expected.groups is not None and found.groups is not None
+    here = {(row, int(first.groups[row])) for row in range(100)}
+    joined = {row for row, code in here if code in set(found.groups.tolist())}
+    assert len(joined) == found.dependence.partners == expected.dependence.partners
+    assert found.dependence.in_step < 0.2
+
+
+def test_declared_groups_stay_and_copies_join_them() -> None:
+    human, model = (FeatureSet(np.random.default_rng(seed).normal(size=(20, 4))) for seed in (0, 1))
+    rows = np.array(human.features)
+    rows[3] = rows[0]
+    declared = [replace(human, features=rows, groups=np.arange(20)), replace(model, groups=np.arange(20))]
+    one, two = with_dependence(declared)
+    assert one.design == two.design == "aligned" and one.groups is not None and two.groups is not None
+    assert one.groups[0] == one.groups[3] == two.groups[0] == two.groups[3]
+    assert len(np.unique(np.concatenate([one.groups, two.groups]))) == 19
+
+
+def test_one_prompt_for_all_texts_is_no_group() -> None:
+    human, model = (FeatureSet(np.random.default_rng(seed).normal(size=(20, 4))) for seed in (0, 1))
+    same = np.zeros(20, dtype=np.int64)
+    sides = with_dependence([replace(human, groups=same), replace(model, groups=same)])
+    assert [side.groups for side in sides] == [None, None] and sides[1].design == "independent"
+
+
+def test_several_models_share_the_groups_of_the_human_texts() -> None:
+    human, first = pairs()
+    _, second = pairs()
+    sides = with_dependence([human, first, second, FeatureSet(np.random.default_rng(9).normal(size=(100, 50)))])
+    codes = [side.groups for side in sides]
+    assert all(part is not None for part in codes)
+    assert np.mean(codes[0] == codes[2]) > 0.9
+    assert sides[3].dependence is not None and sides[3].dependence.partners < 10
+
+
+def test_equal_openings_are_prompts_unless_most_texts_begin_so() -> None:
+    rng = np.random.default_rng(0)
+    openings = np.arange(40, dtype=np.uint64)
+    human, model = (FeatureSet(rng.normal(size=(40, 3)), opening_hashes=openings) for _ in range(2))
+    assert with_dependence([human, model])[1].dependence.partners == 40
+    common = np.zeros(40, dtype=np.uint64)
+    human, model = (FeatureSet(rng.normal(size=(40, 3)), opening_hashes=common) for _ in range(2))
+    assert with_dependence([human, model])[1].design == "independent"

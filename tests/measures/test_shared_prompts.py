@@ -1,0 +1,74 @@
+"""Texts of two sets that belong together are found, and independent sets are left alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mauve_metric.measures.shared_prompts import _neighbours, find_pairs
+
+
+def correlated(rng: np.random.Generator, n: int, d: int, correlation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of two sets that share a part, in one order."""
+    common = rng.normal(size=(n, d))
+    one, two = (np.sqrt(correlation) * common + np.sqrt(1 - correlation) * rng.normal(size=(n, d)) for _ in range(2))
+    return one, two
+
+
+@pytest.mark.parametrize(("n", "d", "correlation"), [(100, 200, 0.5), (300, 200, 0.3), (300, 20, 0.8)])
+def test_pairs_are_found_in_shuffled_rows_and_are_the_true_ones(n: int, d: int, correlation: float) -> None:
+    rng = np.random.default_rng(0)
+    p, q = correlated(rng, n, d, correlation)
+    order = rng.permutation(n)
+    search = find_pairs(p, q[order])
+    assert search.found and len(search.pairs) > n / 4
+    true = np.mean(order[search.pairs[:, 1]] == search.pairs[:, 0])
+    assert true > 0.85  # at most 5 % are chance by construction; of 75 pairs four standard errors are 10 % more
+    swapped = find_pairs(q[order], p)
+    assert swapped.found and np.mean(order[swapped.pairs[:, 0]] == swapped.pairs[:, 1]) > 0.85
+
+
+def test_independent_sets_have_no_pairs() -> None:
+    """Chance is about 3 in 2000, so that two of 30 are too many."""
+    rng = np.random.default_rng(1)
+    shapes = [(100, 100, 5), (100, 300, 50), (300, 100, 200)]
+    found = [
+        find_pairs(rng.normal(size=(n, d)), rng.normal(shift, 1, size=(m, d))).found
+        for n, m, d in shapes
+        for shift in (0.0, 0.3)
+        for _ in range(5)
+    ]
+    assert sum(found) <= 1
+
+
+def test_a_tenth_of_near_copies_is_found_without_pairs_by_chance() -> None:
+    rng = np.random.default_rng(2)
+    p, q = rng.normal(size=(2, 300, 100))
+    q[:30] = p[:30] + 0.1 * rng.normal(size=(30, 100))
+    pairs = find_pairs(p, q).pairs
+    assert {(row, row) for row in range(30)} <= set(map(tuple, pairs.tolist()))
+    assert len(pairs) <= 36  # two expected by chance, at most
+
+
+def test_mutual_neighbours_are_those_of_all_distances() -> None:
+    rng = np.random.default_rng(3)
+    p, q = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in rng.normal(size=(2, 50, 4)))
+    distances = np.linalg.norm(p[:, None] - q[None], axis=2)
+    nearest = distances.argmin(axis=1)
+    expected = np.flatnonzero(distances[:, nearest].argmin(axis=0) == np.arange(50))
+    found = _neighbours(p.astype(np.float32), q.astype(np.float32), np.arange(50))
+    np.testing.assert_array_equal(found.nearest, nearest)
+    np.testing.assert_array_equal(np.flatnonzero(found.mutual), expected)
+    i = expected[0]
+    j = nearest[i]
+    second = min(np.sort(distances[i])[1], np.sort(distances[:, j])[1])
+    assert found.gap[i] == pytest.approx(second / distances[i, j], rel=1e-3)  # float32
+
+
+def test_offsets_scales_and_constant_columns_have_no_part_in_it() -> None:
+    rng = np.random.default_rng(4)
+    p, q = correlated(rng, 100, 50, 0.7)
+    expected = find_pairs(p, q).pairs
+    scale, offset = rng.uniform(0.1, 100, size=50), rng.normal(size=50) * 1000
+    more = [np.hstack([rows * scale + offset, np.ones((100, 1))]) for rows in (p, q)]
+    np.testing.assert_array_equal(find_pairs(*more).pairs, expected)
