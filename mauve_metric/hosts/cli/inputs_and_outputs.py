@@ -303,11 +303,11 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
 def failed_gate(reasons: Sequence[str], undecidable: Sequence[str] = ()) -> int:
     """Print the reasons for which a gate fails; the exit status, 0 without any.
 
-    undecidable: why it cannot decide, which fails with a status of its own.
+    undecidable: why it cannot decide, which fails with a status of its own. Empty ones are left out.
     """
-    for reason in (*undecidable, *reasons):
+    for reason in filter(None, (*undecidable, *reasons)):
         tell(f"failed: {reason}")
-    return NO_VERDICT if undecidable else GATE_FAILED if reasons else 0
+    return NO_VERDICT if any(undecidable) else GATE_FAILED if any(reasons) else 0
 
 
 def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:
