@@ -259,7 +259,8 @@ def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
     """The first screen, its verdict in colour on a terminal; with --quiet one line, with --signature that as well."""
     if options.quiet:
         return printable_lines(result.summary())
-    text = result.first_screen(title, "more: --all · --report FILE · --latex · mauve-metric explain")
+    others = "" if options.command == "explain" else " · mauve-metric explain"
+    text = result.first_screen(title, f"more: --all · --report FILE · --latex{others}")
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         for word, colour in COLOURS.items():
             text = re.sub(rf"^({word}\b[^\n]*)", rf"\033[1;{colour}m\1\033[0m", text, flags=re.MULTILINE)
