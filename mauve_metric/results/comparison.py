@@ -41,6 +41,7 @@ SUBGROUP_COLUMNS = (
     *Column.each(".4f", "closeness", "low", "high"),
     Column("auc", "AUC", ".3f"),
 )
+WARNING_COLUMNS = Column.each("s", "verdict", "warnings")  # of CSV: the verdict, and codes, the most important first
 TEST_COLUMN = Column("p_value", "p", ".2g")
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 DIFFERENCE_COLUMNS = (
@@ -209,6 +210,8 @@ class Comparison(SignedResult):
             parts += [Heading("Subgroups"), Prose([words.missed_sentence(self.subgroups)])]
             parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
         others = [(printable(name), one.signature) for name, one in [*self.by_featurizer.items()][1:]]
+        models_table = tables["models"]
+        tables |= {"models": models_table._replace(columns=(*models_table.columns, *WARNING_COLUMNS))}
         title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
         return Document(title, parts, tables, [("", self.signature), *others])
 
@@ -258,6 +261,12 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         result, own = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
         rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
+        codes = sorted(result.warnings, key=lambda warning: -warning.weight)
+        reason = f" ({result.verdict_reason})" if result.verdict_reason else ""
+        rows[-1] |= {
+            "verdict": result.verdict + reason,
+            "warnings": " ".join(dict.fromkeys(warning.code for warning in codes)),
+        }
     return rows
 
 

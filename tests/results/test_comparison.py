@@ -24,6 +24,16 @@ def test_csv_holds_the_numbers(told: Comparison) -> None:
         told.to_csv("other")
 
 
+def test_csv_holds_the_verdict_and_the_codes_of_warnings(told: Comparison) -> None:
+    for row in csv.DictReader(io.StringIO(told.to_csv())):
+        result = told.models[row["model"]]
+        assert row["verdict"].startswith(result.verdict)
+        weights = {warning.code: warning.weight for warning in result.warnings}
+        codes = row["warnings"].split()
+        assert {*codes} == {*weights} != set()
+        assert [weights[code] for code in codes] == sorted(weights.values(), reverse=True)
+
+
 def test_markdown_and_latex_escape_names(told: Comparison) -> None:
     table = next(part for part in told.to_markdown().split("\n\n") if part.startswith("| rank |"))
     for line in table.splitlines():

@@ -240,6 +240,9 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
             show(_first_screen(result, options, title))
         else:
             show(_format_document(result.document(), options, title).rstrip("\n"))
+            if (options.csv or options.latex) and not options.quiet:
+                for note in _left_out(result):
+                    tell(note)
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
             from mauve_metric.results.result_methods import save_chart
@@ -265,6 +268,19 @@ def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
         for word, colour in COLOURS.items():
             text = re.sub(rf"^({word}\b[^\n]*)", rf"\033[1;{colour}m\1\033[0m", text, flags=re.MULTILINE)
     return f"{text}\n\nsignature: {result.signature}" if options.signature else text
+
+
+def _left_out(result: Any) -> list[str]:
+    """The notes on a score or a comparison, which a table alone has no room for."""
+    from mauve_metric.results.first_screen import headline, notes_of
+    from mauve_metric.results.result import MauveResult
+
+    if isinstance(result, MauveResult):
+        return [headline(result), *notes_of(result)]
+    models = getattr(result, "models", None)
+    if not isinstance(models, Mapping) or not all(isinstance(one, MauveResult) for one in models.values()):
+        return []
+    return [f"{name}: {note}" for name, one in models.items() for note in (headline(one), *notes_of(one))]
 
 
 def printable_lines(text: str) -> str:
