@@ -57,7 +57,7 @@ def stored_without_verdict(values: Stored) -> str:
     return f"no verdict ({values.get('verdict_reason')})" if values.get("verdict") == "no verdict" else ""
 
 
-def read_scores(path: str | Path) -> dict[str, Stored]:
+def read_scores(path: str | Path) -> Mapping[str, Stored]:
     """The results by model in a file that `compare --json` printed, those of several featurizers in `by_featurizer`.
 
     Raises:
@@ -65,7 +65,7 @@ def read_scores(path: str | Path) -> dict[str, Stored]:
     """
     content = read_json(path)
     found = _models_of(content, path)
-    each = content.get("by_featurizer") or {}
+    each = (content.get("by_featurizer") if isinstance(content, Mapping) else None) or {}
     if not isinstance(each, Mapping):
         raise ValueError(f"{path} must be what compare --json printed: its 'by_featurizer' holds no scores")
     for label, one in each.items():
