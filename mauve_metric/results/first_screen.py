@@ -68,7 +68,7 @@ _COLUMNS = (
 
 
 class Facts(NamedTuple):
-    """What every view says of a result.
+    """The facts that every view shows.
 
     differs: "groups" of texts, "detail" or "both", by what shows the difference; None without one. caught: the AUC of
     the sharpest classifier, as times in 100. smallest: the distance from 1 that these sets would show in 8 of 10 cases.
@@ -224,14 +224,14 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     table = plain_table(_COLUMNS, rows)
     said = [ranking_sentence(comparison)]
     if comparison.ranked_by == "groups":
-        said.insert(0, "Every model is told from human text at once: closeness cannot order them, groups do.")
+        said.insert(0, "All models differ strongly from human text: closeness cannot order them, groups do.")
     notes = dict.fromkeys(note for result in comparison.models.values() for note in notes_of(result))
     blocks = [[head], table, said, [f"! {note}" for note in [*notes][:MOST_NOTES]], [more] if more else []]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def ranking_sentence(comparison: Comparison) -> str:
-    """Which models are told apart; no model is called closest with a doubt about any of them."""
+    """Name the models that differ; call none closest while there is a doubt about any of them."""
     called = shown_names(list(comparison.models))
     doubtful = [called[name] for name, result in comparison.models.items() if result.verdict == "no verdict"]
     if doubtful:

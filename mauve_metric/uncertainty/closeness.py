@@ -187,7 +187,7 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
 def joint_errors_of(
     bounds: Sequence[Bound], estimates: Sequence[intervals.Estimate | None], scaling_factor: float
 ) -> JointErrors:
-    """How scores of several models against one P vary together, each on buckets of its own.
+    """Estimate how scores of several models against one P vary together, each on buckets of its own.
 
     The texts of P, and prompts, are shared. Bounds that differ in the groups of P are taken for independent, which errs
     on the safe side.

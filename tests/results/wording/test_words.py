@@ -130,7 +130,7 @@ def test_one_model_is_not_the_closest_of_one() -> None:
 
 def test_p_values_are_a_column_where_there_was_a_test() -> None:
     tested = of((1, 0.8), (2, 0.1), permutations=19)
-    assert [column.title for column in tested.document().tables["models"].columns][-1] == "p"
+    assert "p" in [column.title for column in tested.document().tables["models"].columns]
     assert "of 19 permutations" in tested.document().terminal() and ",p_value" in tested.to_csv()
     assert ",p_value" not in of((1, 0.8)).to_csv()
 
