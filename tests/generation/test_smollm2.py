@@ -1,16 +1,12 @@
-"""The packaged language model against plain transformers, one text at a time, and the order of five decoders."""
+"""The packaged language model against plain transformers, one text at a time."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from samples import ROOT
 
 from mauve_metric import FeatureSet, read_texts
 from mauve_metric.features.likelihood.likelihoods import likelihoods
@@ -18,7 +14,6 @@ from mauve_metric.generation.generate import generate
 from mauve_metric.options import MauveConfig, RunOptions
 
 pytestmark = pytest.mark.slow
-DECODERS = ("greedy", "top_k=10", "temperature=0.7", "top_p=0.9", "sampling")  # from the likeliest texts on
 
 
 @pytest.fixture(scope="module")
@@ -68,36 +63,3 @@ def test_greedy_texts_are_those_of_one_text_at_a_time(pair: tuple[Any, Any], hum
         taken = logits.gather(1, new.T)[:, 0]
         assert text.text == prompt + text.continuation and text.tokens == new.shape[1]
         assert bool((taken >= logits.max(dim=1).values - 1e-3).all())
-
-
-def test_decoders_that_cut_more_write_likelier_texts(pair: tuple[Any, Any], human: list[str], tmp_path: Path) -> None:
-    """The first decoder is far above the second and the last two are the lowest, by at least 12 x 20 tokens each."""
-    means = {}
-    for decoder in DECODERS:
-        prompts = [human[index % len(human)] for index in range(12)]
-        written = generate(prompts, tmp_path / f"{decoder}.jsonl", model=pair, decoder=decoder, max_new_tokens=20)
-        texts = [text.text for text in written]
-        found = likelihoods(texts, pair, MauveConfig(), RunOptions(cache=False))
-        new = [
-            found.log_probabilities[end - (text.tokens or 1) : end].mean()
-            for end, text in zip(found.offsets[1:].tolist(), written, strict=True)
-            if text.tokens
-        ]
-        means[decoder] = float(np.mean(new))
-    assert means["greedy"] > max(means["top_k=10"], means["temperature=0.7"])
-    assert min(means["top_k=10"], means["temperature=0.7"]) > means["top_p=0.9"] > means["sampling"]
-
-
-def test_the_example_of_a_fine_tuning_runs(smollm2: str, tmp_path: Path) -> None:
-    pytest.importorskip("peft")
-    command = [sys.executable, str(ROOT / "examples" / "lora_with_mauve.py"), "--model", smollm2, "--samples", "20"]
-    command += ["--steps", "20", "--new-tokens", "8", "--featurizer", "ngrams", "--folder", str(tmp_path / "lora")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert [line.split(":")[0] for line in done.stdout.splitlines() if line.startswith(("step", "best"))] == [
-        "step 10",
-        "step 20",
-        "best",
-    ]
-    assert len(list((tmp_path / "lora" / "texts").iterdir())) == 2

@@ -143,13 +143,12 @@ def test_the_example_fits_on_two_screens(context: Any, arrived: Any, size: tuple
 def test_a_box_under_the_verdict_declares_aligned_rows_and_compares_again(
     context: Any, arrived: Any, tmp_path: Path
 ) -> None:
-    """Human and model texts continue the same openings: the box is where the verdict asks for it."""
+    """Four prompts, too common to be found as such: the box is where the verdict asks for it."""
     page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
-    opening = [
-        f"On day {row} of the long journey to the {row % 7}th harbour, the crew of ship {row}" for row in range(60)
-    ]
-    human = [f"{start} {' '.join(HUMAN[row % len(HUMAN)].split())}" for row, start in enumerate(opening)]
-    model = [f"{start} {' '.join(MODEL[row % len(MODEL)].split()[::-1])}" for row, start in enumerate(opening)]
+    opening = [f"On the {row % 4}th day of the long journey to the harbour" for row in range(60)]
+    human, model = (
+        [f"{start} {text}" for start, text in zip(opening, texts_of(60, seed=seed), strict=True)] for seed in (1, 2)
+    )
     for which, texts in (("human", human), ("model", model)):
         upload(page, which, write_jsonl(tmp_path / f"{which}.jsonl", texts))
     choose(page, "ngrams")

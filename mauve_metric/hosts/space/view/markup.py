@@ -128,12 +128,7 @@ def headline(result: MauveResult | Comparison) -> str:
 
 def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
     """Return whether a verdict asks if row i of all sets answers prompt i."""
-    return any(
-        result.design == "independent"
-        and result.n_p == result.n_q
-        and any(warning.code == "shared_prompts" for warning in result.warnings)
-        for result in results
-    )
+    return any(result.verdict_reason == "undeclared_prompts" and result.n_p == result.n_q for result in results)
 
 
 def _headline(**values: Any) -> str:

@@ -79,6 +79,13 @@ def test_warnings_are_folded_but_for_the_severe_ones_of_the_headline() -> None:
     assert "<summary>1 thing to know" in markup.warnings_list(mild[:1])
 
 
+def test_alignment_is_asked_for_where_the_verdict_lacks_it(result: MauveResult) -> None:
+    undeclared = replace(result, verdict="no verdict", verdict_reason="undeclared_prompts", n_p=40, n_q=40)
+    assert markup.asks_for_alignment([result, undeclared])
+    others = replace(undeclared, n_q=39), replace(undeclared, verdict_reason="rows_not_aligned"), result
+    assert not markup.asks_for_alignment(others)
+
+
 def test_scores_panel_has_the_spread_over_seeds_and_the_test(result: MauveResult) -> None:
     entries = {**result.signature_entries, "permutations": 19}
     shown = text_of(markup.scores_panel(replace(result, p_value=0.35, signature_entries=entries)))
