@@ -255,7 +255,7 @@ def test_the_result_is_a_dict_for_json_with_attributes(out: MauveOutput, tmp_pat
     assert out.mauve == out["mauve"]
     assert isinstance(out.divergence_curve, np.ndarray)
     assert out.divergence_curve.tolist() == out["divergence_curve"]
-    assert str(out.result).startswith(out["signature"])
+    assert str(out.result).startswith("90 + 70 texts") and out.result.signature == out["signature"]
     assert "mauve_star" in dir(out)
     assert not hasattr(out, "nonsense")
     evaluate.save(tmp_path / "result.json", **out)

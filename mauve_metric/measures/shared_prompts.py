@@ -139,6 +139,8 @@ def _two_nearest(rows: Rows, others: Rows) -> tuple[Integers, Floats, Floats]:
 def _standardised(one: Array, two: Array) -> tuple[Rows, Rows]:
     """Rows of both sets with columns of mean 0 and variance 1, scaled to length 1, in float32."""
     rows = np.concatenate([one, two]).astype(np.float64)
+    largest = np.abs(rows).max(axis=0)
+    rows /= np.where(largest > 0, largest, 1.0)  # else the squares of large numbers overflow
     rows -= rows.mean(axis=0)
     deviation = rows.std(axis=0)
     rows /= np.where(deviation > 0, deviation, 1.0)

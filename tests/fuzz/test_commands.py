@@ -35,6 +35,7 @@ GIVEN: dict[str, list[str]] = {
     "preferences": ["PREFERENCES"],
     "boundaries": ["GUESSES"],
     "cache": ["info"],
+    "serve": [],
     "warnings": [],
     "errors": [],
 }
@@ -64,6 +65,7 @@ BAD = {
     "--with": "nowhere.json",
     "--answer": "nowhere",
     "--name": "no name!",
+    "--host": " ",
 }
 BAD_OUTPUT = "HUMAN/inside"  # a file is no folder
 # A name that no model has, with which none is left out; a file that is read when the task is scored.

@@ -26,7 +26,6 @@ from mauve_metric.sharding.score_sharded import shard_pass
 from mauve_metric.sharding.shards import ShardFeaturizer
 
 HUMAN, MODEL = texts_of(330, seed=0), texts_of(270, seed=1, longest=20)
-READ_ONCE = {"normalised": None, "normalised_missing": NOT_READ_AGAIN}
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 12, "seed": 3}
 
 
@@ -42,8 +41,8 @@ def write_shards(folder: Path, texts: list[str], count: int) -> Path:
 @pytest.fixture(autouse=True)
 def texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shards keep no texts, which `compute_mauve` reads again for the score without format."""
-    monkeypatch.setattr("mauve_metric.api.compute.MOST_TEXTS", 0)
-    monkeypatch.setattr("mauve_metric.api.compute.TWICE", NOT_READ_AGAIN)
+    monkeypatch.setattr("mauve_metric.api.without_layout.MOST_TEXTS", 0)
+    monkeypatch.setattr("mauve_metric.api.without_layout.TWICE", NOT_READ_AGAIN)
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def whole() -> dict[str, Any]:
-    return compute_mauve(p_text=HUMAN, q_text=MODEL, **OPTIONS).to_dict() | READ_ONCE
+    return compute_mauve(p_text=HUMAN, q_text=MODEL, **OPTIONS).to_dict()
 
 
 @pytest.fixture
@@ -335,7 +334,7 @@ def _why_not() -> str | None:
 def slowly() -> dict[str, Any]:
     options = {**OPTIONS, "featurize_model_name": slow_ngrams}
     found = compute_mauve(p_text=HUMAN, q_text=MODEL, **options).to_dict()
-    return json.loads(json.dumps(found | READ_ONCE))
+    return json.loads(json.dumps(found))
 
 
 def on_ray(tmp_path: Path, event: str) -> Any:

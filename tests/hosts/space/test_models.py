@@ -16,7 +16,7 @@ from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
 from visitors import archived, give, press, spec, visitor
 
 from mauve_metric import Comparison, compare, compute_mauve
-from mauve_metric.api import compute
+from mauve_metric.api import without_layout
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.scoring import Encoders
@@ -202,7 +202,7 @@ def test_play_and_alignment_give_what_compare_gives_without_reading_again(desk: 
 
 
 def test_only_new_sets_are_read(desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compute, "MOST_TEXTS", 0)  # for the score without format, texts are read again
+    monkeypatch.setattr(without_layout, "MOST_TEXTS", 0)  # for the score without format, texts are read again
     calls: list[int] = []
 
     def counted(texts: list[str]) -> np.ndarray:

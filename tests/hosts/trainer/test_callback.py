@@ -537,6 +537,7 @@ def test_plain_prompts_are_wrapped_where_the_training_is_of_conversations(
         trainer.evaluate()
     assert caplog.text.count("the training data are conversations") == conversational
     options: dict[str, Any] = {"max_new_tokens": 8, "num_runs": 1, "num_samples": 6, "featurize_model_name": features}
+    options["cut_references"] = True  # as the callback does by itself
     for asked in (True, False):
         result = evaluate_model(
             trainer.model, tokenizer, prompts, HUMAN, chat_template=asked, generation_config={"do_sample": False},

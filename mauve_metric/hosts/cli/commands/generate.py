@@ -27,7 +27,7 @@ def add_arguments(parser: CommandParser) -> None:
     text = "smollm2 (packaged), or a name or folder of transformers; with --server the name that it serves"
     parser.add_argument("--model", metavar="MODEL", required=True, help=text)
     text = "a new file: a JSON line with prompt, text, decoder, seed and tokens for each text"
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
+    parser.add_output("-o", "--output", metavar="FILE", required=True, help=text)
     text = "field or column of the prompts (unset: text, or the only one)"
     parser.add_argument("--text-field", metavar="NAME", help=text)
     text = "the first N tokens of each text are its prompt, continued to the length of the text"
