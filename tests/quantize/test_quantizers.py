@@ -66,7 +66,7 @@ def test_given_shapes_stay_and_a_given_number_of_buckets_chooses_one() -> None:
     assert k(quantizer="drmm", drmm_preset="paper", drmm_layers=2) == 100
     assert k(400, quantizer="drmm", drmm_layers=1) == 40 and k(400, quantizer="drmm", drmm_components=6) == 36
     assert k(quantizer="drmm", num_buckets=27) == 27 and k(quantizer="lattice", num_buckets=48) == 48
-    with pytest.raises(ValueError, match="num_buckets must be .* quantizer='lattice', which makes 24, got 20"):
+    with pytest.raises(ValueError, match=r"num_buckets must be .* quantizer='lattice', which makes 24, got 20"):
         num_buckets_of(MauveConfig(quantizer="lattice", num_buckets=20))
 
 
