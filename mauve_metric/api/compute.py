@@ -14,6 +14,7 @@ from mauve_metric.api.pipeline import cluster
 from mauve_metric.api.score import log_warnings, score_clustered
 from mauve_metric.api.without_layout import layout_warning, without_layout
 from mauve_metric.arrays import FeatureData, TextData, TokenData
+from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, check_texts_alone
 from mauve_metric.features.text_functions import named_featurizers
@@ -228,5 +229,8 @@ def learned_together(sides: Sequence[Sequence[FeatureSet]], config: MauveConfig)
     known = [[part for part in of_side if part is not None] for of_side in rows]
     if len(sides) < 2 or min(map(len, known)) < len(sides):
         return None
-    p, q = (np.concatenate(of_side, axis=1) for of_side in known)
-    return learned_score(p, q, pair_of_groups(sides[0][0].groups, sides[0][1].groups), config)
+    joined = (np.concatenate(of_side, axis=1) for of_side in known)
+    human, model = with_dependence(
+        [replace(side, features=rows) for side, rows in zip(sides[0], joined, strict=True)], config.seed
+    )
+    return learned_score(human.features, model.features, pair_of_groups(human.groups, model.groups), config)

@@ -222,11 +222,12 @@ def score_buckets(
         *wrapping_warnings(p, q),
         *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )
-    bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], groups, _tested(p_value, config))]
+    codes = None if p.groups is None or q.groups is None else (p.groups, q.groups)  # other models may share them
+    bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], codes, _tested(p_value, config))]
     if partition.finer is not None:
         finer = [(partition.finer[0], partition.finer[number])]
-        bounds.append(Bound("groups", finer, groups, _tested(p_value, config)))
-    bounds += [] if learned is None else [Bound.of_learned(learned, groups)]
+        bounds.append(Bound("groups", finer, codes, _tested(p_value, config)))
+    bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
     result = MauveResult(
         **scores._asdict(),
         **clusterings,

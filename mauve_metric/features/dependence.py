@@ -1,4 +1,4 @@
-"""Texts that are not independent draws: declared prompts, copies, and pairs that nobody declared.
+"""Texts that are not independent draws: declared prompts, copies, and pairs that were not declared.
 
 Folds, halves, permutations and errors keep texts of one group together. Copies join the groups that the caller gave.
 Without any, texts that belong together are found from equal openings and features (`measures.shared_prompts`).
@@ -15,7 +15,7 @@ from mauve_metric.arrays import Hashes, Integers
 from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.features.rows import as_rows, content_order, row_hashes, some_numbers
-from mauve_metric.measures.groups import design_of
+from mauve_metric.measures.groups import FEWEST_GROUPS, design_of
 from mauve_metric.measures.shared_prompts import PairSearch, find_pairs
 
 MOST_SEARCHED = 10_000  # rows a side whose neighbours are looked for; of larger sets as many at random
@@ -40,7 +40,11 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
     human, *models = sides
     searches = [_search(human, model, seed) if design != "prompts" else None for model in models]
     starts = np.cumsum([0, *map(len, sides)])
-    columns: list[list[object]] = [[*np.concatenate([row_hashes(side.features) for side in sides]).tolist()]]
+    hashes = [row_hashes(side.features) for side in sides]
+    few_kinds = any(
+        len(np.unique(side)) < FEWEST_GROUPS for side in hashes
+    )  # answers such as "yes" are draws, not copies
+    columns: list[list[object]] = [[] if few_kinds else [*np.concatenate(hashes).tolist()]]
     openings = None if declared else _shared_openings(sides)
     if declared:
         columns.append(np.concatenate(declared).tolist())
@@ -51,7 +55,7 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
             if search
         ]
         columns += [] if openings is None else [openings]
-    codes = same_origin(*columns)
+    codes = same_origin([None] * int(starts[-1]), *filter(None, columns))
     parts = np.split(codes, starts[1:-1])
     alone = len(np.unique(codes)) == len(codes)
     found = [0 if search is None or declared else len(search.pairs) for search in searches]

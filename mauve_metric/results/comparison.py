@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.pretrained import FEATURIZERS
-from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.measures.groups import Design
-from mauve_metric.options import config_fields
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.first_screen import comparison_screen
-from mauve_metric.results.plain_text import digits, p_words, printable
+from mauve_metric.results.plain_text import printable
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import AsDict, SignedResult, plain, report_page, save_page
-from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
+from mauve_metric.results.signature import VERSIONS
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.answer import joint_comparison
 from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, TOGETHER_DIFFERENCES, learned_ranking
-from mauve_metric.runtime.checks import is_bool, shown
-from mauve_metric.texts.json_rows import read_json
-from mauve_metric.uncertainty.forecast import detectable_difference
-from mauve_metric.uncertainty.gap_buckets import holm
-from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -51,6 +41,7 @@ SUBGROUP_COLUMNS = (
     *Column.each(".4f", "closeness", "low", "high"),
     Column("auc", "AUC", ".3f"),
 )
+WARNING_COLUMNS = Column.each("s", "verdict", "warnings")  # of CSV: the verdict, and codes, the most important first
 TEST_COLUMN = Column("p_value", "p", ".2g")
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 DIFFERENCE_COLUMNS = (
@@ -219,6 +210,8 @@ class Comparison(SignedResult):
             parts += [Heading("Subgroups"), Prose([words.missed_sentence(self.subgroups)])]
             parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
         others = [(printable(name), one.signature) for name, one in [*self.by_featurizer.items()][1:]]
+        models_table = tables["models"]
+        tables |= {"models": models_table._replace(columns=(*models_table.columns, *WARNING_COLUMNS))}
         title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
         return Document(title, parts, tables, [("", self.signature), *others])
 
@@ -268,6 +261,12 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         result, own = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
         rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
+        codes = sorted(result.warnings, key=lambda warning: -warning.weight)
+        reason = f" ({result.verdict_reason})" if result.verdict_reason else ""
+        rows[-1] |= {
+            "verdict": result.verdict + reason,
+            "warnings": " ".join(dict.fromkeys(warning.code for warning in codes)),
+        }
     return rows
 
 
@@ -288,147 +287,3 @@ def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
         Table.row(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
         for item in differences
     ]
-
-
-class Change(NamedTuple):
-    """A model's change since an earlier run.
-
-    is_worse: significant with Holm's correction for the number of models. sentence: the numbers, and the change that
-    these sets would have shown.
-    """
-
-    is_worse: bool
-    sentence: str
-
-
-def closeness_below(result: MauveResult, bound: float) -> str:
-    """Sentence on a closeness below a bound; empty for one at or above it."""
-    if result.closeness is None or result.closeness >= bound:
-        return ""
-    return f"closeness is {digits(result.closeness)}, below {bound:g}"
-
-
-def undecidable(results: Mapping[str, MauveResult]) -> list[str]:
-    """Sentences on results by which no gate can decide, since they have no verdict or no interval."""
-    return [
-        f"{name}{': ' if name else ''}there is no verdict, for the reason {result.verdict_reason or 'no_interval'}"
-        for name, result in results.items()
-        if result.verdict == "no verdict" or result.closeness_ci is None
-    ]
-
-
-def read_scores(path: str | Path) -> dict[str, Mapping[str, Any]]:
-    """The results by model in a file that `compare --json` printed.
-
-    Raises:
-        ValueError: the file holds no such results. OSError: it cannot be read.
-    """
-    content = read_json(path)
-    models = content.get("models") if isinstance(content, Mapping) else None
-    if not isinstance(models, Mapping) or not all(isinstance(item, Mapping) for item in models.values()):
-        raise ValueError(f"{path} must be what compare --json printed: it has no 'models' with scores")
-    return dict(models)
-
-
-def check_before(
-    before: Mapping[str, Mapping[str, Any]], models: Iterable[str], options: Mapping[str, object], human: object = None
-) -> None:
-    """Refuse earlier scores with which those of a run cannot be compared, as far as that is known before it.
-
-    Args:
-        before: see `read_scores`. models: names of this run. options: its options that were given.
-        human: its human side; features are compared by their hash.
-
-    Raises:
-        ValueError: no model is in both; a score is none, or lacks its interval; the settings differ.
-    """
-    named = (*FEATURIZERS, *TEXT_FUNCTIONS)  # other names may be written in several ways
-    for name in _in_both(models, before):
-        _estimate(name, before[name], 0.95)
-        earlier = signature_texts(str(before[name].get("signature")))
-        now: dict[str, object] = {}
-        for key, item in config_fields("compare").items():
-            value = options.get(key, item.default)
-            of_texts = item.metadata["stage"] == "featurize"
-            if key in earlier and value not in ("auto", None) and (not of_texts or {value, earlier[key]} <= {*named}):
-                now[key] = value
-        if options.get("aligned"):
-            now["design"] = "aligned"
-        if isinstance(human, FeatureSet):
-            now |= {"n_p": len(human), "p_digest": human.digest}
-        _check_equal(name, {key: (format_value(value), earlier.get(key)) for key, value in now.items()})
-
-
-def _in_both(models: Iterable[str], before: Mapping[str, object]) -> list[str]:
-    """The names that are in both runs; `ValueError` for none."""
-    models = [*models]
-    names = [name for name in models if name in before]
-    if not names:
-        raise ValueError(f"no model is in both runs: {', '.join(models)} now, {', '.join(before)} before")
-    return names
-
-
-def _check_equal(name: str, settings: Mapping[str, tuple[str | None, str | None]]) -> None:
-    """`ValueError` for settings, now and before, that must not differ."""
-    entries = [
-        f"{key} {now} now and {earlier} before"
-        for key, (now, earlier) in settings.items()
-        if now != earlier and key not in _MAY_DIFFER
-    ]
-    if entries:
-        raise ValueError(f"the scores of {name} cannot be compared with the earlier ones: {', '.join(entries)}")
-
-
-def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> dict[str, Change]:
-    """The change of each model that an earlier comparison has too, by closeness and its interval.
-
-    The errors of both runs are taken as independent. They share the human texts, so that the test errs on the safe
-    side: it calls fewer changes real.
-
-    Args:
-        comparison: of this run. before: see `read_scores`.
-
-    Raises:
-        ValueError: no model is in both; the runs differ in more than the models' texts; a score has no interval.
-    """
-    names = _in_both(comparison.models, before)
-    level = comparison.confidence_level
-    found = {}
-    for name in names:
-        settings = signature_texts(comparison.models[name].signature)
-        earlier = signature_texts(str(before[name].get("signature")))
-        _check_equal(name, {key: (settings.get(key), earlier.get(key)) for key in settings | earlier})
-        now, then = (_estimate(name, values, level) for values in (vars(comparison.models[name]), before[name]))
-        found[name] = now, then, estimate_difference(now, then, 0.0, level)
-    p_values = holm([difference.p_value for *_, difference in found.values()])
-    result = {}
-    for (name, (now, then, difference)), p_value in zip(found.items(), p_values, strict=True):
-        value, low, high = (digits(number, "+.4f") for number in (difference.value, *difference.ci))
-        smallest = digits(detectable_difference(difference.stderr, level), ".2g")
-        sentence = (
-            f"{name}: {digits(now.value)} now, {digits(then.value)} before; difference {value} ({low} to {high}, "
-            f"{p_words(p_value)}). A difference of {smallest} would have shown in 8 of 10 cases"
-        )
-        result[name] = Change(difference.value < 0 and bool(p_value < 1 - level), sentence)
-    return result
-
-
-def _estimate(name: str, values: Mapping[str, Any], level: float) -> Estimate:
-    """The closeness of a model with its interval, which is rather too wide for its level (see `Closeness`).
-
-    Raises:
-        ValueError: there is no interval, or the numbers are none of a score.
-    """
-    numbers: list[Any] = []
-    if isinstance(values.get("closeness_ci"), (list, tuple)) and len(values["closeness_ci"]) == 2:
-        numbers = [values.get("closeness"), *values["closeness_ci"]]
-    if not numbers or None in numbers:
-        raise ValueError(f"a score of {name} has no interval, so that a change cannot be tested")
-    for number in numbers:
-        if is_bool(number) or not isinstance(number, (int, float)) or not 0 <= number <= 1:  # nor NaN
-            raise ValueError(f"a score of {name} must be made of numbers in [0, 1], got {shown(number)}")
-    value, low, high = map(float, numbers)
-    error = (high - low) / (2 * max(NormalDist().inv_cdf((1 + level) / 2), 1e-12))
-    if not low - _ROUNDING <= value <= high + _ROUNDING:
-        raise ValueError(f"a score of {name} must be in its interval, got {value} in [{low}, {high}]")
-    return Estimate(value, error, (low, high))

@@ -145,9 +145,18 @@ class Document:
         Raises:
             ValueError: no table has this name.
         """
-        name = next(iter(self.tables)) if table is None else table
+        found = self.table(table)
+        return csv_table(found.columns, found.rows)
+
+    def table(self, name: str | None = None) -> Table:
+        """One table, the first one by default.
+
+        Raises:
+            ValueError: no table has this name.
+        """
+        name = next(iter(self.tables)) if name is None else name
         check_known("table", name, self.tables)
-        return csv_table(self.tables[name].columns, self.tables[name].rows)
+        return self.tables[name]
 
     def shown(self, view: View) -> list[Part]:
         """Select the parts of a view, without tables that have no rows."""

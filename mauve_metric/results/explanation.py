@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from mauve_metric.arrays import Floats
 from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table
+from mauve_metric.results.first_screen import featurizers_of, headline, one_line
 from mauve_metric.results.plain_text import digits, excerpt, percent, printable
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
@@ -34,6 +35,8 @@ BUCKET_COLUMNS = (
 )
 SUBGROUP_COLUMNS = Column.each("s", "bucket", "label", "p_count", "q_count")
 TEXT_COLUMNS = Column.each("s", "bucket", "side", "row", "distance", "in_bucket", "text")
+SHORT = 90  # characters of a text on the first screen
+MOST_SHOWN = 3  # things of a kind on the first screen
 _ITEM = (" " * 4 + "- ", " " * 6)  # indents of a text
 
 
@@ -143,7 +146,7 @@ class GapBucket:
 class ScoredText(NamedTuple):
     """A text with the score of a classifier that was not fitted to it.
 
-    row: its number in its set. score: above 0 on the model's side. text: None where only features were given.
+    row: its number in its set. score: its rank, in (0, 1), the most model-like last. text: None where it is not known.
     """
 
     row: int
@@ -152,12 +155,12 @@ class ScoredText(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The number of the text and its score.
+        """The number of the text and its rank.
 
-        >>> ScoredText(7, -2.345, None).label
-        'text 7 (score -2.3)'
+        >>> ScoredText(7, 0.034, None).label
+        'text 7 (rank 0.03)'
         """
-        return f"text {self.row} (score {digits(self.score, '+.1f')})"
+        return f"text {self.row} (rank {self.score:.2f})"
 
 
 @dataclass(frozen=True)
@@ -219,6 +222,48 @@ class Explanation(Result):
         title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
         return Document(title, parts, tables, [("", result.signature)])
 
+    @property
+    def signature(self) -> str:
+        """The signature of the score."""
+        return self.result.signature
+
+    def first_screen(self, title: str = "", more: str = "") -> str:
+        """At most 40 lines: the verdict, what gives the model away, and the kinds of texts it misses or overdoes.
+
+        Nothing is shown that could be noise: n-grams and buckets have corrected tests, and the ends of the classifier
+        are shown only where its AUC is significant.
+
+        Args:
+            title: of the sets; empty: their sizes alone. more: the last line.
+        """
+        result = self.result
+        sizes = f"{result.n_p} + {result.n_q} texts"
+        head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result))))
+        blocks = [[head], [headline(result)], self._giveaways()]
+        for side, heading in (("missed", "Kinds of texts that the model misses:"), ("too much", "That it overdoes:")):
+            kinds = [bucket for bucket in self.buckets if bucket.side == side and not bucket.noise][:MOST_SHOWN]
+            blocks.append([heading, *(line for bucket in kinds for line in _kind_lines(bucket))] if kinds else [])
+        if not any(blocks[2:]):
+            blocks.append(["Nothing here is more than chance would show."])
+        return "\n\n".join("\n".join(block) for block in [*blocks, [more] if more else []] if block)
+
+    def summary(self) -> str:
+        """The verdict and closeness on one line."""
+        return one_line(self.result)
+
+    def __str__(self) -> str:
+        return self.first_screen()
+
+    def _giveaways(self) -> list[str]:
+        """The n-grams that differ most, and two texts at each end of a classifier that tells the sets apart."""
+        lines = [f"  {printable(evidence.ngram_sentence(use))}" for use in self.ngrams[:MOST_SHOWN]]
+        result = self.result
+        is_told = result.auc is not None and result.auc > 0.5 and result.auc_p_value is not None
+        if is_told and (result.auc_p_value or 0.0) <= 1 - result.confidence_level:
+            for model, human in zip(self.most_model[:2], self.most_human[:2], strict=False):
+                lines += [f"  {side}: {_short(near)}" for side, near in (("model", model), ("human", human))]
+        return ["What gives the model away:", *lines] if lines else []
+
     def plot(self) -> alt.LayerChart:
         """The buckets by their contribution as an Altair chart (see `of_comparison.contributions_chart`)."""
         from mauve_metric.results.charts import of_comparison
@@ -249,3 +294,16 @@ class Explanation(Result):
 
 def _text_line(side: str, item: NearText | ScoredText) -> Line:
     return Line(f"{side} {item.label}: {excerpt(item.text or '')}".rstrip(": "), *_ITEM)
+
+
+def _kind_lines(bucket: GapBucket) -> list[str]:
+    """A bucket in two lines: its numbers with its words, and a text of the side that has more there."""
+    words_of = f": {printable(', '.join(bucket.words))}" if bucket.words else ""
+    texts = bucket.p_texts if bucket.side == "missed" else bucket.q_texts
+    shown = [f"    {_short(near)}" for near in texts[:1]]
+    return [f"  {bucket.p_count} human and {bucket.q_count} model texts{words_of}", *shown]
+
+
+def _short(near: NearText | ScoredText) -> str:
+    """The number of a text and its beginning."""
+    return f"text {near.row}" if near.text is None else f"text {near.row}: {excerpt(near.text, SHORT)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import functools
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,12 +18,13 @@ from mauve_metric.results.plain_text import cell, digits
 from mauve_metric.results.signature import format_signature
 from mauve_metric.results.wording import answer, evidence, words
 from mauve_metric.results.wording import verdict as verdicts
-from mauve_metric.runtime.optional_imports import import_vl_convert
+from mauve_metric.runtime.optional_imports import import_pandas, import_vl_convert
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_can_be_written, check_ending, written_whole
 
 if TYPE_CHECKING:
     import altair as alt
     import jinja2
+    import pandas as pd
 
     from mauve_metric.results.comparison import Comparison
     from mauve_metric.results.explanation import NearText, ScoredText
@@ -97,6 +99,30 @@ class Result(AsDict, ABC):
             ValueError: no table has this name.
         """
         return self.document().csv(table)
+
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """One of the tables as a `pandas.DataFrame`, its columns named as in CSV.
+
+        Args:
+            table: its name; None: the first table of `document().tables`.
+
+        Raises:
+            ValueError: no table has this name.
+            ImportError: pandas is not installed.
+        """
+        pandas = import_pandas()
+        found = self.document().table(table)
+        keys = [column.key for column in found.columns]
+        frame: pd.DataFrame = pandas.DataFrame([{key: row[key] for key in keys} for row in found.rows], columns=keys)
+        return frame
+
+    def _repr_html_(self) -> str:
+        """The text and the figure for a notebook; the text alone where the packages for figures are missing."""
+        text = f"<pre>{html.escape(str(self))}</pre>"
+        try:
+            return f'{text}<img src="{_source(self.plot())}" alt="figure of this result">'
+        except ImportError:
+            return text
 
     def to_latex(self) -> str:
         """The tables as LaTeX `tabular`s with the rules of booktabs, the signature as a comment."""

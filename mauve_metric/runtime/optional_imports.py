@@ -47,6 +47,7 @@ import_trainer = partial(
 import_gradio = partial(_import, "gradio", "the page in a browser needs gradio", "'mauve_metric[space]'")
 import_altair = partial(_import, "altair", "figures need Altair", "'mauve_metric[space]'")
 import_vl_convert = partial(_import, "vl_convert", "figure files need vl-convert-python", "'mauve_metric[space]'")
+import_pandas = partial(_import, "pandas", "to_frame needs pandas", "pandas")
 import_parquet = partial(_import, "pyarrow.parquet", "parquet files need pyarrow", "pyarrow")
 import_openpyxl = partial(_import, "openpyxl", ".xlsx files need openpyxl", "'mauve_metric[space]'")
 import_datasets = partial(_import, "datasets", "folders of save_to_disk need datasets", "datasets")

@@ -74,7 +74,8 @@ def test_one_classifier_has_the_features_of_all(several: Comparison) -> None:
         assert result.together is not None and result.together.auc == expected.auc
         assert result.together.mauve_classifier_ci == expected.mauve_classifier_ci
     assert several.together_ranking == alone.learned_ranking == ("plain_", "loud")
-    assert several.together_differences == alone.learned_differences and several.together_differences[0].real
+    one, other = several.together_differences[0], alone.learned_differences[0]
+    assert one.difference == other.difference and one.real and other.real
     assert not several.learned_differences[0].real
     said = " ".join(several.document().terminal().split())
     assert "By one classifier of the features of all featurizers: plain_ " in said

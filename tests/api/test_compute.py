@@ -233,10 +233,10 @@ def test_result_is_flat_and_fit_for_json() -> None:
         out.mauve = 1.0  # type: ignore[misc]
 
 
-def test_str_is_the_line_for_a_paper() -> None:
+def test_str_is_the_first_screen() -> None:
     p, q = gaussians(27, 40, 30, 4, 0.5)
     out = compute_mauve(p_features=p, q_features=q)
-    assert str(out).startswith(out.signature) and f"{out.mauve:.4f}" in str(out) and "\n" not in str(out)
+    assert str(out).startswith("40 + 30 texts") and f"{out.mauve:.3f}" in str(out) and out.signature not in str(out)
 
 
 def test_two_runs_are_equal() -> None:

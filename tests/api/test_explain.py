@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import Explanation, FeatureSet, compute_mauve, explain
+from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.results.explanation import ScoredText
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +74,7 @@ def test_everything_is_fit_for_json_and_for_reading(explanation: Explanation) ->
     values = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert values["result"]["mauve"] == explanation.result.mauve
     assert values["buckets"][0]["p_texts"][0]["row"] == explanation.buckets[0].p_texts[0].row
-    shown = str(explanation)
+    shown = explanation.document().terminal()
     assert "MISSED" in shown and "TOO MUCH" in shown and "harbour" in shown
     assert max(map(len, shown.splitlines()[:-1])) <= 110
 
@@ -109,7 +113,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert err == "" and len(found["buckets"]) == 2 and found["result"]["num_buckets"] == 3
-    assert main(["explain", *files, "--plot", str(tmp_path / "gap.svg")]) == 0
+    assert main(["explain", *files, "--all", "--plot", str(tmp_path / "gap.svg")]) == 0
     assert "of what two human sets reach" in capsys.readouterr().out.split("\n")[3]
     assert (tmp_path / "gap.svg").read_text().startswith("<svg")
 
@@ -128,8 +132,8 @@ def test_planted_extreme_texts_come_first() -> None:
     assert [item.row for item in (found.most_human[0], found.most_model[0])] == [33, 44]
     assert len(found.most_human) == len(found.most_model) == 3 and found.ngrams == ()
     low, high = ([item.score for item in side] for side in (found.most_human, found.most_model))
-    assert low == sorted(low) and high == sorted(high, reverse=True) and low[-1] < 0 < high[-1]
-    assert "human text 33 (score -" in str(found) and "model 44" in str(found)
+    assert low == sorted(low) and high == sorted(high, reverse=True) and low[-1] < 0.5 < high[-1]
+    assert "human text 33 (rank 0.0" in str(found) and "model 44" in str(found)
     values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert values["most_model"][0] == {"row": 44, "score": high[0], "text": "model 44"}
 
@@ -150,3 +154,37 @@ def test_few_texts_have_no_extremes() -> None:
     p, _ = topics_set([0.6, 0.3, 0.1], 8, 0)
     found = explain(p_features=p, q_features=p, num_buckets=3)
     assert found.most_human == found.most_model == () and "classifier behind" not in str(found)
+
+
+def test_the_first_screen_shows_what_is_more_than_noise(explanation: Explanation) -> None:
+    screen = explanation.first_screen("model against human", "more: --all")
+    lines = screen.split("\n")
+    assert (
+        len(lines) <= 40 and lines[0].startswith("model against human · 200 + 180 texts") and lines[-1] == "more: --all"
+    )
+    missed, overdone = screen.split("Kinds of texts that the model misses:")[1].split("That it overdoes:")
+    assert "ship" in missed and "rain" in overdone and "list" not in missed + overdone  # the third could be noise
+    assert "What gives the model away:" in screen and str(explanation) == explanation.first_screen()
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(size=(200, 3)), rng.normal(size=(200, 3))
+    texts = [f"text {row}" for row in range(200)]
+    same = explain(p_features=p, q_features=q, p_text=texts, q_text=texts, num_buckets=3)
+    quiet = replace(same, ngrams=(), buckets=tuple(replace(one, noise=True) for one in same.buckets))
+    quiet = replace(quiet, result=replace(quiet.result, auc_p_value=0.6))
+    assert "Nothing here is more than chance would show." in quiet.first_screen()
+    assert "What gives" not in quiet.first_screen() and "text 1" not in quiet.first_screen()
+
+
+def test_the_longest_first_screen_has_forty_lines(explanation: Explanation) -> None:
+    bucket = replace(explanation.buckets[0], noise=False)
+    sides: tuple[Literal["missed", "too much"], ...] = ("missed", "too much")
+    many = replace(
+        explanation,
+        buckets=tuple(replace(bucket, side=side) for side in sides for _ in range(9)),
+        ngrams=(NgramUse("ab", "letters", 0.5, 4.5, 30.0, ""),) * 9,
+        result=replace(explanation.result, auc=0.9, auc_p_value=1e-9),
+        most_human=(ScoredText(1, -2.0, "word " * 99),) * 9,
+        most_model=(ScoredText(2, 2.0, "word " * 99),) * 9,
+    )
+    lines = many.first_screen("a against b", "more").split("\n")
+    assert 25 <= len(lines) <= 40 and max(map(len, lines)) <= 160

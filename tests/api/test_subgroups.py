@@ -81,7 +81,7 @@ def test_what_a_model_leaves_out_is_missed_and_nothing_else(comparison: Comparis
     assert missed == {("no law", "law")}
     sizes = {(item.model, item.label): item.n_q for item in comparison.subgroups}
     assert sizes["no law", "law"] == 0 and sizes["all", "news"] == 60 and sizes["unknown", "law"] is None
-    assert "no law misses law (coverage" in str(comparison)
+    assert "no law misses law (coverage" in comparison.document().terminal()
     assert json.loads(json.dumps(comparison.to_dict()))["by_subgroup"]["sport"]["models"].keys() == {"all", "no law"}
 
 

@@ -55,3 +55,29 @@ def test_no_rule_of_axe_is_broken_by_a_report(told: Comparison, tmp_path: Path) 
             found = page.evaluate("async () => (await axe.run({resultTypes: ['violations']})).violations")
             assert [(one["id"], one["nodes"][0]["html"][:160]) for one in found] == [], width
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_frame_has_the_numbers_of_the_table(told: Comparison) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = told.to_frame()
+    assert isinstance(frame, pandas.DataFrame) and list(frame["model"]) == list(told.ranking)
+    assert frame["closeness"].tolist() == [told.models[name].closeness for name in told.ranking]
+    assert len(told.to_frame("differences")) == len(told.differences)
+    result = told.models["b"]
+    scores = result.to_frame().set_index("name" if "name" in result.to_frame() else "score")
+    assert result.closeness in scores["value"].tolist()
+    with pytest.raises(ValueError, match="table must be one of"):
+        told.to_frame("other")
+
+
+def test_a_notebook_shows_the_first_screen_and_the_figure(told: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Page()
+    page.feed(told._repr_html_())
+    assert page.tags == ["pre", "img"] and page.sources[0].startswith("data:image/svg+xml;base64,")
+    assert html.escape(str(told)) in told._repr_html_()
+
+    def missing() -> None:
+        raise ImportError("no such package")
+
+    monkeypatch.setattr("mauve_metric.results.result_methods.import_vl_convert", missing)
+    assert told._repr_html_() == f"<pre>{html.escape(str(told))}</pre>"

@@ -173,7 +173,7 @@ class CommandParser(argparse.ArgumentParser):
         """
         self.add_field_options()
         self.add_design_options()
-        self.add_output_options(*tables, all_of_it=verb in ("compute_mauve", "compare"))
+        self.add_output_options(*tables, all_of_it=verb in ("compute_mauve", "compare", "explain"))
         self.add_run_options(verb)
         self.add_config_options(verb, featurizers)
 

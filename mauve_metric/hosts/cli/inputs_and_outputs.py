@@ -240,6 +240,9 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
             show(_first_screen(result, options, title))
         else:
             show(_format_document(result.document(), options, title).rstrip("\n"))
+            if (options.csv or options.latex) and not options.quiet:
+                for note in _left_out(result):
+                    tell(note)
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
             from mauve_metric.results.result_methods import save_chart
@@ -259,11 +262,25 @@ def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
     """The first screen, its verdict in colour on a terminal; with --quiet one line, with --signature that as well."""
     if options.quiet:
         return printable_lines(result.summary())
-    text = result.first_screen(title, "more: --all · --report FILE · --latex · mauve-metric explain")
+    others = "" if options.command == "explain" else " · mauve-metric explain"
+    text = result.first_screen(title, f"more: --all · --report FILE · --latex{others}")
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         for word, colour in COLOURS.items():
             text = re.sub(rf"^({word}\b[^\n]*)", rf"\033[1;{colour}m\1\033[0m", text, flags=re.MULTILINE)
     return f"{text}\n\nsignature: {result.signature}" if options.signature else text
+
+
+def _left_out(result: Any) -> list[str]:
+    """The notes on a score or a comparison, which a table alone has no room for."""
+    from mauve_metric.results.first_screen import headline, notes_of
+    from mauve_metric.results.result import MauveResult
+
+    if isinstance(result, MauveResult):
+        return [headline(result), *notes_of(result)]
+    models = getattr(result, "models", None)
+    if not isinstance(models, Mapping) or not all(isinstance(one, MauveResult) for one in models.values()):
+        return []
+    return [f"{name}: {note}" for name, one in models.items() for note in (headline(one), *notes_of(one))]
 
 
 def printable_lines(text: str) -> str:
@@ -303,11 +320,11 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
 def failed_gate(reasons: Sequence[str], undecidable: Sequence[str] = ()) -> int:
     """Print the reasons for which a gate fails; the exit status, 0 without any.
 
-    undecidable: why it cannot decide, which fails with a status of its own.
+    undecidable: why it cannot decide, which fails with a status of its own. Empty ones are left out.
     """
-    for reason in (*undecidable, *reasons):
+    for reason in filter(None, (*undecidable, *reasons)):
         tell(f"failed: {reason}")
-    return NO_VERDICT if undecidable else GATE_FAILED if reasons else 0
+    return NO_VERDICT if any(undecidable) else GATE_FAILED if any(reasons) else 0
 
 
 def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:

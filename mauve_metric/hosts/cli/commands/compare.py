@@ -37,7 +37,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace) -> int:
     """Compare the models, show the result and write its files; the exit status of the gate, 3 or 4 if it fails."""
     from mauve_metric.api.compare import compare
-    from mauve_metric.results.comparison import changes, check_before, read_scores, undecidable
+    from mauve_metric.results.gate import changes, check_before, read_scores, stored_without_verdict, without_verdict
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
@@ -53,7 +53,9 @@ def run(options: argparse.Namespace) -> int:
     if not options.fail_if_worse:
         return 0
     worse = [f"{name} is worse than before" for name, change in found.items() if change.is_worse]
-    return failed_gate(worse, undecidable({name: result.models[name] for name in found}))
+    unknown = [(name, without_verdict(one)) for name, one in result.models.items()]
+    unknown += [(f"the earlier result of {name}", stored_without_verdict(before[name])) for name in found]
+    return failed_gate(worse, [f"{name}: {reason}" for name, reason in unknown if reason])
 
 
 def _check_stored(name: str, values: Mapping[str, Any]) -> None:

@@ -73,7 +73,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace) -> int:
     """Score and show the result; the exit status, 3 for a closeness below --fail-under, 4 without a verdict."""
     from mauve_metric.api.compute import compute_mauve
-    from mauve_metric.results.comparison import closeness_below, undecidable
+    from mauve_metric.results.gate import closeness_below, without_verdict
 
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
@@ -93,5 +93,4 @@ def run(options: argparse.Namespace) -> int:
         show_result(result, options, title)
     if options.fail_under is None:
         return 0
-    reason = closeness_below(result, options.fail_under)
-    return failed_gate([reason] if reason else [], undecidable({"": result}))
+    return failed_gate([closeness_below(result, options.fail_under)], [without_verdict(result)])
