@@ -32,6 +32,7 @@ FOLDS = 5
 TEXTS_A_BUCKET = 15  # of the smaller side
 FEWEST_BUCKETS, MOST_BUCKETS = 4, 50
 _LEAST_SHRINKAGE = 1e-3  # keeps the covariance of copied columns invertible in float32
+_ROUNDINGS = 8  # of a column's mean: a smaller standard deviation is that of a constant column
 _BLOCK = 8192  # rows per block that are standardised
 _MOST_HELD = 2**27  # numbers that are standardised once and kept; more are standardised anew for each pass
 
@@ -302,16 +303,17 @@ class _Standardised:
         self.rows, self.d = rows, rows.shape[1]
         self.unit = _unit(rows)
         # close enough for exact squares of what is left
-        first = next(_pieces(rows, self.unit))[:100].astype(np.float64).mean(axis=0).astype(np.float32)
+        first = next(_pieces(rows, self.unit))[:100].mean(axis=0, dtype=np.float64)
         n, total, squares = rows.shape[0], np.zeros(self.d), np.zeros(self.d)
         for block in _pieces(rows, self.unit):
-            centred = (block - first).astype(np.float32, copy=False)
+            centred = block - first
             total += centred.sum(axis=0)
             squares += np.einsum("ij,ij->j", centred, centred)
         variance = squares / n - np.square(total / n)
-        varied = variance > 1e-10 * np.maximum(squares / n, np.square(first))
-        self.mean = (first + total / n).astype(np.float32)
-        self.scale = np.sqrt(np.where(varied, variance, np.inf)).astype(np.float32)  # infinite for constant columns
+        self.mean = first + total / n
+        rounding = _ROUNDINGS * np.finfo(np.float64 if next(_pieces(rows)).dtype == np.float64 else np.float32).eps
+        varied = variance > np.square(rounding * self.mean)
+        self.scale = np.sqrt(np.where(varied, variance, np.inf))  # infinite for constant columns
         self.held: list[Array] = []
         if isinstance(rows, np.ndarray) and rows.size <= _MOST_HELD:
             self.held = list(self)
@@ -321,10 +323,7 @@ class _Standardised:
             yield from self.held
             return
         for block in _pieces(self.rows, self.unit):
-            standard = block.astype(np.float32)
-            standard -= self.mean
-            standard /= self.scale
-            yield standard
+            yield ((block - self.mean) / self.scale).astype(np.float32)  # in float64, else a common offset takes digits
 
 
 def _unit(rows: Features) -> float:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
-from mauve_metric.measures.tails import upper_tail
+from mauve_metric.measures.tails import t_quantile, upper_tail
 
 CROSS_FITTING = 2.0  # times the variance of independent folds: see `auc_of_scores`
 _END = 1e-12  # from 0 and 1, where the variances vanish
@@ -35,9 +34,11 @@ def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
     Σ_k m_k n_k AUC_k / Σ_k m_k n_k with AUC_k the share of pairs of fold k in the right order, ties one half: scores of
     two classifiers are never compared. The interval holds the θ with (AUC - θ)² ≤ z² f V(θ), V Hanley and McNeil's
     variance, so that it stays in [0, 1] and has a width at 0 and 1 as well (Newcombe 2006, method 5). f is the product
-    of two factors: what texts of one group add by DeLong's variance over groups (Obuchowski 1997), at least 1; and
-    under cross-fitting 2, since any two of K folds share training texts: on equal sets the results of two folds
-    correlate by 1/(K - 1). Far from ½ it is too much, and the interval up to √2 too wide.
+    of two factors: what texts of one group add by the variance of leaving out a group at a time (Obuchowski 1997, with
+    the jackknife's correction for large groups), at least 1; and under cross-fitting 2, since any two of K folds share
+    training texts: on equal sets the results of two folds correlate by 1/(K - 1). Far from ½ it is too much, and the
+    interval up to √2 too wide. With groups, z is a quantile of Student's t: with (Σ m_g)²/Σ m_g² - 1 degrees of freedom
+    for groups of m_g texts, of the side where that is less (Kish 1965).
 
     Returns:
         value in [0, 1], ½ for sets that cannot be told apart; p_value against that, one-sided.
@@ -62,7 +63,7 @@ def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
         right[fold] = placements[inside[model]].mean() if model.any() else 0.0
     pairs = sizes.prod(axis=1)
     weights, value = pairs / pairs.sum(), float(pairs @ right / pairs.sum())
-    deviations = placements - right[held_out.fold_of]
+    deviations = placements - value  # and not of its fold, which may be one group
     sizes_own = sizes[held_out.fold_of, held_out.is_model.astype(np.int64)]
     # 1/m_k for a human text of fold k, 1/n_k for the model's, with the correction of a variance by m - 1
     influences = weights[held_out.fold_of] * deviations * (1 / np.sqrt(sizes_own * np.maximum(sizes_own - 1, 1)))
@@ -108,16 +109,29 @@ def _estimate(
     """Interval and p-value: the formula's variance, larger where groups require it."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}")
-    by_group = np.bincount(held_out.groups, weights=influences)
+    number = int(held_out.groups.max()) + 1
+    sides = [held_out.is_model == side for side in (False, True)]
+    sizes = [np.bincount(held_out.groups[side], minlength=number) for side in sides]
+    # without a group, the mean of its side changes by the sum of its influences over the share that is left
+    by_group = np.sum(
+        [
+            np.bincount(held_out.groups[side], weights=influences[side], minlength=number)
+            / np.maximum(1 - size / size.sum(), 1 / size.sum())
+            for side, size in zip(sides, sizes, strict=True)
+        ],
+        axis=0,
+    )
+    mean_sizes = [float(np.square(size).sum() / size.sum()) for size in sizes]  # of a text's group
     if by_group.any() and _END < value < 1 - _END:
         grouping = max(1.0, float(np.square(by_group).sum()) / variance(value))
-    else:  # without any error to go by, the mean size of a text's group
-        sizes = [np.bincount(held_out.groups[held_out.is_model == side]) for side in (False, True)]
-        grouping = max(float(np.square(size).sum() / size.sum()) for size in sizes)
-    factor = CROSS_FITTING * grouping
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    else:  # without any error to go by
+        grouping = max(mean_sizes)
+    factor, freedom = CROSS_FITTING * grouping, math.inf
+    if max(mean_sizes) > 1:
+        freedom = max(min(size.sum() / mean for size, mean in zip(sizes, mean_sizes, strict=True)) - 1, 1.0)
+    z = t_quantile(level, freedom)
     ci = (_end(value, 0.0, z * z * factor, variance), _end(value, 1.0, z * z * factor, variance))
-    return Estimate(value, ci, upper_tail((value - 0.5) / math.sqrt(factor * variance(0.5))))
+    return Estimate(value, ci, upper_tail((value - 0.5) / math.sqrt(factor * variance(0.5)), freedom))
 
 
 def _end(value: float, bound: float, factor: float, variance: Callable[[float], float]) -> float:

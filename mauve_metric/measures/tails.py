@@ -17,15 +17,17 @@ def positive(p_value: float) -> float:
     return max(float(p_value), SMALLEST)
 
 
-def upper_tail(z: float) -> float:
-    """P(Z > z) of a standard normal Z, in (0, 1].
+def upper_tail(z: float, freedom: float = math.inf) -> float:
+    """P(Z > z) of a standard normal Z, or of Student's t with these degrees of freedom, in (0, 1].
 
     >>> round(upper_tail(1.959964), 6), upper_tail(40.0) > 0
     (0.025, True)
+    >>> round(upper_tail(2.262157, freedom=9), 6)
+    0.025
     """
-    from scipy.special import log_ndtr
+    from scipy.special import log_ndtr, stdtr
 
-    return positive(math.exp(float(log_ndtr(-z))))
+    return positive(math.exp(float(log_ndtr(-z))) if math.isinf(freedom) else float(stdtr(freedom, -z)))
 
 
 def two_sided(z: float, freedom: float = math.inf) -> float:
@@ -41,3 +43,14 @@ def two_sided(z: float, freedom: float = math.inf) -> float:
     from scipy.special import stdtr
 
     return positive(2 * float(stdtr(freedom, -abs(z))))
+
+
+def t_quantile(level: float, freedom: float) -> float:
+    """Half-width in standard errors of a two-sided interval at a level; infinite freedom: normal distribution.
+
+    >>> round(t_quantile(0.95, 9), 3), round(t_quantile(0.95, math.inf), 3)
+    (2.262, 1.96)
+    """
+    from scipy.special import ndtri, stdtrit
+
+    return float(ndtri((1 + level) / 2) if math.isinf(freedom) else stdtrit(freedom, (1 + level) / 2))

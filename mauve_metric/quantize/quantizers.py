@@ -60,16 +60,11 @@ def _drmm(rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int
 
 def _drmm_shape(config: MauveConfig, n: int) -> tuple[int, int]:
     """L and K: those given, of a paper's preset those of the paper, else for about ten texts a bucket."""
+    usual: tuple[int | None, int | None] = (None, None)
     if config.drmm_preset == "paper":
         usual = drmm.PAPER_LAYERS, drmm.PAPER_COMPONENTS
-        layers, components = (
-            default if value == "auto" else value
-            for value, default in zip((config.drmm_layers, config.drmm_components), usual, strict=True)
-        )
-    else:
-        layers, components = (
-            None if value == "auto" else value for value in (config.drmm_layers, config.drmm_components)
-        )
+    layers = usual[0] if config.drmm_layers == "auto" else config.drmm_layers
+    components = usual[1] if config.drmm_components == "auto" else config.drmm_components
     return drmm.shape_near(_wanted_cells(config, "drmm", n), layers, components)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from mauve_metric.arrays import Counts, Estimate
 from mauve_metric.measures.divergences import DIVERGENCES, Divergence, divergence_terms
 from mauve_metric.measures.groups import FEWEST_GROUPS, GroupCounts
+from mauve_metric.measures.tails import t_quantile
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.runtime.checks import check_known
 from mauve_metric.uncertainty import intervals
@@ -25,7 +26,6 @@ from mauve_metric.uncertainty.jackknife import (
     debiased_frontier,
     group_jackknife,
     jackknifed,
-    t_quantile,
     variance_of_effects,
 )
 from mauve_metric.uncertainty.score_warnings import TEXTS_A_BUCKET

@@ -19,7 +19,6 @@ from mauve_metric.uncertainty.jackknife import (
     area_and_slopes,
     delete_one_variance,
     monotone,
-    t_quantile,
 )
 
 LEAST_TEXTS_A_BUCKET = 2  # of the smaller side; below, the jackknife leaves more bias than the interval is wide
@@ -112,7 +111,7 @@ def with_errors(
 
 def _quantile(level: float, freedom: float) -> float:
     """Half-width of an interval in standard errors; above 0, which a level below 1e-16 would make it by rounding."""
-    quantile = NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else t_quantile(level, freedom)
+    quantile = NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else tails.t_quantile(level, freedom)
     return max(quantile, 1e-12)
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from mauve_metric.arrays import Bools, Counts, Floats, Integers
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts
+from mauve_metric.measures.tails import t_quantile
 
 WEIGHTS = np.linspace(0, 1, 102)[1:-1]  # mixture weights λ of the debiased curve
 _CHUNK = 4_000_000  # numbers of the terms of changed buckets that are computed at once
@@ -204,17 +205,6 @@ def group_jackknife(
         groups.codes,
     )
     return full.sum(axis=-1) - effects.bias(), effects
-
-
-def t_quantile(level: float, freedom: float) -> float:
-    """Half-width in standard errors of a two-sided interval at a level; infinite freedom: normal distribution.
-
-    >>> round(t_quantile(0.95, 9), 3), round(t_quantile(0.95, math.inf), 3)
-    (2.262, 1.96)
-    """
-    from scipy.special import ndtri, stdtrit
-
-    return float(ndtri((1 + level) / 2) if math.isinf(freedom) else stdtrit(freedom, (1 + level) / 2))
 
 
 def _terms(p: Floats, q: Floats) -> Floats:

@@ -198,3 +198,31 @@ def test_rows_that_are_not_trained_on_are_scored_only() -> None:
         weights = np.linalg.solve(oracle.covariance_, means[1] - means[0])
         expected = (standard[held] - (means[0] + means[1]) / 2) @ weights
         np.testing.assert_allclose(fitted.held_out.scores[held], expected, atol=1e-4)  # float32
+
+
+@pytest.mark.parametrize(
+    ("dtype", "offset"),  # float32 holds 7 digits
+    [*((np.float64, 10.0**power) for power in range(3, 9)), *((np.float32, offset) for offset in (1e3, -1e4, 1e5))],
+)
+@pytest.mark.parametrize("d", [20, 150])  # fewer columns than rows, and more
+def test_a_common_offset_changes_nothing_that_the_features_still_hold(dtype: type, offset: float, d: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(120, d))
+    rows[60:, 0] += 5
+    is_model = np.arange(120) >= 60
+    moved = (rows + offset).astype(dtype)
+    held = moved.astype(np.float64) - offset  # what is left after the rounding of the sum
+    plain, moved_too = cross_fit(held, is_model), cross_fit(moved, is_model)
+    assert moved_too.auc > 0.75
+    scale = np.abs(plain.held_out.scores).max()
+    # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
+    np.testing.assert_allclose(moved_too.held_out.scores, plain.held_out.scores, rtol=0, atol=1e-3 * scale)
+
+
+def test_a_column_that_varies_by_rounding_alone_is_constant() -> None:
+    rng = np.random.default_rng(0)
+    is_model = np.arange(120) >= 60
+    rows = rng.normal(size=(120, 3)).astype(np.float32)
+    rows[:, 2] = np.float32(7)
+    rounded = rows.copy()
+    rounded[is_model, 2] = np.nextafter(np.float32(7), np.float32(8))
+    assert cross_fit(rounded, is_model).held_out.scores.tolist() == cross_fit(rows, is_model).held_out.scores.tolist()
