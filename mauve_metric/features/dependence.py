@@ -63,16 +63,26 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
         design = "found"
     facts = [None, *searches]
     return [
-        replace(side, groups=None if alone else part, dependence=Dependence(design, *_facts(search, part, parts[0])))
+        replace(
+            side,
+            groups=None if alone else part,
+            dependence=Dependence(
+                design,
+                0 if side is human else int(np.isin(part, parts[0]).sum()),
+                _share_in_step(search, human.groups if declared else None, side.groups if declared else None),
+            ),
+        )
         for side, part, search in zip(sides, parts, facts, strict=True)
     ]
 
 
-def _facts(search: PairSearch | None, codes: Integers, human: Integers) -> tuple[int, float | None]:
-    """The number of texts in a group with a human text, and the share of the found pairs with equal row numbers."""
-    partners = int(np.isin(codes, human).sum()) if codes is not human else 0
-    in_step = None if search is None or not search.found else float(np.mean(search.pairs[:, 0] == search.pairs[:, 1]))
-    return partners, in_step
+def _share_in_step(search: PairSearch | None, human: Integers | None, model: Integers | None) -> float | None:
+    """The share of the found pairs whose texts are of one declared group; without any, in the same row of both sets."""
+    if search is None or not search.found:
+        return None
+    p_rows, q_rows = search.pairs.T
+    same = p_rows == q_rows if human is None or model is None else human[p_rows] == model[q_rows]
+    return float(np.mean(same))
 
 
 def _search(human: FeatureSet, model: FeatureSet, seed: int) -> PairSearch | None:

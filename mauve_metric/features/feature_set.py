@@ -57,7 +57,8 @@ class Dependence(NamedTuple):
     """Knowledge about texts of a set that are not independent.
 
     design: declared by the caller, or "found". partners: texts that are in a group with a human text. in_step: share of
-    the pairs that were found from the features whose texts are in the same row of both sets; None if none were found.
+    the pairs that were found from the features whose texts are of one declared group or, without groups, in one row of
+    both sets; None if none were found.
     """
 
     design: Design

@@ -258,8 +258,9 @@ def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     shares = [] if q.dependence is None or q.dependence.in_step is None else [q.dependence.in_step]
     if p.opening_hashes is not None and q.opening_hashes is not None:
         alike = np.isin(q.opening_hashes, p.opening_hashes)
-        if alike.mean() > OPENING_SHARE:
-            shares.append(float((p.opening_hashes == q.opening_hashes).sum() / alike.sum()))
+        if alike.mean() > OPENING_SHARE and p.groups is not None and q.groups is not None:
+            one, two = (side.opening_hashes[np.argsort(side.groups, kind="stable")] for side in (p, q))
+            shares.append(float((one == two).sum() / alike.sum()))
     if shares and min(shares) < IN_STEP_SHARE:
         yield warn("rows_not_aligned", {"share": min(shares)})
 

@@ -75,3 +75,13 @@ def test_equal_openings_are_prompts_unless_most_texts_begin_so() -> None:
     common = np.zeros(40, dtype=np.uint64)
     human, model = (FeatureSet(rng.normal(size=(40, 3)), opening_hashes=common) for _ in range(2))
     assert with_dependence([human, model])[1].design == "independent"
+
+
+def test_declared_groups_in_another_order_of_rows_are_in_step() -> None:
+    human, model = pairs()
+    order = np.random.default_rng(1).permutation(100)
+    declared = [replace(human, groups=np.arange(100)), replace(model.of_rows(order), groups=order)]
+    right = with_dependence(declared)[1].dependence
+    wrong = with_dependence([declared[0], replace(declared[1], groups=np.arange(100))])[1].dependence
+    assert right is not None and wrong is not None and right.design == wrong.design == "aligned"
+    assert right.in_step == 1.0 and wrong.in_step is not None and wrong.in_step < 0.2

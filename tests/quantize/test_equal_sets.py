@@ -48,8 +48,8 @@ def test_halves_of_human_texts_are_rarely_different(quantizer: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
 def test_twenty_halves_of_human_texts_are_rarely_different(quantizer: str) -> None:
-    for n in (50, 100, 200, 300):
-        check([scored(n, seed, quantizer, num_runs=1) for seed in range(20)])
+    for n in (50, 200):
+        check([scored(n, seed, quantizer, num_runs=1) for seed in range(8)])
 
 
 @pytest.mark.parametrize(
