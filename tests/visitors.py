@@ -87,7 +87,7 @@ def give(desk: Handlers, tmp_path: Path, who: str = "a", model: list[str] = MODE
     desk.add_files([write_jsonl(tmp_path / f"{who}_model.jsonl", model)], visitor(desk, who))
 
 
-def opened(context: Any, address: str, size: tuple[int, int] = (1200, 900), **media: str) -> Any:
+def opened(context: Any, address: str, size: tuple[int, int] = (1200, 900), query: str = "", **media: str) -> Any:
     """The page in a window of its own, whose `complaints` are its errors and what it fetches from elsewhere."""
     page = context.new_page()
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -96,7 +96,7 @@ def opened(context: Any, address: str, size: tuple[int, int] = (1200, 900), **me
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda line: page.complaints.append(line.text) if line.type == "error" else None)
     page.on("request", lambda sent: page.complaints.append(sent.url) if foreign(sent.url, address) else None)
-    page.goto(address)
+    page.goto(address + query)
     page.wait_for_selector("#compare")
     return page
 

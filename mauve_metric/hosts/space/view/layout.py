@@ -186,6 +186,7 @@ def result_part(limits: Limits) -> None:
             label=f"{ALIGNED}: row 1 of every file answers the same prompt, and so on",
             info="tick it if that is so: the texts are compared again",
             visible=False,
+            interactive=True,  # Gradio bars what is an output alone
             elem_id="aligned_here",
         )
         with gr.Column(visible=False, elem_id="result"):
