@@ -19,7 +19,20 @@ Value = TypeVar("Value")
 # Metavars of arguments that name no file to read. Every other text is taken for the name of one, so that no output
 # replaces it: a new argument is safe by default.
 _WORDS = (
-    *("NAME", "NAMES", "FIELD", "COLUMN", "CODE", "GROUPS", "FACTORS", "DEVICE", "ADDRESS", "TEXT", "[MODEL:]DECODER"),
+    *(
+        "NAME",
+        "NAMES",
+        "FIELD",
+        "COLUMN",
+        "CODE",
+        "GROUPS",
+        "FACTORS",
+        "DEVICE",
+        "ADDRESS",
+        "URL",
+        "TEXT",
+        "[MODEL:]DECODER",
+    ),
     *("N", "NUMBER"),  # some of which may also be "auto"
     "FOLDER",  # that the package fills for itself
 )

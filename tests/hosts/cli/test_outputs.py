@@ -137,7 +137,7 @@ OUTPUTS = {"plot": "json", "report": "html", "output": "jsonl"}  # the ending of
 WORDS = {  # arguments with a free text that name no file
     *("by", "codes", "answers", "decoder", "device", "score_device", "featurize_device_type", "filter", "name"),
     *("measures", "perturbations", "prediction_field", "prompt_field", "reference_field", "text_field", "ray"),
-    *("strip", "text_prefix", "cache", "checkpoint", "vary"),
+    *("strip", "text_prefix", "cache", "checkpoint", "vary", "server", "host"),
 }
 READ = {
     *("human", "model", "models", "texts", "training", "baseline", "against", "corpus", "prompts", "featurizers"),
@@ -202,8 +202,8 @@ def test_no_argument_that_is_read_is_overwritten(
             words += _words_for(action, target)
         elif action.dest == read:
             words += _words_for(action, value)
-        elif not action.option_strings and action.choices is None:
-            words.append("human.jsonl")
+        elif action.choices is None and (action.required or not action.option_strings):
+            words += _words_for(action, "human.jsonl")
     assert main(words) == 1
     assert "would replace" in capsys.readouterr().err
     assert source.read_text() == "to be kept"
