@@ -60,16 +60,14 @@ def _drmm(rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int
 
 def _drmm_shape(config: MauveConfig, n: int) -> tuple[int, int]:
     """L and K: those given, of a paper's preset those of the paper, else for about ten texts a bucket."""
+    layers: int | None
+    components: int | None
     if config.drmm_preset == "paper":
-        usual = drmm.PAPER_LAYERS, drmm.PAPER_COMPONENTS
-        layers, components = (
-            default if value == "auto" else value
-            for value, default in zip((config.drmm_layers, config.drmm_components), usual, strict=True)
-        )
+        layers = drmm.PAPER_LAYERS if config.drmm_layers == "auto" else config.drmm_layers
+        components = drmm.PAPER_COMPONENTS if config.drmm_components == "auto" else config.drmm_components
     else:
-        layers, components = (
-            None if value == "auto" else value for value in (config.drmm_layers, config.drmm_components)
-        )
+        layers = None if config.drmm_layers == "auto" else config.drmm_layers
+        components = None if config.drmm_components == "auto" else config.drmm_components
     return drmm.shape_near(_wanted_cells(config, "drmm", n), layers, components)
 
 
