@@ -329,11 +329,12 @@ def fill_cache(examples: Path) -> None:
     from mauve_metric import FeatureSet, MauveConfig, read_texts
     from mauve_metric.features.cache import FeatureCache, KnownTexts, source_of, token_key
     from mauve_metric.features.encoder import load_encoder
-    from mauve_metric.features.featurize import tokenize
+    from mauve_metric.features.featurize import tokenize, unseen_formats, unseen_shares
     from mauve_metric.features.pretrained import identity_digest
 
     source = source_of(MauveConfig(featurize_model_name="minilm"))
     encoder = load_encoder("minilm")
+    formats = unseen_formats(encoder)
     with FeatureCache() as cache:
         notes = KnownTexts(cache, str(source), "minilm")
         for path in sorted(examples.glob("*.npz")):
@@ -343,7 +344,7 @@ def fill_cache(examples: Path) -> None:
             ids, cut = tokenize(encoder, texts)
             digest = identity_digest(encoder.identity)
             cache.put([token_key(digest, row) for row in ids], np.asarray(stored.features))
-            notes.remember(encoder.identity, texts, ids, cut)
+            notes.remember(encoder.identity, formats, texts, ids, cut, unseen_shares(encoder, texts, ids))
 
 
 def environment_of(cache: str) -> dict[str, str]:

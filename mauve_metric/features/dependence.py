@@ -36,7 +36,7 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
     declared = [side.groups for side in sides if side.groups is not None]
     if len(declared) < len(sides) or len(np.unique(np.concatenate(declared))) == 1:
         declared = []  # texts of one prompt are independent given it
-    design = design_of(*(declared or [None]))
+    design = design_of(*declared) if declared else design_of(None)
     human, *models = sides
     searches = [_search(human, model, seed) if design != "prompts" else None for model in models]
     starts = np.cumsum([0, *map(len, sides)])

@@ -437,8 +437,8 @@ class Featurizing:
                 encoder, texts, self.run, total=total, store=self.store, progress=progress, read=remember
             )
         lengths, unseen = np.concatenate(stats.lengths), np.concatenate(stats.unseen)
-        facts = {"unseen": unseen, "unseen_formats": formats}
-        return StoredFeatures(features, encoder.identity, lengths, stats.truncated, **facts)
+        read = lengths, stats.truncated
+        return StoredFeatures(features, encoder.identity, *read, unseen=unseen, unseen_formats=formats)
 
     @functools.cached_property
     def _notes(self) -> KnownTexts | None:

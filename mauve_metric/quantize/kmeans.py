@@ -252,9 +252,10 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
 
     def distances(places: Integers) -> Rows:
         """Squared distances (m, n) of the candidates from some of them."""
-        away = squares[places][:, None] + squares - 2 * candidates[places] @ candidates.T
+        away: Rows = squares[places][:, None] + squares - 2 * candidates[places] @ candidates.T
         away[np.arange(len(places)), places] = 0
-        return np.maximum(away, 0, out=away)
+        np.maximum(away, 0, out=away)
+        return away
 
     chosen = [0]
     with one_blas_thread():  # for many small products

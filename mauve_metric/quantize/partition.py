@@ -247,7 +247,7 @@ def _cluster(
     if by_content and config.quantizer == "kmeans":
         options = options_of_quantizer(config, "kmeans")
         num_buckets, seed = int(config.num_buckets), config.seed + offset
-        return Quantized(kmeans.kmeans(rows, num_buckets, seed=seed, plus_plus=True, **options))
+        return Quantized(kmeans.kmeans(rows, num_buckets, seed=seed, plus_plus=True, **options))  # type: ignore[arg-type]
     with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
         return quantizer.label(rows, sets, config, config.seed + offset, advance)  # type: ignore[arg-type]
 

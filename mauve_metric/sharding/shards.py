@@ -26,7 +26,8 @@ from mauve_metric.features.text_functions import function_digest, name_of, text_
 from mauve_metric.options import MauveConfig, RunOptions, options_of_stage
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import EmptyTexts, UnlikeFeatures, message_of
-from mauve_metric.texts.files import Role, TextFile
+from mauve_metric.texts.fields import Role
+from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.sources import NoTextsError
 
 logger = logging.getLogger(__name__)

@@ -231,7 +231,7 @@ class TextHashes:
             for name in _INNER:
                 outer, inner = inner, WRAPPING[name](inner)
                 self._wrapped[name] += inner != outer
-            for name, shows in (SHOWN | DEFECTS).items():
+            for name, shows in {**SHOWN, **DEFECTS}.items():
                 self._wrapped[name] += shows(inner)
             self._first_words[first_words(inner)] += 1
             yield text
