@@ -60,22 +60,11 @@ def _drmm(rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int
 
 def _drmm_shape(config: MauveConfig, n: int) -> tuple[int, int]:
     """L and K: those given, of a paper's preset those of the paper, else for about ten texts a bucket."""
-<<<<<<< HEAD
     usual: tuple[int | None, int | None] = (None, None)
     if config.drmm_preset == "paper":
         usual = drmm.PAPER_LAYERS, drmm.PAPER_COMPONENTS
     layers = usual[0] if config.drmm_layers == "auto" else config.drmm_layers
     components = usual[1] if config.drmm_components == "auto" else config.drmm_components
-=======
-    layers: int | None
-    components: int | None
-    if config.drmm_preset == "paper":
-        layers = drmm.PAPER_LAYERS if config.drmm_layers == "auto" else config.drmm_layers
-        components = drmm.PAPER_COMPONENTS if config.drmm_components == "auto" else config.drmm_components
-    else:
-        layers = None if config.drmm_layers == "auto" else config.drmm_layers
-        components = None if config.drmm_components == "auto" else config.drmm_components
->>>>>>> fixa
     return drmm.shape_near(_wanted_cells(config, "drmm", n), layers, components)
 
 
