@@ -137,7 +137,7 @@ OUTPUTS = {"plot": "json", "report": "html", "output": "jsonl"}  # the ending of
 WORDS = {  # arguments with a free text that name no file
     *("by", "codes", "answers", "decoder", "device", "score_device", "featurize_device_type", "filter", "name"),
     *("measures", "perturbations", "prediction_field", "prompt_field", "reference_field", "text_field", "ray"),
-    *("strip", "text_prefix", "cache", "checkpoint", "vary", "server", "host"),
+    *("strip", "text_prefix", "cache", "checkpoint", "vary", "server", "host", "encoding"),
 }
 READ = {
     *("human", "model", "models", "texts", "training", "baseline", "against", "corpus", "prompts", "featurizers"),

@@ -54,7 +54,7 @@ def add_arguments(parser: CommandParser) -> None:
     text = "a server with OpenAI's protocol, such as http://localhost:8000/v1, writes"
     parser.add_argument("--server", metavar="URL", help=text)
     text = "of the server's model, to count tokens: a name or folder"
-    parser.add_argument("--tokenizer", metavar="NAME", help=text)
+    parser.add_argument("--tokenizer", metavar="TOKENIZER", help=text)
 
 
 @argument_type
