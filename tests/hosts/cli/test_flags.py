@@ -108,15 +108,10 @@ def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str])
     assert "--num-bucket-count" in usage_error(["score", *files, "--num-bucket-count", "3"], capsys)
 
 
-def test_warnings_and_the_opening_name_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [f"ship {number} sails, and the sea is calm" for number in range(40)]
-    files = [tmp_path / f"{name}.jsonl" for name in ("human", "a", "b")]
-    for file, start in zip(files, ("People wrote of day", "It was on night", "It was on night"), strict=True):
-        texts = [f"{start} {number} that {text} {file.stem}" for number, text in enumerate(words)]
-        file.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    assert main(["compare", *map(str, files), "--featurizer", "ngrams", "--num-runs", "1"]) == 0
+def test_the_advice_on_warnings_names_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warnings", "rows_look_aligned"]) == 0
     out = capsys.readouterr().out
-    assert "prompt i, --aligned gives truer intervals" in " ".join(out.split()) and "aligned=True" not in out
+    assert "--aligned" in out and "aligned=True" not in out
 
 
 @pytest.mark.parametrize("flag", OUTPUTS)
