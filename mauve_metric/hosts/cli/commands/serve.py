@@ -20,6 +20,15 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--port", type=int, metavar="N", help="port (default: the first free one from 7860)")
 
 
+def usage_error(options: argparse.Namespace) -> str | None:
+    """The reason why the address is none, if it is not."""
+    if options.host is not None and not options.host.strip():
+        return f"--host must be the name of an address, got {options.host!r}"
+    if options.port is not None and not 0 < options.port < 65536:
+        return f"--port must be a number from 1 to 65535, got {options.port}"
+    return None
+
+
 def run(options: argparse.Namespace) -> None:
     """Serve the page until it is interrupted."""
     import_gradio()
