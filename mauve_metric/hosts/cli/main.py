@@ -101,7 +101,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     whole = parser("--help-all" in given)
     if not given:
         whole.print_help()
-        raise SystemExit(0)
+        whole.exit()
     if given and not given[0].startswith("-") and given[0] not in COMMANDS:
         whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], [*COMMANDS, '--help', '--version'])}")
     options, unknown = whole.parse_known_args(given)
