@@ -124,7 +124,7 @@ def test_buckets_say_what_they_are_made_of() -> None:
             for labels, of_side in ((P_LABELS, found.result.p_labels), (ALL_LABELS, found.result.q_labels))
         ]
         assert bucket.composition == {label: (own[0][label], own[1][label]) for label in own[0] | own[1]}
-    assert "human texts by subgroup: " in str(found)
+    assert "human texts by subgroup: " in found.document().terminal()
     assert found.to_csv("subgroups").splitlines()[0] == "bucket,label,p_count,q_count"
 
 

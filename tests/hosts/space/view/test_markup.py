@@ -125,13 +125,13 @@ def test_telling_phrases_are_marked_by_side_and_nothing_else_is_markup(explanati
 
 
 def test_the_explanation_of_a_classifier_is_shown_as_text(explanation: Explanation) -> None:
-    extreme = (ScoredText(3, 2.0, HOSTILE[0]),)
+    extreme = (ScoredText(3, 0.98, HOSTILE[0]),)
     uses = (NgramUse("<b>", "letters", 0.0, 1.0, 9.0, "line breaks"),)
     page = markup.pair_panel(
         replace(explanation, most_human=(), most_model=extreme, ngrams=uses), (), extreme, ((), ())
     )
     assert HOSTILE[0] not in page and "<b>" not in page
-    assert "text 3 (score +2.0)" in text_of(page) and "only the model writes “<b>”" in text_of(page)
+    assert "text 3 (rank 0.98)" in text_of(page) and "only the model writes “<b>”" in text_of(page)
     assert "<details>" in page
 
     texts = tuple(ScoredText(row, 1.0, text) for row, text in enumerate(("nothing here", "a <b>so</b> and so", "so")))
