@@ -259,7 +259,8 @@ def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     if p.opening_hashes is not None and q.opening_hashes is not None:
         alike = np.isin(q.opening_hashes, p.opening_hashes)
         if alike.mean() > OPENING_SHARE and p.groups is not None and q.groups is not None:
-            one, two = (side.opening_hashes[np.argsort(side.groups, kind="stable")] for side in (p, q))
+            one = p.opening_hashes[np.argsort(p.groups, kind="stable")]
+            two = q.opening_hashes[np.argsort(q.groups, kind="stable")]
             shares.append(float((one == two).sum() / alike.sum()))
     if shares and min(shares) < IN_STEP_SHARE:
         yield warn("rows_not_aligned", {"share": min(shares)})
