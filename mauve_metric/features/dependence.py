@@ -41,9 +41,8 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
     searches = [_search(human, model, seed) if design != "prompts" else None for model in models]
     starts = np.cumsum([0, *map(len, sides)])
     hashes = [row_hashes(side.features) for side in sides]
-    few_kinds = any(
-        len(np.unique(side)) < FEWEST_GROUPS for side in hashes
-    )  # answers such as "yes" are draws, not copies
+    # answers such as "yes" are draws, not copies
+    few_kinds = any(len(np.unique(side)) < FEWEST_GROUPS for side in hashes)
     columns: list[list[object]] = [[] if few_kinds else [*np.concatenate(hashes).tolist()]]
     openings = None if declared else _shared_openings(sides)
     if declared:
@@ -58,8 +57,8 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
     codes = same_origin([None] * int(starts[-1]), *filter(None, columns))
     parts = np.split(codes, starts[1:-1])
     alone = len(np.unique(codes)) == len(codes)
-    found = [0 if search is None or declared else len(search.pairs) for search in searches]
-    if not declared and (openings is not None or any(found)):
+    has_pairs = any(search is not None and search.found for search in searches)
+    if not declared and (openings is not None or has_pairs):
         design = "found"
     facts = [None, *searches]
     return [
