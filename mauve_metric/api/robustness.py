@@ -303,7 +303,8 @@ def _score_models(
         own, *others = count_runs(runs, number, (groups[0], groups[number]), config)
         found = debiased_estimates(others or [own], config)
         if found.mauve is None or found.frontier_integral is None:
-            raise ValueError(f"the scores have no errors: {found.problem}")
+            featurizer = plans.level_name(config.featurize_model_name)
+            raise ValueError(f"with the featurizer {featurizer} the scores have no errors: {found.problem}")
         estimates.append(found.mauve)
         scores.append((found.mauve.value, -found.frontier_integral.value, score_histograms(own, config).mauve))
     return estimates, scores

@@ -22,6 +22,7 @@ from mauve_metric.generation.writing_options import ModelKeywords, WritingOption
 from mauve_metric.generation.written_file import check_new, save_written
 from mauve_metric.options import Featurizer, Options, check_option_names, with_options
 from mauve_metric.results.result import MauveResult, WrittenText
+from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.model_state import bare_model, random_states_kept, release_memory
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
 
@@ -376,6 +377,8 @@ def evaluate_model(
     Example:
         evaluate_model(model, tokenizer, dataset=human_texts, num_samples=500, featurize_model_name="minilm").mauve
     """
+    if save_texts is not None:
+        check_path("save_texts", save_texts)
     evaluator = ModelEvaluator(prompts, references, featurizers=featurizers, **options)
     if save_texts is not None and evaluator.rank_and_size()[0] == 0:
         check_new(save_texts)

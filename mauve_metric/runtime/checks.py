@@ -71,7 +71,8 @@ def quoted(names: Sequence[str], most: int = 8) -> str:
 
 def check_path(name: str, value: object) -> Path:
     """The name of a file as a path; `WrongOption` for what names none."""
-    if not isinstance(value, (str, os.PathLike)) or not isinstance(os.fspath(value), str) or not os.fspath(value):
+    name_of_file = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(name_of_file, str) or not name_of_file or "\0" in name_of_file:
         raise wrong(name, "the name of a file", value)
     return Path(value)
 

@@ -80,6 +80,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "preferences": ("judgement", "a table", "winner"),
     "guesses": ("a table",),
     "sentences": ("a sentence from",),
+    "save_texts": ("a file of texts", "cannot be written"),
 }
 
 

@@ -38,6 +38,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "prompts": ("prompt",),
     "featurize_model_name": ("the featurizer",),
     "references": ("human texts", "folder"),
+    "save_texts": ("cannot be written",),
 }
 
 

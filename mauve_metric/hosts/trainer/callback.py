@@ -24,7 +24,7 @@ from mauve_metric.generation.evaluator import ModelEvaluator
 from mauve_metric.generation.writing_options import TrainingKeywords, WritingOptions
 from mauve_metric.options import Featurizer, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.checks import check_bool, check_count, shown
+from mauve_metric.runtime.checks import check_bool, check_count, check_path, shown
 from mauve_metric.runtime.outputs import check_replaceable
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class MauveCallback(TrainerCallback):
         self.every, self.table_rows = check_count("every", every), check_count("table_rows", table_rows, low=0)
         self.embed_at_start = check_bool("embed_at_start", embed_at_start)
         self.tokenizer, self.trainer = tokenizer, trainer
-        self.save_texts = None if save_texts is None else Path(save_texts)
+        self.save_texts = None if save_texts is None else check_path("save_texts", save_texts)
         if self.save_texts is not None:
             self.save_texts.mkdir(parents=True, exist_ok=True)
         self.history: list[Evaluated] = []
