@@ -18,7 +18,7 @@ from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.opening import check_sides, open_several
 from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
 from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
-from mauve_metric.api.without_layout import layout_warning, without_layout
+from mauve_metric.api.without_layout import needs_trial, without_layout
 from mauve_metric.arrays import FeatureData, Integers, TextData, TokenData
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
@@ -162,11 +162,11 @@ def _compare_one(
             subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
         )
         results = dict(comparison.models)
-        if any(map(layout_warning, results.values())):
+        if any(map(needs_trial, results.values())):
             first, *others = with_dependence([human, *models.values()], config.seed)
             for (name, result), (_, own), side in zip(comparison.models.items(), reads, others, strict=True):
                 codes = pair_of_groups(first.groups, side.groups)
-                results[name] = without_layout(result, [human_texts, own], codes, config, job)
+                results[name] = without_layout(result, [human_texts, own], codes, config, job, opened.prompts)
     return replace(comparison, models=results), [human, *models.values()]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from mauve_metric.api.opening import listed_texts, open_two
 from mauve_metric.api.pipeline import cluster
 from mauve_metric.api.score import log_warnings, score_clustered
-from mauve_metric.api.without_layout import layout_warning, without_layout
+from mauve_metric.api.without_layout import needs_trial, without_layout
 from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
@@ -124,12 +124,12 @@ def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[M
         check_same_encoder(p_side.identity, q_side.identity)
         clustered = cluster([p_side, q_side], config, job.run)
         result = score_clustered(clustered, quiet=True)
-        if layout_warning(result) is not None:
+        if needs_trial(result):
             texts = [  # None for a stream and for sides without texts
                 listed_texts(job, side) if side.kind == "text" and hasattr(side.content, "__len__") else None
                 for side in opened.sides.values()
             ]
-            result = without_layout(result, texts, pair_of_groups(*clustered.groups), config, job)
+            result = without_layout(result, texts, pair_of_groups(*clustered.groups), config, job, opened.prompts)
         if is_first:
             log_warnings(result)
         return result, (p_side, q_side)

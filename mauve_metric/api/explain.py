@@ -96,7 +96,8 @@ def explain(
         explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
         composed = tuple(_with_composition(bucket, result, subgroups) for bucket in explanation.buckets)
         explanation = replace(explanation, buckets=composed)
-        return explain_learned(explanation, readable.texts, pair_of_groups(*clustered.groups), config, texts, job)
+        pair = pair_of_groups(*clustered.groups)
+        return explain_learned(explanation, readable.texts, pair, config, texts, job, opened.prompts)
 
 
 def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: Subgroups) -> GapBucket:
@@ -189,12 +190,13 @@ def explain_learned(
     config: MauveConfig,
     texts: int,
     job: Featurizing | None = None,
+    prompts: Sequence[str] = (),
 ) -> Explanation:
     """Add the texts and n-grams by which the classifier of the learned score separates the two sets.
 
     Args:
         given: the texts of P and of Q, or None. groups: codes of texts that are not independent; None: each is alone.
-        config: of the result. texts: of each side to show. job: see `without_layout`.
+        config: of the result. texts: of each side to show. job, prompts: see `without_layout`.
     """
     result = explanation.result
     if result.learned is None:
@@ -202,7 +204,7 @@ def explain_learned(
     p_texts, q_texts = given
     found = replace(
         explanation,
-        result=without_layout(result, given, groups, config, job),
+        result=without_layout(result, given, groups, config, job, prompts),
         most_human=_extreme(result.learned.p_ranks, -1, p_texts, texts),
         most_model=_extreme(result.learned.q_ranks, 1, q_texts, texts),
     )

@@ -1,4 +1,4 @@
-"""The learned score of two sets without the layout that differs between them, and the cure that moves the score."""
+"""The learned score without the layout or the prompts that one set has, and the cure that moves the score."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mauve_metric.results.verdict import judged
 from mauve_metric.runtime.errors import one_line
 from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.texts.sources import TextSource
+from mauve_metric.texts.wrapping import PromptEcho
 from mauve_metric.uncertainty.format_check import format_warning
 from mauve_metric.uncertainty.learned_score import learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -27,9 +28,13 @@ TWICE = f"the featurizer would have to read all texts a second time, which is do
 Groups = tuple[Integers, Integers] | None
 
 
-def layout_warning(result: MauveResult) -> ScoreWarning | None:
-    """Return the warning of a result that layout alone separates the two sets, if it has it."""
-    return next((warning for warning in result.warnings if warning.code == "format_differs"), None)
+def needs_trial(result: MauveResult) -> bool:
+    """Return whether a result has a warning that depends on what the featurizer sees."""
+    return any(warning.code in ("format_differs", "echoed_prompts") for warning in result.warnings)
+
+
+def _warning_of(result: MauveResult, code: str) -> ScoreWarning | None:
+    return next((warning for warning in result.warnings if warning.code == code), None)
 
 
 def without_layout(
@@ -38,30 +43,40 @@ def without_layout(
     groups: Groups,
     config: MauveConfig,
     job: Featurizing | None = None,
+    prompts: Sequence[str] = (),
 ) -> MauveResult:
-    """Try what the layout that separates two sets does to their learned score.
+    """Try what the layout that separates two sets, or the prompts that one begins with, does to their learned score.
 
-    A result without the warning `format_differs` stays as it is, as does one whose texts are not known. If the score is
-    the same without the layout, the warning goes. Else it says how far the score moves, and names the options that move
-    it; `normalised` is the score without the layout. A model or a function of the user's tries a sample first, and
-    makes `normalised` for at most `MOST_TEXTS` texts, since these cost as much as the first time.
+    A result without the warnings `format_differs` and `echoed_prompts` stays as it is, as does one whose texts are not
+    known. If the score is the same without the layout, the warning goes. Else it says how far the score moves, and
+    names the options that move it; `normalised` is the score without the layout. A model or a function of the user's
+    tries a sample first, and makes `normalised` for at most `MOST_TEXTS` texts, since these cost as much as the first
+    time. The warning about prompts goes too if the sets are as easy to tell apart without them: whole passages of both
+    sets are compared then.
 
     Args:
         texts: of P and of Q, as they were scored; None: not known.
         groups: codes of texts that are not independent; None: each is alone. config: of the result.
         job: makes features as those of the result were made; None: only functions of texts can.
+        prompts: that texts may begin with.
     """
-    warning, (p, q) = layout_warning(result), texts
+    p, q = texts
     model = result.signature_entries.get("featurize_model_name")
     if model in TEXT_FUNCTIONS:
         config = replace(config, featurize_model_name=str(model))
     function = text_function(config.featurize_model_name)
     if job is None and function is not None:
         job = Featurizing(config, RunOptions(cache=False))
-    if warning is None or job is None or p is None or q is None:
+    if job is None or p is None or q is None:
         return result
+    trial = _Trial([p, q], groups, config, job, prompts)
     try:
-        return judged(_Trial([p, q], groups, config, job).of(result, warning), config)
+        if prompts and (warning := _warning_of(result, "echoed_prompts")) is not None and not trial.moves(result):
+            others = tuple(item for item in result.warnings if item is not warning)
+            result = judged(replace(result, warnings=others), config)
+        if (warning := _warning_of(result, "format_differs")) is not None:
+            result = judged(trial.of(result, warning), config)
+        return result
     except Exception as error:  # whatever a user's function raises on texts that are not those it was given
         if function is None or model in TEXT_FUNCTIONS:
             raise
@@ -69,18 +84,38 @@ def without_layout(
 
 
 class _Trial:
-    """Scores of two sets with some of their layout removed."""
+    """Scores of two sets with some of their layout, or their prompts, removed."""
 
-    def __init__(self, texts: list[Sequence[str]], groups: Groups, config: MauveConfig, job: Featurizing) -> None:
+    def __init__(
+        self,
+        texts: list[Sequence[str]],
+        groups: Groups,
+        config: MauveConfig,
+        job: Featurizing,
+        prompts: Sequence[str] = (),
+    ) -> None:
         self._texts, self._groups, self._config, self._job = texts, groups, config, job
+        self._prompts = prompts
         self._is_quick = config.featurize_model_name in TEXT_FUNCTIONS
+
+    def moves(self, result: MauveResult) -> bool:
+        """Return whether the sets are harder to tell apart without their prompts, or cannot be compared without."""
+        _, least, before, after = self._tried(result, ["prompts"])
+        return before is None or after is None or _has_moved(before, after, least)
+
+    def _tried(
+        self, result: MauveResult, names: Sequence[str]
+    ) -> tuple[_Trial, float, LearnedScore | None, LearnedScore | None]:
+        """The trial on all texts or on a sample, the least change that counts, and the scores with and without."""
+        trial, least = (self, MOVED) if self._is_quick else (self._sample(), SAMPLE_MOVED)
+        whole = LearnedScore.of(result.learned) if result.learned is not None else None
+        return trial, least, whole if trial is self else trial._score([]), trial._score(names)
 
     def of(self, result: MauveResult, warning: ScoreWarning) -> MauveResult:
         """The result with the effect of its layout."""
         names: list[str] = warning.numbers["layout"]
-        trial, least = (self, MOVED) if self._is_quick else (self._sample(), SAMPLE_MOVED)
+        trial, least, before, after = self._tried(result, names)
         whole = LearnedScore.of(result.learned) if result.learned is not None else None
-        before, after = whole if trial is self else trial._score([]), trial._score(names)
         if before is None or after is None:
             return replace(result, normalised_missing="without layout too few different texts are left")
         kept = tuple(item for item in result.warnings if item is not warning)
@@ -117,7 +152,7 @@ class _Trial:
         rows = [sorted(range(len(side)), key=side.__getitem__)[:SAMPLE] for side in digests]
         texts = [[side[row] for row in chosen] for side, chosen in zip(self._texts, rows, strict=True)]
         groups = None if self._groups is None else (self._groups[0][rows[0]], self._groups[1][rows[1]])
-        return _Trial([*texts], groups, self._config, self._job)
+        return _Trial([*texts], groups, self._config, self._job, self._prompts)
 
     @property
     def _stripped(self) -> set[str]:
@@ -133,7 +168,8 @@ class _Trial:
         """The learned score without some of the layout; None where too few different texts are left."""
         sides = [list(side) for side in self._texts]
         for name in names:
-            if (remove := FORMATS[name].without) is not None:
+            remove = PromptEcho(self._prompts) if name == "prompts" else FORMATS[name].without
+            if remove is not None:
                 sides = [[remove(text) for text in side] for side in sides]
         plain = [
             [new if new.strip() else text for new, text in zip(side, given, strict=True)]

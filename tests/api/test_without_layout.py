@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import transformers
+from samples import write_jsonl
 from tokenizers import Regex, normalizers
 
 from mauve_metric import MauveResult, compare, compute_mauve, explain
@@ -140,3 +141,24 @@ def test_a_tokenizer_that_sees_no_line_breaks_reads_nothing_again(
         else:
             assert len(read) > 4
         read.clear()
+
+
+def test_prompts_that_a_model_repeats_are_told_from_whole_passages(tmp_path: Path) -> None:
+    """A verdict is withheld where the human texts lack the prompts, and only there."""
+    human, model, _ = _sets()
+    rng = np.random.default_rng(3)
+    prompts = [f"{' '.join(rng.choice(WORDS, size=6))} {'abcdefghij'[row % 10]}{row}" for row in range(len(model))]
+    echoed = [f"{prompt} {text}" for prompt, text in zip(prompts, model, strict=True)]
+    passages = [f"{prompt[::-1]} {text}" for prompt, text in zip(prompts, human, strict=True)]
+    rows = [{"prompt": prompt, "text": text} for prompt, text in zip(prompts, echoed, strict=True)]
+    (tmp_path / "model.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    model_file, run = str(tmp_path / "model.jsonl"), {"featurize_model_name": "ngrams", "num_runs": 1}
+    for texts, refused in ((human, True), (passages, False)):
+        human_file = write_jsonl(tmp_path / f"human{refused}.jsonl", texts)
+        for found in (
+            compute_mauve(p_text=human_file, q_text=model_file, **run),
+            explain(p_text=human_file, q_text=model_file, **run).result,
+            compare(human_file, {"m": model_file}, **run).models["m"],
+        ):
+            assert (found.verdict_reason == "echoed_prompts") == refused
+            assert ("echoed_prompts" in {warning.code for warning in found.warnings}) == refused
