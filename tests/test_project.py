@@ -347,6 +347,22 @@ def test_every_module_that_a_test_imports_exists() -> None:
     assert missing == []
 
 
+def test_functions_named_with_their_module_in_docstrings_are_there() -> None:
+    homes: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        homes.setdefault(path.stem, set()).update(node.name for node in body if isinstance(node, ast.FunctionDef))
+        homes.setdefault(path.parent.name, set()).add(path.stem)
+    functions = set().union(*homes.values())
+    missing = [
+        f"{path.relative_to(PACKAGE)}: {home}.{name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for home, name in re.findall(r"`(?:\w+\.)*([a-z]\w*)\.(\w+)`", path.read_text(encoding="utf-8"))
+        if name in functions and name not in homes.get(home, ()) and home not in ("config", "out", "result")  # objects
+    ]
+    assert missing == []
+
+
 def test_links_between_the_documents_lead_somewhere() -> None:
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "leaderboard/README.md", "examples/README.md")]
     pages += sorted((ROOT / "docs").glob("*.md"))

@@ -71,7 +71,7 @@ class FeatureSet(StoredFeatures):
     """The features of one set, usually the human one, embedded once and used again and again.
 
     Attributes:
-        features: array (n, d), in the order of the texts; or rows that are read in blocks (`rows.FeatureRows`).
+        features: array (n, d), in the order of the texts; or rows that are read in blocks (`arrays.FeatureRows`).
         identity: the encoder they come from (model, revision, tokenizer, pooling, max_text_length, dtype); None if
             unknown.
         lengths: tokens of each text after truncation, shape (n,); None if unknown.
@@ -81,7 +81,7 @@ class FeatureSet(StoredFeatures):
         marks: what the texts are wrapped in and how they open; None if unknown. stripped: how many texts were changed
             by each rule of `strip`.
         origin: the format and field of the file that the texts come from; None for texts without one.
-        format_numbers: how each text is formatted, (n, f) as in `texts.format_numbers`; None if unknown. Not in
+        format_numbers: how each text is formatted, (n, f) as in `fingerprints.format_numbers`; None if unknown. Not in
             files but those of shards.
         unseen: share of the characters of each text that the featurizer's tokenizer does not know, (n,); None where it
             has none. unseen_formats: what of the format it leaves out, names of `FORMATS`; None if unknown.

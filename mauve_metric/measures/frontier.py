@@ -8,8 +8,6 @@ Liu et al. 2021 is "Divergence Frontiers for Generative Models"; Pillutla et al.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,26 +54,12 @@ def kl_slope(a: Floats, b: Floats, u: Floats) -> Floats:
     return slope
 
 
-class FDivergence(NamedTuple):
-    """A divergence D(a‖weight_a·a + weight_b·b) that is a sum over buckets.
-
-    terms: of each bucket, (..., k), (..., k), (m,), (m,) → (..., m, k). slope: the derivative of D(a‖(1-u)a + ub) in u,
-    (..., k), (..., k), (m,) → (..., m).
-    """
-
-    terms: Callable[[Floats, Floats, Floats, Floats], Floats]
-    slope: Callable[[Floats, Floats, Floats], Floats]
-
-
-KL = FDivergence(kl_terms, kl_slope)
-
-
-def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike, divergence: FDivergence = KL) -> tuple[Floats, Floats]:
+def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
     """The two soft errors KL(q‖r_λ) and KL(p‖r_λ) along the mixtures (Pillutla et al. 2021, §2).
 
     Args:
         p, q: probabilities, shape (..., k).
-        weights: λ in [0, 1], shape (m,). divergence: in the place of KL.
+        weights: λ in [0, 1], shape (m,).
 
     Returns:
         Type I error KL(q‖r_λ) and Type II error KL(p‖r_λ) in nats, each (..., m), at least 0 and lower is better;
@@ -85,8 +69,8 @@ def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike, divergence: FDiverg
     array([0.287682])
     """
     p, q = check_pair(p, q)
-    lam, terms = np.asarray(weights, dtype=np.float64), divergence.terms
-    one, two = terms(q, p, 1 - lam, lam).sum(axis=-1), terms(p, q, lam, 1 - lam).sum(axis=-1)
+    lam = np.asarray(weights, dtype=np.float64)
+    one, two = kl_terms(q, p, 1 - lam, lam).sum(axis=-1), kl_terms(p, q, lam, 1 - lam).sum(axis=-1)
     return np.maximum(one, 0.0), np.maximum(two, 0.0)
 
 
@@ -185,9 +169,7 @@ def exact_area(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0) -> float
     return min(max(area, mauve_floor(scaling_factor)), 1.0)
 
 
-def area_by_quadrature(
-    p: Floats, q: Floats, scaling_factor: float, num_nodes: int, num_panels: int, divergence: FDivergence = KL
-) -> Floats:
+def area_by_quadrature(p: Floats, q: Floats, scaling_factor: float, num_nodes: int, num_panels: int) -> Floats:
     """The exact area of a stack of histogram pairs, (..., k) → (...), without the checks of `exact_area`.
 
     `num_nodes` Gauss–Legendre nodes on each of `num_panels` + 1 panels; 4 nodes on 7 panels give six digits.
@@ -195,7 +177,7 @@ def area_by_quadrature(
 
     def log_point(a: Floats, b: Floats, u: Floats) -> Floats:
         """The logarithm of xy where b has the weight u."""
-        to_both = divergence.terms(a, b, 1 - u, u).sum(axis=-1), divergence.terms(b, a, u, 1 - u).sum(axis=-1)
+        to_both = kl_terms(a, b, 1 - u, u).sum(axis=-1), kl_terms(b, a, u, 1 - u).sum(axis=-1)
         exponent: Floats = -scaling_factor * (np.maximum(to_both[0], 0.0) + np.maximum(to_both[1], 0.0))
         return exponent
 
@@ -205,7 +187,7 @@ def area_by_quadrature(
     for start in range(0, len(nodes), step):
         u, w = nodes[start : start + step], node_weights[start : start + step]
         for a, b in ((p, q), (q, p)):
-            total = total + scaling_factor * ((np.exp(log_point(a, b, u)) * divergence.slope(a, b, u)) @ w)
+            total = total + scaling_factor * ((np.exp(log_point(a, b, u)) * kl_slope(a, b, u)) @ w)
     return total
 
 

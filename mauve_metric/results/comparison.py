@@ -160,7 +160,7 @@ class Comparison(SignedResult):
 
     @property
     def joint_verdict(self) -> str:
-        """The joint verdict of several featurizers, in sentences; empty for one (see `results.joint_comparison`)."""
+        """The joint verdict of several featurizers, in sentences; empty for one (see `answer.joint_comparison`)."""
         return joint_comparison(self.by_featurizer)
 
     def to_dict(self) -> dict[str, Any]:

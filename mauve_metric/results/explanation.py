@@ -70,7 +70,7 @@ class GapBucket:
         bucket: its number. rank: 1 for the largest contribution.
         side: "too much": the model puts a larger share of its texts here than people do (Type I); "missed": a smaller
             one (Type II); "even".
-        contribution: in [0, 1], see `buckets.contributions`. share: of the gap, in [0, 1].
+        contribution: in [0, 1], see `gap_buckets.contributions`. share: of the gap, in [0, 1].
         type_one, type_two: the contribution under its side's name, 0 under the other.
         p_count, q_count: human and model texts in it.
         p_value: of "equal shares", corrected for the number of buckets. noise: not significant at the config's level.

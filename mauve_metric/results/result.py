@@ -226,7 +226,7 @@ class MauveResult(SignedResult):
 
     @property
     def joint_verdict(self) -> str:
-        """The joint verdict of several featurizers, in sentences; empty for one (see `results.joint_verdict`)."""
+        """The joint verdict of several featurizers, in sentences; empty for one (see `answer.joint_verdict`)."""
         return joint_verdict(self.by_featurizer)
 
     @property

@@ -56,7 +56,7 @@ def estimate_divergence(
     distance Σ(√p-√q)², from 0 to 2. Total variation ½Σ|p-q| and Le Cam ½Σ(p-q)²/(p+q), from 0 to 1 (Pillutla et al.
     2023). Jensen–Shannon ½KL(p‖m) + ½KL(q‖m) with m = (p+q)/2, from 0 to log 2 (Lin 1991).
 
-    The binomial jackknife of `divergences.divergence`, after ½ a text was added to every bucket for KL and 1 for χ²:
+    The binomial jackknife of Σ `divergence_terms`, after ½ a text was added to every bucket for KL and 1 for χ²:
     finite always, also where the divergence of the histograms as they are is infinite. The interval
     is estimate ± m with m = z times the delete-one error; that of KL, which is skewed, goes to estimate + m +
     m²/(2·max(estimate, m)) upwards, the first terms of an interval of logarithms. Total variation has a kink where
