@@ -359,6 +359,27 @@ class MauveConfig(CheckedFields):
     )
 
 
+class ResolvedConfig(MauveConfig):
+    """A `MauveConfig` without "auto" and presets, for sets of known sizes; `pipeline.resolve_config` makes it.
+
+    Raises:
+        ValueError: one of these fields is "auto".
+    """
+
+    num_buckets: int
+    num_runs: int
+    knn: bool
+    drmm_layers: int
+    drmm_components: int
+    lattice_squared_radius: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ResolvedConfig.__annotations__:
+            if getattr(self, name) == "auto":
+                raise WrongOption.of(name, "must be resolved, got 'auto'")
+
+
 def config_fields(verb: str = "") -> dict[str, Any]:
     """The fields of `MauveConfig` by name: default, and `metadata` as in `option`.
 

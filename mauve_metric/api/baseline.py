@@ -16,7 +16,7 @@ from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_sid
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import open_sides, read_sides
 from mauve_metric.measures.frontier import exact_area, mauve_floor
-from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
+from mauve_metric.options import MauveConfig, Options, ResolvedConfig, RunOptions, with_options
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import partition_sets
 from mauve_metric.quantize.quantizers import scoring_options
@@ -91,7 +91,7 @@ def human_baseline(
             found.append(_equal_sets(size, of_size, "split", scores))
     whole = resolve_config(config, len(side))
     ((labels,),) = partition_sets([rows], whole, quiet, clusterings=1).labels
-    counts = np.bincount(labels, minlength=int(whole.num_buckets)).astype(np.int64)
+    counts = np.bincount(labels, minlength=whole.num_buckets).astype(np.int64)
     rng, shares = np.random.default_rng(config.seed), counts / counts.sum()
     drawn = (Histograms(*rng.multinomial(len(side), shares, size=2)) for _ in range(_DRAWS))
     scores = [_scores(histograms, histograms, whole) for histograms in drawn]
@@ -99,18 +99,18 @@ def human_baseline(
     entries = human_entries(side, side, whole, {"splits": splits})
     needed = tuple(_texts_needed(counts, difference, whole) for difference in DIFFERENCES)
     floor = mauve_floor(config.mauve_scaling_factor)
-    return HumanBaseline(len(side), floor, tuple(found), needed, int(whole.num_buckets), AROUND, entries)
+    return HumanBaseline(len(side), floor, tuple(found), needed, whole.num_buckets, AROUND, entries)
 
 
 def _sizes(n: int, config: MauveConfig) -> list[int]:
     """Sizes of the parts, the largest last: those with enough texts for k buckets, and always the halves."""
-    least = LEAST_TEXTS if config.num_buckets == "auto" else max(LEAST_TEXTS, math.ceil(int(config.num_buckets) / 2))
+    least = LEAST_TEXTS if config.num_buckets == "auto" else max(LEAST_TEXTS, math.ceil(config.num_buckets / 2))
     sizes = [n // part for part in _PARTS]
     return [size for size in sizes[:-1] if size >= least] + sizes[-1:]
 
 
 def _split_histograms(
-    rows: Array, size: int, splits: int, config: MauveConfig, run: RunOptions
+    rows: Array, size: int, splits: int, config: ResolvedConfig, run: RunOptions
 ) -> Iterator[tuple[Histograms, Histograms]]:
     """Histograms of disjoint random parts of the rows (n, d), clustered as P and Q: as stacked, and by content."""
     once = replace(config, num_runs=1)
@@ -118,7 +118,7 @@ def _split_histograms(
     for _ in range(splits):
         order = rng.permutation(len(rows))
         runs = partition_sets([rows[order[:size]], rows[order[size : 2 * size]]], once, run).labels
-        published, by_content = (count_labels(p, q, int(config.num_buckets)) for p, q in (runs[0], runs[-1]))
+        published, by_content = (count_labels(p, q, config.num_buckets) for p, q in (runs[0], runs[-1]))
         yield published, by_content
 
 
@@ -129,9 +129,9 @@ def _scores(published: Histograms, by_content: Histograms, config: MauveConfig) 
     return score_histograms(published, config).mauve, debiased.mauve
 
 
-def _equal_sets(size: int, config: MauveConfig, source: Source, scores: list[tuple[float, float]]) -> EqualSets:
+def _equal_sets(size: int, config: ResolvedConfig, source: Source, scores: list[tuple[float, float]]) -> EqualSets:
     mauve, debiased = np.array(scores).T
-    return EqualSets(size, int(config.num_buckets), source, len(scores), _spread(mauve), _spread(debiased))
+    return EqualSets(size, config.num_buckets, source, len(scores), _spread(mauve), _spread(debiased))
 
 
 def _spread(values: Floats) -> Spread:

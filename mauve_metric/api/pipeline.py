@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from mauve_metric.arrays import Integers
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions
 from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.quantize.quantizers import num_buckets_of, quantizer_options
 
@@ -23,7 +22,7 @@ class Clustered:
     """Sets in buckets, the human one first: with the groups of texts that are not independent, and without "auto"."""
 
     sides: Sequence[FeatureSet]
-    config: MauveConfig
+    config: ResolvedConfig
     partition: Partition
 
     @property
@@ -47,16 +46,16 @@ def cluster(
         clusterings, every_row: see `partition_sets`.
     """
     sides = with_dependence(sides, config.seed)
-    config = resolve_config(config, *map(len, sides))
+    resolved = resolve_config(config, *map(len, sides))
     features, groups = [side.features for side in sides], [side.groups for side in sides]
-    partition = partition_sets(features, config, run, clusterings=clusterings, every_row=every_row, groups=groups)
-    return Clustered(sides, config, partition)
+    partition = partition_sets(features, resolved, run, clusterings=clusterings, every_row=every_row, groups=groups)
+    return Clustered(sides, resolved, partition)
 
 
-def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
+def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
     """Replace every "auto" and preset in the config by its value for sets of these sizes, P's first."""
     smaller = min(sizes)
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
-    options: dict[str, Any] = quantizer_options(config, *sizes)
-    return replace(config, num_buckets=num_buckets_of(config, *sizes), num_runs=runs, knn=knn, **options)
+    resolved = {"num_buckets": num_buckets_of(config, *sizes), "num_runs": runs, "knn": knn}
+    return ResolvedConfig(**vars(config) | resolved | quantizer_options(config, *sizes))

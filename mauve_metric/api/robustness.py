@@ -25,7 +25,7 @@ from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.sides import OpenedSides, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.judgements.rank_correlation import kendall
-from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
+from mauve_metric.options import Featurizer, MauveConfig, Options, ResolvedConfig, config_fields, with_options
 from mauve_metric.quantize.partition import without_first
 from mauve_metric.quantize.quantizers import quantizer_options
 from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
@@ -255,27 +255,27 @@ class _Work:
         config = plans.changed(base, changes)
         sides = _part_of(self._featurize(config), changes.get("n"))
         sizes, groups = [len(side) for side in sides], [side.groups for side in sides]
-        config = resolve_config(config, *sizes)
+        resolved = resolve_config(config, *sizes)
         key = _key({name: level for name, level in changes.items() if name != RESCALING})  # c changes no buckets
         if key not in self.labels:
             quiet = replace(self.job.run, verbose=False, checkpoint=None)
-            self.labels[key] = cluster(sides, config, quiet).partition.labels
+            self.labels[key] = cluster(sides, resolved, quiet).partition.labels
         runs = self.labels[key]
-        estimates, scores = _score_models(runs, config, groups)
+        estimates, scores = _score_models(runs, resolved, groups)
         ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)
         ranking = tuple(self.names[number] for number in ranks)
         of_models = {
             self.names[number]: SettingScore(place, estimates[number].value, estimates[number].ci, scores[number][2])
             for place, number in enumerate(ranks, start=1)
         }
-        errors = joint_errors(without_first(runs), config, groups)
+        errors = joint_errors(without_first(runs), resolved, groups)
         by_name = dict(zip(self.names, estimates, strict=True))
         values = {name: estimate.value for name, estimate in by_name.items()}
         return Setting(
             name=name,
             factor=factor,
             changes={name: plans.level_name(level) for name, level in changes.items()},
-            num_buckets=int(config.num_buckets),
+            num_buckets=resolved.num_buckets,
             texts=min(sizes),
             ranking=ranking,
             models=of_models,
@@ -295,7 +295,7 @@ def _key(changes: Mapping[str, object]) -> _Key:
 
 
 def _score_models(
-    runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: Sequence[Integers | None]
+    runs: Sequence[Sequence[Labels]], config: ResolvedConfig, groups: Sequence[Integers | None]
 ) -> tuple[list[Estimate], list[tuple[float, float, float]]]:
     """Each model's debiased score and its ranking key, as in `compare`: the last two break ties."""
     estimates, scores = [], []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.options import Featurizer, MauveConfig, config_fields
+from mauve_metric.options import Featurizer, MauveConfig, ResolvedConfig, config_fields
 from mauve_metric.results.robustness import RESCALING
 from mauve_metric.results.signature import format_value
 from mauve_metric.runtime.checks import listed_names
@@ -65,13 +65,13 @@ Changes = Mapping[str, Level]
 class Base:
     """Inputs from which the levels are chosen.
 
-    config: of the default setting, with its buckets resolved. sizes: texts of each set, P's first.
+    config: of the default setting. sizes: texts of each set, P's first.
     identity: of the encoder, empty if it is a function or unknown. median_length: of the human texts in tokens, None
     if unknown. has_texts: True if all sets are given as texts. featurizers: the others to try.
     auto_buckets: True if the number of buckets depends on that of texts. by_size: other options that do.
     """
 
-    config: MauveConfig
+    config: ResolvedConfig
     sizes: tuple[int, ...]
     identity: Mapping[str, str]
     median_length: float | None
@@ -84,7 +84,7 @@ class Base:
 def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
     """The levels of each factor without the default's, or the reason for which there are none."""
     config, smallest = base.config, min(base.sizes)
-    k, c, median = int(config.num_buckets), config.mauve_scaling_factor, base.median_length or 0.0
+    k, c, median = config.num_buckets, config.mauve_scaling_factor, base.median_length or 0.0
     lengths = (int(median // 2), int(median // 4))
     quantizers = config_fields()["quantizer"].metadata["choices"]
     parts = [Part(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
@@ -143,7 +143,8 @@ def planned(
         The levels of each factor that is varied, without the default's; the reasons for which others are not; and the
         settings of the small design.
 
-    >>> base = Base(MauveConfig(num_buckets=60), (600, 600, 600), {}, None, False)
+    >>> from mauve_metric.api.pipeline import resolve_config
+    >>> base = Base(resolve_config(MauveConfig(num_buckets=60), 600), (600, 600, 600), {}, None, False)
     >>> planned(base, ("num_buckets", "pooling"))[0]
     {'num_buckets': (30, 120)}
     """
@@ -185,11 +186,11 @@ def changed(base: Base, changes: Changes) -> MauveConfig:
     if isinstance(part, Part):
         own = {name: config_fields()[name].default for name in base.by_size} | own
     if "quantizer" in own:
-        return replace(base.config, **own, num_buckets="auto")
-    if base.auto_buckets and isinstance(part, Part):
+        own["num_buckets"] = "auto"
+    elif base.auto_buckets and isinstance(part, Part):
         k = own.get("num_buckets")
         own["num_buckets"] = "auto" if k is None else max(int(k) // part.of, 2)
-    return replace(base.config, **own)
+    return MauveConfig(**vars(base.config) | own)
 
 
 def setting_name(changes: Changes) -> str:

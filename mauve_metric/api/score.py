@@ -17,7 +17,7 @@ from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frontier, precision_recall, support
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import count_groups, pair_of_groups
-from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, is_auto, without_first
 from mauve_metric.results.result import MauveResult, Stripped
@@ -164,10 +164,10 @@ def count_runs(
     runs: Sequence[Sequence[Labels]],
     number: int,
     groups: tuple[Integers | None, Integers | None],
-    config: MauveConfig,
+    config: ResolvedConfig,
 ) -> list[Histograms]:
     """The histograms of P and of the model with this number, from 1, for each clustering."""
-    sizes = [max(int(config.num_buckets), *(int(labels.max()) + 1 for labels in run)) for run in runs]
+    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in runs]
     return [count_labels(run[0], run[number], k, *groups) for run, k in zip(runs, sizes, strict=True)]
 
 
@@ -176,7 +176,7 @@ def score_buckets(
     q: FeatureSet,
     partition: Partition,
     number: int,
-    config: MauveConfig,
+    config: ResolvedConfig,
     p_value: float | None = None,
     learned: Learned | None = None,
     entries: Mapping[str, object] | None = None,
@@ -188,12 +188,11 @@ def score_buckets(
         partition: of P and one or several models. The first clustering makes the scores of the literature, the others,
             if there are any, the debiased ones.
         number: of Q among the models, from 1.
-        config: without "auto", see `resolve_config`.
         p_value: of the permutation test.
         learned: the score on learned buckets; None: it is not known.
         entries: further entries of the signature.
     """
-    k, groups, first = int(config.num_buckets), pair_of_groups(p.groups, q.groups), partition.labels[0]
+    k, groups, first = config.num_buckets, pair_of_groups(p.groups, q.groups), partition.labels[0]
     histograms, *others = count_runs(partition.labels, number, (p.groups, q.groups), config)
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
@@ -273,15 +272,14 @@ def _null_scores(histograms: Histograms, config: MauveConfig) -> Floats:
 
 
 def _fields_of_clusterings(
-    mauve: float, histograms: Histograms, others: Sequence[Histograms], config: MauveConfig
+    mauve: float, histograms: Histograms, others: Sequence[Histograms], config: ResolvedConfig
 ) -> dict[str, Any]:
     """The fields of a result on scores of equal sets, and on the spread over clusterings.
 
     Args:
         mauve: of the histograms. others: the histograms of other clusterings.
     """
-    runs = len(others) + 1 if config.num_runs == "auto" else config.num_runs
-    plug_in = np.array([mauve, *_areas(others, config)][:runs])
+    plug_in = np.array([mauve, *_areas(others, config)][: config.num_runs])
     null = _null_scores(histograms, config)
     return {
         "mauve_ceiling": float(null.mean()),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, FeatureRows, Integers
 from mauve_metric.features.rows import ArrayRows
-from mauve_metric.options import MauveConfig, options_of_quantizer, options_of_stage
+from mauve_metric.options import ResolvedConfig, options_of_quantizer, options_of_stage
 from mauve_metric.quantize import kmeans
 from mauve_metric.quantize.nearest_centres import assign
 from mauve_metric.quantize.projection import Projection, fit_projection
@@ -89,17 +89,17 @@ def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]
 
 def label_rows(
     rows: FeatureRows,
-    config: MauveConfig,
+    config: ResolvedConfig,
     num_runs: int = 1,
     places: Integers | None = None,
-    by_content: MauveConfig | None = None,
+    by_content: ResolvedConfig | None = None,
     checkpoint: Path | None = None,
     watch: Watch = unwatched,
 ) -> tuple[list[Integers], Projection]:
     """The bucket of each row, (n,), for each of `num_runs` seeds, and the projection.
 
     Args:
-        rows: both sets stacked, (n, d). config: without "auto".
+        rows: both sets stacked, (n, d).
         num_runs: the first is that of the literature, the others start by k-means++ from the rows in `places`.
         places: of each row in the order by content, (n,); None: as they are. by_content: the options of the other runs;
             None: `config`.
@@ -139,7 +139,7 @@ def label_rows(
 
 
 def _fit(
-    rows: HashedRows, config: MauveConfig, num_runs: int, places: Integers | None, by_content: MauveConfig | None
+    rows: HashedRows, config: ResolvedConfig, num_runs: int, places: Integers | None, by_content: ResolvedConfig | None
 ) -> Clustering:
     """The projection, from one pass, and the centres of every run, from a sample each."""
     rows.title = "projection"
@@ -150,21 +150,20 @@ def _fit(
 def fit_centres(
     rows: FeatureRows,
     projection: Projection,
-    config: MauveConfig,
+    config: ResolvedConfig,
     num_runs: int = 1,
     places: Integers | None = None,
-    by_content: MauveConfig | None = None,
+    by_content: ResolvedConfig | None = None,
 ) -> Clustering:
     """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`."""
     fits = []
     order = np.arange(rows.shape[0]) if places is None else np.argsort(places)
     for offset in range(num_runs):
         own, seed = (by_content or config) if offset else config, config.seed + 2 + offset
-        num_buckets = int(own.num_buckets)
-        numbers = kmeans.sample_numbers(rows.shape[0], num_buckets, seed)
+        numbers = kmeans.sample_numbers(rows.shape[0], own.num_buckets, seed)
         sample = projection.apply_all(ArrayRows(rows.take(order[numbers] if offset else numbers)))
         options = options_of_quantizer(own, "kmeans")
-        fits.append(kmeans.fit(sample, num_buckets, seed=seed, plus_plus=offset > 0, **options))
+        fits.append(kmeans.fit(sample, own.num_buckets, seed=seed, plus_plus=offset > 0, **options))
     return Clustering(projection, fits)
 
 

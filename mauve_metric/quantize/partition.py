@@ -21,7 +21,7 @@ from mauve_metric.features.rows import (
     read_in_blocks,
     some_rows,
 )
-from mauve_metric.options import MauveConfig, RunOptions, config_fields, options_of_quantizer
+from mauve_metric.options import ResolvedConfig, RunOptions, config_fields, options_of_quantizer
 from mauve_metric.quantize import blocks, kmeans, projection
 from mauve_metric.quantize.histograms import Quantized, auto_num_buckets
 from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
@@ -94,19 +94,18 @@ def without_first(runs: Sequence[Item]) -> Sequence[Item]:
     return runs[1:] or runs
 
 
-def number_of_clusterings(config: MauveConfig) -> int:
-    """Number of clusterings of a score, for a `config` without "auto": the published one and at least one by content.
+def number_of_clusterings(config: ResolvedConfig) -> int:
+    """Number of clusterings of a score: the published one and at least one by content.
 
     Two or more by content where a spread over clusterings is asked for (num_runs of 2 or more).
     """
-    runs = int(config.num_runs)
-    return 1 + max(runs - 1, min(runs, 2))
+    return 1 + max(config.num_runs - 1, min(config.num_runs, 2))
 
 
 @fitting_threads()
 def partition_sets(
     sets: Sequence[Features],
-    config: MauveConfig,
+    config: ResolvedConfig,
     run: RunOptions | None = None,
     *,
     clusterings: int | None = None,
@@ -116,7 +115,7 @@ def partition_sets(
     """Project and cluster sets together: where `run.score_device` or tensors say, in memory, or block by block.
 
     Args:
-        sets: features (n_i, d) with one d, P's first. config: without "auto".
+        sets: features (n_i, d) with one d, P's first.
         run: has the device, the checkpoint folder, and whether passes over features in blocks are shown.
         clusterings: how many, with as many seeds; None: `number_of_clusterings`.
         every_row: all projected rows are needed, as for explanations.
@@ -168,7 +167,7 @@ def partition_sets(
     problems = [item.problem for item in found if item.problem]
     finer, smallest = None, min(stacking.sizes)
     if count > 1 and FINER_FROM <= smallest < FINER_BELOW and is_auto(config, smallest):
-        twice = replace(by_content, num_buckets=2 * int(by_content.num_buckets))
+        twice = replace(by_content, num_buckets=2 * by_content.num_buckets)
         (more,) = _by_content(sorted_rows, places, sets_of_rows, twice, range(1), run.verbose)
         finer = stacking.split(more.labels)
     return Partition(stacking.split(projected), labels, problems, finer)
@@ -186,7 +185,7 @@ def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Ar
 
 
 def _by_content(
-    rows: ProjectedRows, places: Integers, sets: StackedSets, config: MauveConfig, offsets: range, verbose: bool
+    rows: ProjectedRows, places: Integers, sets: StackedSets, config: ResolvedConfig, offsets: range, verbose: bool
 ) -> list[Quantized]:
     """Clusterings of rows in their order by content, with these offsets of the seed; labels as the rows are stacked.
 
@@ -206,13 +205,13 @@ def _stacked(sets: Sequence[Features], device: torch.device | None) -> Projected
     return tensors.stacked(sets, device)
 
 
-def _fit_together(sets: Sequence[Features], config: MauveConfig, run: RunOptions) -> bool:
+def _fit_together(sets: Sequence[Features], config: ResolvedConfig, run: RunOptions) -> bool:
     """Return whether sets to read in blocks are better read at once: scikit-learn's solver takes all rows."""
     n, d = sum(features.shape[0] for features in sets), sets[0].shape[1]
     return run.checkpoint is None and projection.is_scikit_learns_choice(n, d, config.pca_max_data)
 
 
-def _projected(sets: Sequence[Features], config: MauveConfig, device: torch.device | None) -> ProjectedRows:
+def _projected(sets: Sequence[Features], config: ResolvedConfig, device: torch.device | None) -> ProjectedRows:
     """The rows of all sets, stacked in this order and projected, (Σ n_i, r); on a torch device if one is given."""
     options = (config.kmeans_explained_var, config.pca_max_data, config.seed)
     if device is None:
@@ -237,7 +236,7 @@ def _sets_of_rows(stacking: Stacking, groups: Sequence[Integers | None] | None) 
 def _cluster(
     rows: ProjectedRows | FeatureRows,
     sets: StackedSets,
-    config: MauveConfig,
+    config: ResolvedConfig,
     offset: int = 0,
     verbose: bool = False,
     by_content: bool = False,
@@ -246,13 +245,13 @@ def _cluster(
     quantizer = QUANTIZERS[config.quantizer]
     if by_content and config.quantizer == "kmeans":
         options = options_of_quantizer(config, "kmeans")
-        num_buckets, seed = int(config.num_buckets), config.seed + offset
+        num_buckets, seed = config.num_buckets, config.seed + offset
         return Quantized(kmeans.kmeans(rows, num_buckets, seed=seed, plus_plus=True, **options))  # type: ignore[arg-type]
     with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
         return quantizer.label(rows, sets, config, config.seed + offset, advance)  # type: ignore[arg-type]
 
 
-def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
+def config_by_content(config: ResolvedConfig, sets: StackedSets) -> ResolvedConfig:
     """The options of k-means for clusterings in the order by content: one start, unless another number was given.
 
     Where the number of buckets is that of "auto", each has ten groups, since texts of one group tell less.
@@ -260,7 +259,7 @@ def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
     if config.quantizer != "kmeans":
         return config
     redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
-    num_buckets = int(config.num_buckets)
+    num_buckets = config.num_buckets
     sizes = np.bincount(sets.set_of)
     if sets.groups is not None and is_auto(config, int(sizes.min())):
         fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
@@ -268,14 +267,14 @@ def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
     return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
 
 
-def is_auto(config: MauveConfig, smallest: int) -> bool:
+def is_auto(config: ResolvedConfig, smallest: int) -> bool:
     """Return whether there are as many buckets of k-means as "auto" makes of a smallest set of this size."""
     return config.quantizer == "kmeans" and config.num_buckets == auto_num_buckets(smallest, smallest)
 
 
 def _in_blocks(
     sets: Sequence[Features],
-    config: MauveConfig,
+    config: ResolvedConfig,
     run: RunOptions,
     stacking: Stacking,
     clusterings: int,

@@ -7,7 +7,14 @@ from typing import Any, Literal, NamedTuple
 
 from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
-from mauve_metric.options import MauveConfig, RunOptions, config_fields, options_of_quantizer, split_options
+from mauve_metric.options import (
+    MauveConfig,
+    ResolvedConfig,
+    RunOptions,
+    config_fields,
+    options_of_quantizer,
+    split_options,
+)
 from mauve_metric.quantize import drmm, kmeans, lattice
 from mauve_metric.quantize.histograms import Advance, Quantized, auto_num_buckets
 from mauve_metric.runtime.checks import wrong
@@ -35,27 +42,28 @@ class Quantizer(NamedTuple):
     cells: (config, n) → the number of buckets of sets of which the smallest has n texts.
     """
 
-    label: Callable[[ProjectedRows, StackedSets, MauveConfig, int, Advance | None], Quantized]
+    label: Callable[[ProjectedRows, StackedSets, ResolvedConfig, int, Advance | None], Quantized]
     on: Literal["projected", "features"]
     cells: Callable[[MauveConfig, int], int]
     in_blocks: bool = True
 
 
 def _kmeans(
-    rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
+    rows: ProjectedRows, sets: StackedSets, config: ResolvedConfig, seed: int, advance: Advance | None
 ) -> Quantized:
     options = options_of_quantizer(config, "kmeans")
-    return Quantized(kmeans.kmeans(rows, int(config.num_buckets), seed=seed, **options))
+    return Quantized(kmeans.kmeans(rows, config.num_buckets, seed=seed, **options))
 
 
 def _kmeans_cells(config: MauveConfig, n: int) -> int:
     return auto_num_buckets(n, n) if config.num_buckets == "auto" else config.num_buckets
 
 
-def _drmm(rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
-    shape = int(config.drmm_layers), int(config.drmm_components)
+def _drmm(
+    rows: ProjectedRows, sets: StackedSets, config: ResolvedConfig, seed: int, advance: Advance | None
+) -> Quantized:
     training = drmm.PAPER if config.drmm_preset == "paper" else drmm.SHORT
-    return drmm.drmm(rows, *shape, config.drmm_steps, seed, advance, training)
+    return drmm.drmm(rows, config.drmm_layers, config.drmm_components, config.drmm_steps, seed, advance, training)
 
 
 def _drmm_shape(config: MauveConfig, n: int) -> tuple[int, int]:
@@ -84,11 +92,11 @@ def _drmm_cells(config: MauveConfig, n: int) -> int:
 
 
 def _lattice(
-    rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
+    rows: ProjectedRows, sets: StackedSets, config: ResolvedConfig, seed: int, advance: Advance | None
 ) -> Quantized:
     training = config.lattice_epochs, config.lattice_hidden, config.lattice_spread
     paper = config.lattice_preset == "paper"
-    return lattice.lattice(rows, int(config.lattice_squared_radius), *training, seed, advance, paper)
+    return lattice.lattice(rows, config.lattice_squared_radius, *training, seed, advance, paper)
 
 
 def _lattice_squared_radius(config: MauveConfig, n: int) -> int:
@@ -105,12 +113,12 @@ def _lattice_cells(config: MauveConfig, n: int) -> int:
 
 
 def _classifier(
-    rows: ProjectedRows | FeatureRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
+    rows: ProjectedRows | FeatureRows, sets: StackedSets, config: ResolvedConfig, seed: int, advance: Advance | None
 ) -> Quantized:
     """Buckets of a cross-fitted classifier's scores, from the most human to the most model-like."""
     given = as_array(rows) if is_tensor(rows) else rows
     fitted = cross_fit(given, sets.set_of > 0, same_rows(given, sets.groups), seed=seed)
-    return Quantized(buckets_of_ranks(fitted.ranks, int(config.num_buckets)))
+    return Quantized(buckets_of_ranks(fitted.ranks, config.num_buckets))
 
 
 def _classifier_cells(config: MauveConfig, n: int) -> int:

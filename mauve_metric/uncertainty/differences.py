@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.measures.groups import codes_by_content
-from mauve_metric.options import MauveConfig
+from mauve_metric.options import ResolvedConfig
 from mauve_metric.quantize import histograms
 from mauve_metric.uncertainty import intervals, jackknife
 
@@ -43,7 +43,7 @@ def _of_difference(matrix: Floats, i: int, j: int) -> float:
 Groups = Sequence[Integers | None]  # codes of P's texts and of those of each model
 
 
-def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: Groups = ()) -> JointErrors:
+def joint_errors(runs: Sequence[Sequence[Labels]], config: ResolvedConfig, groups: Groups = ()) -> JointErrors:
     """The joint errors of several models' scores against one P.
 
     The texts of P are shared by all models; the models are independent but for what groups say. What pairs of texts add
@@ -52,9 +52,9 @@ def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: 
 
     Args:
         runs: for each clustering the buckets of the texts of P, (n_p,), and of each of m models, (n_i,).
-        config: without "auto". groups: see `measures.groups`; without any, texts are independent.
+        groups: see `measures.groups`; without any, texts are independent.
     """
-    k, c = int(config.num_buckets), config.mauve_scaling_factor
+    k, c = config.num_buckets, config.mauve_scaling_factor
     codes = [found for found in groups if found is not None]
     labels, codes = (runs[0], codes_by_content(runs[0], codes)) if codes else ([np.sort(side) for side in runs[0]], [])
     first = score_covariance(labels, k, c, codes)
@@ -154,12 +154,14 @@ def difference_of(
     return found._replace(p_value=max(found.p_value, careful.p_value))
 
 
-def design_effect(runs: Sequence[Sequence[Labels]], errors: JointErrors, config: MauveConfig, i: int, j: int) -> float:
+def design_effect(
+    runs: Sequence[Sequence[Labels]], errors: JointErrors, config: ResolvedConfig, i: int, j: int
+) -> float:
     """Factor of the design on the variance of the difference of model i and model j: below 1, pairing helps.
 
     Between 1/1000 and 1000.
     """
-    alone = score_covariance(runs[0], int(config.num_buckets), config.mauve_scaling_factor)
+    alone = score_covariance(runs[0], config.num_buckets, config.mauve_scaling_factor)
     grouped, independent = _of_difference(errors.first, i, j), _of_difference(alone, i, j)
     return min(max(grouped / independent, 1e-3), 1e3) if independent > 0 else 1.0
 

@@ -107,3 +107,5 @@ def test_auto_is_replaced_by_numbers_that_follow_from_the_sizes() -> None:
     config = resolve_config(MauveConfig(), 300, 250)
     assert (config.num_buckets, config.num_runs, config.knn) == (25, 5, True)
     assert resolve_config(replace(config, num_buckets=7), 300, 250).num_buckets == 7
+    with pytest.raises(ValueError, match="num_runs must be resolved, got 'auto'"):
+        replace(config, num_runs="auto")

@@ -12,6 +12,7 @@ import pytest
 from samples import ngrams, texts_of
 
 from mauve_metric import Robustness, compare, robustness
+from mauve_metric.api.pipeline import resolve_config
 from mauve_metric.api.robustness_settings import FACTORS, Base, Part, changed, part_rows, planned, small_design
 
 Features = Callable[[list[str]], np.ndarray]
@@ -183,7 +184,9 @@ def test_automatic_buckets_follow_a_part_of_the_texts() -> None:
     from mauve_metric.options import MauveConfig
 
     def k(auto: bool, **changes: Any) -> object:
-        base = Base(MauveConfig(num_buckets=60), (600, 600), {}, None, False, auto_buckets=auto)
+        base = Base(
+            resolve_config(MauveConfig(num_buckets=60), 600, 600), (600, 600), {}, None, False, auto_buckets=auto
+        )
         return changed(base, changes).num_buckets
 
     half = Part(2, 0)
@@ -194,7 +197,7 @@ def test_automatic_buckets_follow_a_part_of_the_texts() -> None:
 def test_factors_that_cannot_be_varied_are_listed_with_the_reason() -> None:
     from mauve_metric.options import MauveConfig
 
-    base = Base(MauveConfig(num_buckets=2), (25, 25), {"pooling": "mean"}, 6.0, True)
+    base = Base(resolve_config(MauveConfig(num_buckets=2), 25, 25), (25, 25), {"pooling": "mean"}, 6.0, True)
     _, left_out, _ = planned(base, FACTORS)
     assert "half of 25 texts is too few" in left_out["n"]
     assert "too short" in left_out["max_text_length"]

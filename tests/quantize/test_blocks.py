@@ -16,6 +16,7 @@ from changed_options import CHANGES
 from samples import ROOT
 
 from mauve_metric import options
+from mauve_metric.api.pipeline import resolve_config
 from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.rows import ArrayRows
 from mauve_metric.options import MauveConfig, config_fields, option
@@ -40,7 +41,9 @@ class Counted(ArrayRows):
 def labels_of(data: Array, checkpoint: Path | None = None, pca_max_data: int = -1) -> tuple[Integers, int]:
     """The buckets of the rows, and how many passes over them it took."""
     rows = Counted(data)
-    config = MauveConfig(num_buckets=5, pca_max_data=pca_max_data, kmeans_num_redo=1, kmeans_max_iter=20, seed=3)
+    config = resolve_config(
+        MauveConfig(num_buckets=5, pca_max_data=pca_max_data, kmeans_num_redo=1, kmeans_max_iter=20, seed=3), 300, 300
+    )
     labels, _ = label_rows(rows, config, checkpoint=checkpoint)
     return labels[0], rows.passes
 
@@ -217,6 +220,7 @@ label(Path(sys.argv[1]))
 """
 LABEL = """
 import numpy as np
+from mauve_metric.api.pipeline import resolve_config
 from mauve_metric.features.rows import ArrayRows
 from mauve_metric import options
 from mauve_metric.options import MauveConfig, config_fields, option
@@ -224,7 +228,7 @@ from mauve_metric.quantize.blocks import label_rows
 
 def label(folder):
     rows = ArrayRows(np.random.default_rng(5).normal(size=(3000, 6)).astype(np.float32))
-    config = MauveConfig(num_buckets=5, kmeans_num_redo=1, kmeans_max_iter=20, seed=3)
+    config = resolve_config(MauveConfig(num_buckets=5, kmeans_num_redo=1, kmeans_max_iter=20, seed=3), 300, 300)
     label_rows(rows, config, checkpoint=folder)
 """
 
@@ -265,7 +269,9 @@ def test_repeated_rows_share_the_buckets_that_they_share_in_memory(different: in
     """Starts hold equal centres, and there are fewer kinds of rows than buckets, or more."""
     data = np.concatenate([ROWS[:different, :3], np.repeat(ROWS[-1:, :3], 9, axis=0)])
     data = data[np.random.default_rng(seed).permutation(len(data))]
-    config = MauveConfig(num_buckets=3, kmeans_explained_var=0.5, kmeans_num_redo=1, kmeans_max_iter=50, seed=seed)
+    config = resolve_config(
+        MauveConfig(num_buckets=3, kmeans_explained_var=0.5, kmeans_num_redo=1, kmeans_max_iter=50, seed=seed), 300, 300
+    )
     labels, _ = label_rows(ArrayRows(data), config)
     expected = kmeans.kmeans(project(ArrayRows(data), 0.5, -1, seed), 3, 1, 50, seed)
     np.testing.assert_array_equal(labels[0][:, None] == labels[0], expected[:, None] == expected)
@@ -279,7 +285,7 @@ OF_CLUSTERING = [name for name, field in config_fields().items() if field.metada
 def test_a_checkpoint_is_of_all_options_of_its_clustering(
     name: str, by_content: bool, tmp_path: Path, fits: list[int]
 ) -> None:
-    config = MauveConfig(num_buckets=5, num_runs=2, kmeans_num_redo=1)
+    config = resolve_config(MauveConfig(num_buckets=5, num_runs=2, kmeans_num_redo=1), 300, 300)
     changed = replace(config, **{name: CHANGES[name]})
     label_rows(ArrayRows(ROWS), config, 2, by_content=config, checkpoint=tmp_path)
     made = len(fits)
@@ -309,5 +315,6 @@ def test_a_new_option_of_k_means_is_read_in_blocks_and_is_of_the_key(
     monkeypatch.setattr(options, "MauveConfig", MoreOptions)
     monkeypatch.setattr(kmeans, "fit", fit)
     for trimmed in (3, 3, 4):
-        label_rows(ArrayRows(ROWS), MoreOptions(num_buckets=5, num_runs=1, kmeans_trimmed=trimmed), checkpoint=tmp_path)
+        config: Any = MoreOptions(num_buckets=5, num_runs=1, kmeans_trimmed=trimmed)
+        label_rows(ArrayRows(ROWS), config, checkpoint=tmp_path)
     assert passed == [3, 4]

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from mauve_metric import compute_mauve
+from mauve_metric.api.pipeline import resolve_config
 from mauve_metric.arrays import Rows
 from mauve_metric.features.rows import content_order
 from mauve_metric.options import MauveConfig, RunOptions
@@ -36,8 +37,10 @@ def test_runs_have_seeds_of_their_own() -> None:
     # a clustering by content is that of sets whose rows are in this order, whatever set a row is of
     rows = np.concatenate([q, p])
     order = content_order(rows)
-    sorted_rows = partition_sets([rows[order][:1], rows[order][1:]], MauveConfig(**(DRMM | {"row_order": "pq"})))
-    of_sets = partition_sets([p, q], MauveConfig(**(DRMM | {"num_runs": 3})))
+    sorted_rows = partition_sets(
+        [rows[order][:1], rows[order][1:]], resolve_config(MauveConfig(**(DRMM | {"row_order": "pq"})), 90, 90)
+    )
+    of_sets = partition_sets([p, q], resolve_config(MauveConfig(**(DRMM | {"num_runs": 3})), 90, 90))
     first, second = (np.concatenate(one.labels[1]) for one in (sorted_rows, of_sets))
     assert np.array_equal(first, np.concatenate([second[len(p) :], second[: len(p)]])[order])
 
@@ -45,7 +48,7 @@ def test_runs_have_seeds_of_their_own() -> None:
 @pytest.mark.parametrize(("runs", "count"), [(1, 2), (2, 3), (3, 3), (5, 5)])
 def test_every_score_has_a_clustering_by_content(runs: int, count: int) -> None:
     p, q = sets()
-    config = MauveConfig(num_buckets=4, num_runs=runs)
+    config = resolve_config(MauveConfig(num_buckets=4, num_runs=runs), 90, 90)
     assert len(partition_sets([p, q], config).labels) == count == partition.number_of_clusterings(config)
     assert len(partition_sets([p, q], config, clusterings=1).labels) == 1
 
@@ -87,7 +90,7 @@ def test_learned_buckets_of_files_that_do_not_fit_are_those_of_arrays(
 
 def test_tensors_stay_tensors() -> None:
     p, q = sets()
-    config = MauveConfig(**(DRMM | {"num_buckets": 9}))
+    config = resolve_config(MauveConfig(**(DRMM | {"num_buckets": 9})), 90, 90)
     plain = partition_sets([p, q], config)
     there = partition_sets([p, q], config, RunOptions(score_device="cpu"))
     assert all(isinstance(rows, torch.Tensor) for rows in there.rows)

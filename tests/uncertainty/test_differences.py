@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mauve_metric.api.pipeline import resolve_config
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import intervals, jackknife
 from mauve_metric.uncertainty.differences import _of_difference, difference_of, joint_errors
@@ -75,7 +76,7 @@ def test_errors_are_those_of_repeated_samples(aligned: bool, shift: float) -> No
         values.append([estimate.value for estimate in scored(labels, k)])
         if repeat % 5 == 0:  # estimates differ less among themselves than scores do
             groups = [np.arange(n), n + np.arange(n), n + np.arange(n)] if aligned else []
-            errors = joint_errors([labels], MauveConfig(num_buckets=k), groups)
+            errors = joint_errors([labels], resolve_config(MauveConfig(num_buckets=k), n, n), groups)
             variances.append(errors.variance(0)[0])
             plain, pairs = (_of_difference(matrix, 0, 1) for matrix in (errors.first, errors.second))
             between.append(plain - min(pairs, plain / 2))
@@ -95,7 +96,7 @@ def test_intervals_cover_and_are_narrower_than_unpaired_ones() -> None:
     for _ in range(repeats):
         labels = [rng.choice(k, n, p=p), rng.choice(k, n, p=q), rng.choice(k, n, p=q)]
         a, b = scored(labels, k)
-        found = difference_of([a, b], joint_errors([labels], MauveConfig(num_buckets=k)), 0, 1)
+        found = difference_of([a, b], joint_errors([labels], resolve_config(MauveConfig(num_buckets=k), n, n)), 0, 1)
         plain = intervals.estimate_difference(a, b, 0.0)
         covered += found.ci[0] <= 0 <= found.ci[1]
         narrower += (found.ci[1] - found.ci[0]) / (plain.ci[1] - plain.ci[0]) / repeats

@@ -27,7 +27,7 @@ from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import MauveConfig, RunOptions, config_fields, options_of_stage
+from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions, config_fields, options_of_stage
 from mauve_metric.quantize.partition import Partition
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
@@ -242,6 +242,7 @@ class Scored(Outcome):
     embedded: Embedded
     sides: list[FeatureSet]
     config: MauveConfig
+    resolved: ResolvedConfig = field(kw_only=True)
     partition: Partition
     aligned: bool = False
     each: Mapping[str, Scored] = field(default_factory=dict)
