@@ -113,6 +113,7 @@ def option(
     stage: str,
     metavar: str | None = None,
     of: str | None = None,
+    encodes: bool = False,
     label: str | None = None,
     most: float | None = None,
     ignored_by: tuple[str, ...] = (),
@@ -121,7 +122,8 @@ def option(
 ) -> Any:
     """A field of options: its default, its check or its choices, its meaning, and the stage that reads it.
 
-    metavar: its value in the help of the shell. of: the one quantizer that reads it. label: of its control on the page,
+    metavar: its value in the help of the shell. of: the one quantizer that reads it. encodes: it is a keyword of
+    `load_encoder`, and an entry of the identity of features. label: of its control on the page,
     where that is not its name. most: the largest value that the page takes. ignored_by: the public functions that make
     no use of it. common: many people use it, so that the short help of a command has it. published: another value than
     the default makes `mauve` another number than the literature's.
@@ -129,12 +131,13 @@ def option(
     choices = check if isinstance(check, tuple) else None
     checked = choice_check(*check) if isinstance(check, tuple) else check
     metadata = {"check": checked, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
-    metadata |= {"label": label, "most": most, "ignored_by": ignored_by, "common": common}
+    metadata |= {"encodes": encodes, "label": label, "most": most, "ignored_by": ignored_by, "common": common}
     metadata |= {"published": published}
     return field(default=default, metadata=metadata)
 
 
 _featurize, _quantize = partial(option, stage="featurize"), partial(option, stage="quantize")
+_encode = partial(_featurize, encodes=True)
 _kmeans, _drmm = partial(_quantize, of="kmeans"), partial(_quantize, of="drmm")
 _lattice = partial(_quantize, of="lattice")
 _score = partial(option, stage="score")
@@ -182,24 +185,24 @@ class MauveConfig(CheckedFields):
         label="Featurizer",
         common=True,
     )
-    max_text_length: int | None = _featurize(
+    max_text_length: int | None = _encode(
         None,
         integer_check(1, also=(None,)),
         "tokens kept of each text; unset: 1024, or the most that the model takes if that is less",
         most=4096,
     )
-    pooling: Literal["auto", "last", "mean", "cls"] = _featurize(
+    pooling: Literal["auto", "last", "mean", "cls"] = _encode(
         "auto",
         ("auto", "last", "mean", "cls"),
         "how the token states become one feature: last token, mean over tokens, first token; "
         "auto: as in the literature or the encoder's own folder, else the last token",
     )
-    text_prefix: str | None = _featurize(
+    text_prefix: str | None = _encode(
         None,
         or_none(_prefix),
         "text put before each text, such as 'query: '; unset: that of the featurizer's preset (e5), else none",
     )
-    dtype: Literal["float32", "float64", "bfloat16", "float16"] = _featurize(
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] = _encode(
         "float32",
         ("float32", "float64", "bfloat16", "float16"),
         "number format in which the model runs",
@@ -398,6 +401,15 @@ def options_of_stage(config: MauveConfig, stage: str) -> dict[str, object]:
     ['featurize_model_name', 'max_text_length']
     """
     return {name: getattr(config, name) for name, item in config_fields().items() if item.metadata["stage"] == stage}
+
+
+def encoder_options(config: MauveConfig) -> dict[str, Any]:
+    """The values of the options that an encoder is loaded with, by name, as keywords of `load_encoder`.
+
+    >>> encoder_options(MauveConfig(pooling="mean"))
+    {'max_text_length': None, 'pooling': 'mean', 'text_prefix': None, 'dtype': 'float32'}
+    """
+    return {name: getattr(config, name) for name, item in config_fields().items() if item.metadata["encodes"]}
 
 
 def options_of_quantizer(config: MauveConfig, quantizer: str) -> dict[str, Any]:

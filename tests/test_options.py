@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,20 @@ from mauve_metric import (
     explain,
     featurize,
     human_baseline,
+    options,
     robustness,
     score_sharded,
     stress_test,
 )
-from mauve_metric.options import MauveConfig, RunOptions, config_fields, run_fields
+from mauve_metric.features.cache import source_of
+from mauve_metric.features.encoder import load_encoder
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.pretrained import identity_digest
+from mauve_metric.features.sides import check_same_encoder
+from mauve_metric.options import MauveConfig, RunOptions, config_fields, encoder_options, option, run_fields
+from mauve_metric.results.signature import signature_entries
+from mauve_metric.runtime.checks import integer_check
+from mauve_metric.sharding.shards import Shard, shard_tasks
 
 
 @pytest.mark.parametrize("name", ["verbose", "compile", "distributed"])
@@ -93,7 +103,7 @@ def test_a_verb_reads_every_option_that_it_offers(verb: str, tiny_gpt2: str, mon
 
     def note(self: object, name: str) -> object:
         code = sys._getframe(1).f_code
-        keywords = code.co_qualname.startswith("options_of_quantizer")  # of the quantizer that is called with them
+        keywords = code.co_qualname.startswith(("options_of_quantizer", "encoder_options"))  # of whom they are given to
         if keywords or not code.co_filename.endswith(NOT_THE_WORK):
             read.add(name)
         return object.__getattribute__(self, name)
@@ -120,6 +130,47 @@ def test_an_option_that_a_verb_ignores_is_refused(verb: str, tmp_path: Path) -> 
 def test_every_option_of_a_score_has_another_value_to_test_it_with() -> None:
     assert set(CHANGES) == set(config_fields())
     assert [name for name, value in CHANGES.items() if value == config_fields()[name].default] == []
+
+
+@pytest.mark.parametrize("name", encoder_options(MauveConfig()))
+def test_each_option_of_an_encoder_is_of_its_identity_and_keys(name: str, tiny_gpt2: str) -> None:
+    usual = MauveConfig(featurize_model_name=str(tiny_gpt2))
+    changed = replace(usual, **{name: CHANGES[name]})
+    assert source_of(usual) != source_of(changed)
+    one, two = (load_encoder(str(tiny_gpt2), **encoder_options(config)).identity for config in (usual, changed))
+    assert two[name] == str(CHANGES[name])
+    with pytest.raises(ValueError, match=f" {name} "):
+        check_same_encoder(one, two)
+    job = Featurizing(usual, RunOptions())
+    job.follow(FeatureSet(np.eye(2), two))
+    assert getattr(job.config, name) == CHANGES[name]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoreOptions(MauveConfig):
+    """The options with one more of each stage."""
+
+    layer: int = option(0, integer_check(0), "of the encoder", stage="featurize", encodes=True)
+    lower: int = option(0, integer_check(0), "of the texts", stage="featurize")
+    rounds: int = option(0, integer_check(0), "of the clustering", stage="quantize")
+    weight: int = option(0, integer_check(0), "of the score", stage="score")
+
+
+@pytest.mark.parametrize("name", ["layer", "lower", "rounds", "weight"])
+def test_a_new_option_is_in_signature_and_keys(
+    name: str, tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(options, "MauveConfig", MoreOptions)
+    usual = MoreOptions(featurize_model_name=str(tiny_gpt2))
+    changed = replace(usual, **{name: 3})
+    identity = {"model": str(tiny_gpt2), "layer": "3"} if name == "layer" else {"model": str(tiny_gpt2)}
+    side = FeatureSet(np.eye(2), identity)
+    assert str(signature_entries(side, side, changed)[name]) == "3"
+    file = Shard("texts.jsonl", 1, "")
+    tasks = [shard_tasks([file], "reference", tmp_path, config, RunOptions()) for config in (usual, changed)]
+    assert (tasks[0] != tasks[1]) == (name in ("layer", "lower"))
+    assert (source_of(usual) != source_of(changed)) == (name == "layer")
+    assert identity_digest(identity | {name: "3"}) != identity_digest(identity | {name: "4"})
 
 
 @pytest.mark.parametrize("name", ["compute_mauve", "compare", "robustness", "featurize", "score_sharded"])

@@ -26,7 +26,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.features.feature_files import StoredFeatures
 from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, folder_of, identity_digest
-from mauve_metric.options import MauveConfig
+from mauve_metric.options import MauveConfig, encoder_options
 from mauve_metric.runtime.checks import check_count, shown
 from mauve_metric.runtime.outputs import cache_folder, without_tilde
 
@@ -50,7 +50,7 @@ DELETE FROM features WHERE key IN
 """
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)  # the second: SQLite quotes a damaged definition in its message
 _DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # others: locked, full, forbidden
-_FORM = "2"  # of the notes; another one finds nothing of the old
+_FORM = "3"  # of the notes; another one finds nothing of the old
 # Of a text; stored as its bytes.
 _NOTE = np.dtype([("key", f"V{_KEY_BYTES}"), ("length", "<u4"), ("cut", "u1"), ("unseen", "<f8")])
 Answer = TypeVar("Answer")
@@ -419,6 +419,5 @@ def source_of(config: MauveConfig) -> str | None:
     paths = [*sorted(folder.iterdir()), folder / "1_Pooling" / "config.json"]
     parts = [f"{path.relative_to(folder)}:{file_sha256(path)}" for path in paths if path.is_file()]
     parts += [f"{package}:{metadata.version(package)}" for package in ("transformers", "tokenizers")]
-    parts += [_FORM, name, config.pooling, str(config.max_text_length), config.dtype]
-    parts += [f"text_prefix:{config.text_prefix}"] if config.text_prefix else []
+    parts += [_FORM, name, json.dumps(encoder_options(config))]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -39,7 +39,15 @@ from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, as_rows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
 from mauve_metric.measures.groups import Design
-from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.options import (
+    MauveConfig,
+    Options,
+    RunOptions,
+    encoder_options,
+    options_of_stage,
+    split_options,
+    with_options,
+)
 from mauve_metric.runtime.checks import check_count, wrong
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFeatures, WrongOption
@@ -300,15 +308,15 @@ class Featurizing:
         if reference.from_file and not asked and model is not None and model not in {*FEATURIZERS, *TEXT_FUNCTIONS}:
             self._unasked = model
             return
-        wanted: dict[str, Any] = {
-            "featurize_model_name": model,
-            "pooling": identity.get("pooling"),
-            "dtype": identity.get("dtype"),
-            "strip": identity.get("strip"),
+        entries = {
+            **identity,
+            "featurize_model_name": identity["model"],
             "text_prefix": identity.get("text_prefix", ""),
-            "max_text_length": int(identity["max_text_length"]) if "max_text_length" in identity else None,
         }
-        changes = {name: value for name, value in wanted.items() if value is not None and name not in self.given}
+        followed = {*options_of_stage(self.config, "featurize")} - {"match_lengths", *self.given}  # both sets decide it
+        changes: dict[str, Any] = {name: text for name, text in entries.items() if name in followed}
+        if "max_text_length" in changes:
+            changes["max_text_length"] = int(changes["max_text_length"])
         self.config = replace(self.config, **changes)
 
     def prepared(self, sides: Mapping[str, Side]) -> Mapping[str, Side]:
@@ -341,12 +349,9 @@ class Featurizing:
                 raise TypeError(f"a function has no encoder to load, got {model!r}")
             self.encoder = load_encoder(
                 model,
-                pooling=config.pooling,
-                max_text_length=config.max_text_length,
-                dtype=config.dtype,
                 device=resolve_device(self.run.device, self.run.device_id),
                 compile=self.run.compile,
-                text_prefix=config.text_prefix,
+                **encoder_options(config),
             )
         return self.encoder
 

@@ -306,12 +306,12 @@ def tokenizer_sha256(tokenizer: Any) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def identity_digest(identity: Mapping[str, str]) -> str:
-    """One hash of what determines an encoder's features, without the model's name and location.
+_OF_TOKENS = ("model", "max_text_length", "match_lengths", "text_prefix")  # the tokens, or nothing, follow from these
 
-    The limit on the length is left out too: the features follow from the tokens, which are cut to it.
-    """
-    fixed = {key: identity[key] for key in ("revision", "tokenizer", "pooling", "dtype")}
+
+def identity_digest(identity: Mapping[str, str]) -> str:
+    """Hash what determines an encoder's features of given tokens: all entries but name, length and prefix."""
+    fixed = {key: value for key, value in identity.items() if key not in _OF_TOKENS}
     return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
 
 

@@ -451,19 +451,6 @@ def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureS
     return {name: (side, read[name]) for name, side in sides.grouped(found).items()}
 
 
-IDENTITY_KEYS = (
-    "revision",
-    "tokenizer",
-    "pooling",
-    "max_text_length",
-    "dtype",
-    "text_prefix",
-    "match_lengths",
-    "strip",
-    "prompts",
-)
-
-
 def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> None:
     """Refuse to mix features of two encoders, as far as both are known.
 
@@ -472,8 +459,8 @@ def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None)
     """
     if p is None or q is None:
         return
-    keys = IDENTITY_KEYS if "revision" in p or "revision" in q else ("model", *IDENTITY_KEYS)  # functions have a name
-    different = [key for key in keys if p.get(key) != q.get(key)]
+    names = {"model"} if "revision" in p or "revision" in q else set()  # functions have nothing but a name
+    different = [key for key in {**p, **q} if key not in names and p.get(key) != q.get(key)]
     if different:
         entries = ", ".join(f"{key} {p.get(key)} and {q.get(key)}" for key in different)
         raise UnlikeFeatures(

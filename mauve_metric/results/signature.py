@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.options import VERBATIM, MauveConfig, config_fields
+from mauve_metric.options import VERBATIM, MauveConfig, config_fields, encoder_options, options_of_stage
 from mauve_metric.quantize.histograms import auto_num_buckets
 from mauve_metric.results.plain_text import printable
 from mauve_metric.runtime.optional_imports import package_versions
@@ -30,10 +30,12 @@ def signature_entries(
     if identity is not None:
         entries["featurize_model_name"] = identity["model"]
         entries["revision"] = identity.get("revision", "unknown")[:12]
-        keys = ("tokenizer", "max_text_length", "pooling", "dtype", "text_prefix", "prompts")
-        entries |= {key: identity[key] for key in keys if key in identity}
-        entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
-        entries["strip"] = identity.get("strip", "no")
+        of_encoder = encoder_options(config)
+        entries |= {key: identity[key] for key in ("tokenizer", *of_encoder, "prompts") if key in identity}
+        of_texts = {
+            k: v for k, v in options_of_stage(config, "featurize").items() if k not in {**entries, **of_encoder}
+        }
+        entries |= of_texts | {"strip": identity.get("strip", "no")}
     entries |= {
         name: getattr(config, name)
         for name, knob in config_fields().items()  # those of quantizing and scoring that apply, no default quantizer

@@ -27,7 +27,14 @@ from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions, config_fields, options_of_stage
+from mauve_metric.options import (
+    MauveConfig,
+    ResolvedConfig,
+    RunOptions,
+    config_fields,
+    encoder_options,
+    options_of_stage,
+)
 from mauve_metric.quantize.partition import Partition
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
@@ -69,7 +76,7 @@ class Encoders:
         name = config.featurize_model_name
         if not isinstance(name, str) or text_function(name) is not None:
             return None
-        options = {own: getattr(config, own) for own in ("pooling", "max_text_length", "dtype", "text_prefix")}
+        options = encoder_options(config)
         key = name, *options.values()
         encoder = self._kept.pop(key, None)
         if encoder is None:
