@@ -40,7 +40,7 @@ TokenData = Iterable[object]  # lists of token ids, likewise
 FeatureData = Iterable[object] | Path  # arrays, tensors, nested lists, files, data sets, streams of blocks
 
 
-class Estimate(NamedTuple):
+class MeasuredValue(NamedTuple):
     """The value of a measure for two sets.
 
     value: the number. ci: its interval at the confidence level, None if no valid interval is known.

@@ -30,7 +30,7 @@ from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.learned_score import Learned, learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
-Given = TypeVar("Given")
+Argument = TypeVar("Argument")
 Made = TypeVar("Made")
 Scored = TypeVar("Scored", bound=MauveResult | Comparison)
 
@@ -136,7 +136,7 @@ def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[M
 
 
 def with_each(
-    featurizers: Mapping[str, Given], make: Callable[[str, Given], Made]
+    featurizers: Mapping[str, Argument], make: Callable[[str, Argument], Made]
 ) -> tuple[dict[str, Made], list[ScoreWarning]]:
     """Call `make` with each featurizer; return its values by name, and a warning for each that fails.
 

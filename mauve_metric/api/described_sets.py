@@ -16,7 +16,7 @@ import numpy as np
 from mauve_metric.api.compare import compare_features
 from mauve_metric.api.opening import check_sides, listed_texts, side_of
 from mauve_metric.api.subgroups import enough_rows
-from mauve_metric.arrays import Array, Estimate, Floats, Integers
+from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.catalogue.row import Form, Measure
 from mauve_metric.duplicates.near_duplicates import texts_of_one_origin
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
@@ -233,7 +233,7 @@ class DescribedSets:
         if "prompts" in row.inputs.forms and not item.has_repeated_groups:
             return None
         found = row.on(item.form)
-        values = np.atleast_1d(np.asarray(found.value if isinstance(found, Estimate) else found, dtype=np.float64))
+        values = np.atleast_1d(np.asarray(found.value if isinstance(found, MeasuredValue) else found, dtype=np.float64))
         if not len(values):
             raise ValueError("there is nothing to compute it on")
         if len(values) == 1 and np.isnan(values[0]):
@@ -263,7 +263,7 @@ class DescribedSets:
         if not row.part or key not in self.shared:
             self.shared[key] = row._replace(part="").on(human.form, model.form, *third, **options)
         found = getattr(self.shared[key], row.part) if row.part else self.shared[key]
-        if isinstance(found, Estimate):
+        if isinstance(found, MeasuredValue):
             return Described(float(found.value), None, found.ci, found.p_value)
         return Described(float(found))
 
@@ -275,7 +275,9 @@ class DescribedSets:
         groups = self.human.groups, self.models[name].groups
         counts = count_labels(result.p_labels, result.q_labels, result.num_buckets, *groups)
         grouped = {} if counts.groups is None else {"groups": counts.groups}
-        found: Estimate = row.compute(counts.p_counts, counts.q_counts, level=self.config.confidence_level, **grouped)
+        found: MeasuredValue = row.compute(
+            counts.p_counts, counts.q_counts, level=self.config.confidence_level, **grouped
+        )
         few = found.ci is None and few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
         reason = "none: few texts a bucket" if few and row.compute is not chi_square else ""
         return Described(float(found.value), None, found.ci, found.p_value, reason)

@@ -126,7 +126,7 @@ def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> Sequence[
 
     Texts of one group, of all sets, are all in the part or all left out.
     """
-    if not isinstance(part, plans.Part):
+    if not isinstance(part, plans.SetPart):
         return sides
     kept = [plans.part_rows(len(side), part) for side in sides]
     codes = [side.groups for side in sides if side.groups is not None]
@@ -288,7 +288,7 @@ class _Work:
 def _key(changes: Mapping[str, object]) -> _Key:
     """Cache key of these values; models and functions are compared by identity, not by name."""
     return tuple(
-        (name, changes[name] if isinstance(changes[name], (str, int, float, plans.Part)) else id(changes[name]))
+        (name, changes[name] if isinstance(changes[name], (str, int, float, plans.SetPart)) else id(changes[name]))
         for name in plans.FACTORS
         if name in changes
     )

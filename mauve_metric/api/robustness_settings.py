@@ -36,7 +36,7 @@ _FEWEST_TOKENS = 4
 
 
 @dataclass(frozen=True)
-class Part:
+class SetPart:
     """A random part of every set: 1/`of` of its texts, the one with this number."""
 
     of: int
@@ -46,10 +46,10 @@ class Part:
         return f"1/{self.of} ({'ABCD'[self.number]})"
 
 
-def part_rows(n: int, part: Part) -> Integers:
+def part_rows(n: int, part: SetPart) -> Integers:
     """The rows of a part of n texts, rising; the parts of one size have no row in common.
 
-    >>> sorted([*part_rows(4, Part(2, 0)).tolist(), *part_rows(4, Part(2, 1)).tolist()])
+    >>> sorted([*part_rows(4, SetPart(2, 0)).tolist(), *part_rows(4, SetPart(2, 1)).tolist()])
     [0, 1, 2, 3]
     """
     size = n // part.of
@@ -57,7 +57,7 @@ def part_rows(n: int, part: Part) -> Integers:
     return np.sort(order[part.number * size : (part.number + 1) * size]).astype(np.int64)
 
 
-Level = Featurizer | Part | int | float
+Level = Featurizer | SetPart | int | float
 Changes = Mapping[str, Level]
 
 
@@ -87,7 +87,7 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
     k, c, median = config.num_buckets, config.mauve_scaling_factor, base.median_length or 0.0
     lengths = (int(median // 2), int(median // 4))
     quantizers = config_fields()["quantizer"].metadata["choices"]
-    parts = [Part(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
+    parts = [SetPart(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
     found: dict[str, tuple[Level, ...] | str] = {
         "featurize_model_name": base.featurizers
         or "no other featurizer is here: name some with featurizers (--featurizer, again for each)",
@@ -183,11 +183,11 @@ def changed(base: Base, changes: Changes) -> MauveConfig:
     """The config of a setting; "auto" buckets depend on its number of texts and quantizer."""
     own: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
     part = changes.get("n")
-    if isinstance(part, Part):
+    if isinstance(part, SetPart):
         own = {name: config_fields()[name].default for name in base.by_size} | own
     if "quantizer" in own:
         own["num_buckets"] = "auto"
-    elif base.auto_buckets and isinstance(part, Part):
+    elif base.auto_buckets and isinstance(part, SetPart):
         k = own.get("num_buckets")
         own["num_buckets"] = "auto" if k is None else max(int(k) // part.of, 2)
     return MauveConfig(**vars(base.config) | own)
@@ -196,7 +196,7 @@ def changed(base: Base, changes: Changes) -> MauveConfig:
 def setting_name(changes: Changes) -> str:
     """The name of a setting.
 
-    >>> setting_name({"num_buckets": 30, "n": Part(2, 1)}), setting_name({})
+    >>> setting_name({"num_buckets": 30, "n": SetPart(2, 1)}), setting_name({})
     ('k=30, n=1/2 (B)', 'default')
     """
     parts = (f"{_SHORT.get(factor, factor)}={level_name(level)}" for factor, level in changes.items())

@@ -36,8 +36,8 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 logger = logging.getLogger(__name__)
 
 STRENGTHS = (0.25, 0.5, 1.0)
-FEWEST_TEXTS = 40  # two halves of 20: two buckets of ten texts per side
-FEW_TEXTS = 200  # a half: below, words in the wrong order everywhere may pass for chance
+FEWEST_TO_PERTURB = 40  # two halves of 20: two buckets of ten texts per side
+FEW_TO_PERTURB = 200  # a half: below, words in the wrong order everywhere may pass for chance
 FEWEST_CHANGED = 0.2  # share of texts that the strongest change affects; less would never be detected
 PERMUTATIONS = 1999
 
@@ -96,9 +96,9 @@ def stress_test(
     config = replace(config, permutations=permutations, knn=False, frechet_distance=False)
     side = open_sides({"human": Side("text", "p_text", p_text)}, config, run).sides["human"]
     texts = listed_texts(Featurizing(config, run), side)
-    if len(texts) < FEWEST_TEXTS:
+    if len(texts) < FEWEST_TO_PERTURB:
         raise ValueError(
-            f"p_text must hold at least {FEWEST_TEXTS} texts, of which one half is perturbed and the other the "
+            f"p_text must hold at least {FEWEST_TO_PERTURB} texts, of which one half is perturbed and the other the "
             f"reference, got {len(texts)}"
         )
     design = _Design.of(texts, names, sizes, config.seed)
@@ -118,8 +118,8 @@ def stress_test(
         reasons = "; ".join(f"{name}: {reason:.150}" for name, reason in [*failed.items()][:3])  # in full in the log
         raise ValueError(f"none of the featurizers can be used: {reasons}")
     n = len(design.equal)
-    message = f"{n} texts a half are few: what is not seen here may be seen with {FEW_TEXTS} or more"
-    few = ScoreWarning("few_texts", message, {"n": n, "threshold": FEW_TEXTS})
+    message = f"{n} texts a half are few: what is not seen here may be seen with {FEW_TO_PERTURB} or more"
+    few = ScoreWarning("few_texts", message, {"n": n, "threshold": FEW_TO_PERTURB})
     return StressTest(
         featurizers=found,
         failed=failed,
@@ -127,7 +127,7 @@ def stress_test(
         n_reference=len(design.reference),
         n_perturbed=n,
         confidence_level=config.confidence_level,
-        warnings=(few,) if n < FEW_TEXTS else (),
+        warnings=(few,) if n < FEW_TO_PERTURB else (),
     )
 
 

@@ -16,7 +16,7 @@ from mauve_metric.results.comparison import Subgroup
 from mauve_metric.runtime.tensors import ProjectedRows, on_cpu
 from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
 
-FEWEST_TEXTS = 10  # of a subgroup, for scores of it
+FEWEST_OF_SUBGROUP = 10  # of a subgroup, for scores of it
 
 
 def enough_rows(models: Iterable[str], rows: Sequence[Integers | None]) -> tuple[Integers | None, dict[str, Integers]]:
@@ -25,7 +25,7 @@ def enough_rows(models: Iterable[str], rows: Sequence[Integers | None]) -> tuple
     Args:
         models: their names. rows: of the human texts and of each model; None for a set without labels.
     """
-    first, *others = (None if own is None or len(own) < FEWEST_TEXTS else own for own in rows)
+    first, *others = (None if own is None or len(own) < FEWEST_OF_SUBGROUP else own for own in rows)
     return first, {name: own for name, own in zip(models, others, strict=True) if own is not None}
 
 
@@ -58,7 +58,7 @@ def recall_of_subgroups(
         for label, sides in subgroups.items():
             own, of_model = np.asarray(sides[0]), sides[number]
             sizes = len(own), None if of_model is None else len(of_model)
-            if not config.knn or len(own) < FEWEST_TEXTS:
+            if not config.knn or len(own) < FEWEST_OF_SUBGROUP:
                 yield Subgroup(label, model, *sizes)
                 continue
             rest = np.setdiff1d(np.arange(len(rows[0])), own)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from mauve_metric.arrays import Estimate, Floats
+from mauve_metric.arrays import Floats, MeasuredValue
 
 Group = Literal[
     "score", "lexical", "distance", "buckets", "estimators", "language-model", "discriminator", "duplication"
 ]
 Form = Literal["texts", "tokens", "features", "likelihoods", "prompts", "histograms", "shares"]
-Given = Literal["texts", "features", "a language model", "a decoder", "prompts", "training"]
+Requirement = Literal["texts", "features", "a language model", "a decoder", "prompts", "training"]
 
 
 class Inputs(NamedTuple):
@@ -23,7 +23,7 @@ class Inputs(NamedTuple):
 
     sets: int
     forms: tuple[Form, ...]
-    given: tuple[Given, ...]
+    given: tuple[Requirement, ...]
 
 
 # what `compute` is called with
@@ -35,7 +35,7 @@ FEATURES = Inputs(1, ("features",), ("features",))  # (n, d) array, → number
 LIKELIHOODS = Inputs(1, ("likelihoods",), ("texts", "a language model"))  # Likelihoods, → number, or one a text
 DECODER = Inputs(2, ("likelihoods",), ("texts", "a language model", "a decoder"))  # human texts' Likelihoods, likewise
 PROMPTS = Inputs(1, ("tokens", "prompts"), ("texts", "prompts"))  # token lists, prompt of each, → number a prompt
-# of both sets (human, model) or three (training), with seed=… and level=…, → Estimate or number
+# of both sets (human, model) or three (training), with seed=… and level=…, → MeasuredValue or number
 BOTH_TEXTS = Inputs(2, ("texts",), ("texts",))
 BOTH_FEATURES = Inputs(2, ("features",), ("features",))
 THREE_FEATURES = Inputs(3, ("features",), ("features", "training"))
@@ -79,11 +79,11 @@ class Measure(NamedTuple):
     designed: bool = False
     in_result: bool = False
 
-    def on(self, *sets: Callable[[Form], Any], **options: Any) -> float | Floats | Estimate:
+    def on(self, *sets: Callable[[Form], Any], **options: Any) -> float | Floats | MeasuredValue:
         """Compute the measure on one set, or on the human texts, a model's and the training texts.
 
         sets: functions that return a set in one form; `ValueError` where it does not have it.
         """
         found = self.compute(*(form_of(form) for form_of in sets for form in self.inputs.forms), **options)
-        value: float | Floats | Estimate = getattr(found, self.part) if self.part else found
+        value: float | Floats | MeasuredValue = getattr(found, self.part) if self.part else found
         return value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Estimate, Integers
+from mauve_metric.arrays import Integers, MeasuredValue
 from mauve_metric.lexical.ngrams import ngram_counts
 from mauve_metric.lexical.tokens import Tokens, spaced_tokens
 from mauve_metric.runtime.checks import check_count, number_check, or_none
@@ -181,7 +181,7 @@ def _share_order(one: Tokens, other: Tokens, rule: NearDuplicateRule) -> bool:
 
 def near_duplicates_across(
     human: Sequence[str], model: Sequence[str], *, seed: int = 25, level: float = 0.95
-) -> Estimate:
+) -> MeasuredValue:
     """Share of model texts with a near duplicate among the human texts; in [0, 1], lower is better.
 
     Near duplicates are those of `near_duplicates`. The interval is Wilson's for a share of independent texts,
@@ -201,7 +201,7 @@ def near_duplicates_across(
         raise EmptyTexts.of("model", "holds no texts")
     found = int((near_duplicate_partners(model, human) >= 0).sum())
     low, high = binomtest(found, len(model)).proportion_ci(level, method="wilson")
-    return Estimate(found / len(model), (float(low), float(high)))
+    return MeasuredValue(found / len(model), (float(low), float(high)))
 
 
 class Deduplication(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Estimate, Integers
+from mauve_metric.arrays import Integers, MeasuredValue
 from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens, spaced_places, spaced_tokens
 from mauve_metric.runtime.checks import check_least
 from mauve_metric.runtime.optional_imports import import_pydivsufsort
@@ -217,7 +217,9 @@ def cut_repeated(
     return Cuts(left, spans, int(lengths.sum()), longest_repeats(tokens)[len(against) :])
 
 
-def copied_substrings(human: Sequence[str], model: Sequence[str], *, seed: int = 25, level: float = 0.95) -> Estimate:
+def copied_substrings(
+    human: Sequence[str], model: Sequence[str], *, seed: int = 25, level: float = 0.95
+) -> MeasuredValue:
     """Share of the model's tokens in passages of 50 tokens of the human texts; in [0, 1], lower is better.
 
     Exact copies; tokens are separated by blanks (Lee et al. 2022, §5.1). The interval is from a bootstrap over the
@@ -238,9 +240,9 @@ def copied_substrings(human: Sequence[str], model: Sequence[str], *, seed: int =
     copied, lengths = copied_tokens(human, model, LENGTH)
     value = float(copied.sum() / lengths.sum())
     if np.count_nonzero(copied) < FEWEST_COPIES:
-        return Estimate(value)
+        return MeasuredValue(value)
     rng, n = np.random.default_rng(seed), len(copied)
     draws = (rng.integers(n, size=n) for _ in range(RESAMPLES))
     ratios = [copied[rows].sum() / max(lengths[rows].sum(), 1) for rows in draws]
     low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(value, (float(low), float(high)))
+    return MeasuredValue(value, (float(low), float(high)))

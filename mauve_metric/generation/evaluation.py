@@ -16,7 +16,7 @@ from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.generation.decoding import Generation, token_ids
-from mauve_metric.generation.writer import Given
+from mauve_metric.generation.writer import WriterArguments
 from mauve_metric.lexical import diversity
 from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.options import Options
@@ -113,7 +113,7 @@ class ReferenceScorer:
             self.human = list(source.texts)
 
     def score(
-        self, given: Given, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
+        self, given: WriterArguments, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
     ) -> MauveResult:
         """The score of a model's texts.
 
@@ -157,7 +157,7 @@ class ReferenceScorer:
         return is_new
 
     @contextlib.contextmanager
-    def featurizing(self, given: Given) -> Iterator[Featurizing]:
+    def featurizing(self, given: WriterArguments) -> Iterator[Featurizing]:
         """A job with the encoder of the last one, which waits in the host's memory in between."""
         config, run = self.config, replace(self.run, distributed=False, verbose=given.verbose)
         if run.device is None and run.device_id is None:

@@ -17,7 +17,7 @@ from mauve_metric.generation.conversations import first_row, has_template, is_co
 from mauve_metric.generation.decoding import Prompt, describe_settings, generation_settings, max_positions
 from mauve_metric.generation.evaluation import Evaluation, PromptGroups, ReferenceScorer, continuation_statistics
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
-from mauve_metric.generation.writer import Given, Part, Writer, needed, refuse_sharded, sharded_by
+from mauve_metric.generation.writer import Writer, WriterArguments, WrittenPart, needed, refuse_sharded, sharded_by
 from mauve_metric.generation.writing_options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.generation.written_file import check_new, save_written
 from mauve_metric.options import Featurizer, Options, check_option_names, with_options
@@ -118,7 +118,7 @@ class ModelEvaluator:
         if self.rank_and_size()[0] == 0:
             try:
                 for scorer in self.scorers.values():
-                    with random_states_kept(), scorer.featurizing(Given(bare, tokenizer, False)) as job:
+                    with random_states_kept(), scorer.featurizing(WriterArguments(bare, tokenizer, False)) as job:
                         scorer.embedded(job)
             except Exception as error:  # the other processes wait for it
                 failure = error
@@ -206,7 +206,7 @@ class ModelEvaluator:
             Exception: unless `keep_going`, on every process; prompts that do not fit are refused in any case.
         """
         rank, size = self.rank_and_size()
-        given = Given(bare_model(model), tokenizer, verbose and rank == 0)
+        given = WriterArguments(bare_model(model), tokenizer, verbose and rank == 0)
         prompts = self._tokenize(given.model, tokenizer)
         found: Evaluation | None = None
         with random_states_kept():
@@ -233,7 +233,7 @@ class ModelEvaluator:
         return evaluation
 
     def _judge(
-        self, given: Given, prompts: Sequence[Prompt], parts: Sequence[Part], seconds: dict[str, float]
+        self, given: WriterArguments, prompts: Sequence[Prompt], parts: Sequence[WrittenPart], seconds: dict[str, float]
     ) -> Evaluation:
         """Join the processes' texts and score them."""
         for rank, part in enumerate(parts):
@@ -304,7 +304,7 @@ class ModelEvaluator:
         texts = [None if prompts[row].text == "" else repr((prompts[row].text, prompts[row].messages)) for row in rows]
         return None, texts
 
-    def _entries(self, given: Given, prompts: Sequence[Prompt], processes: int) -> dict[str, object]:
+    def _entries(self, given: WriterArguments, prompts: Sequence[Prompt], processes: int) -> dict[str, object]:
         """Signature entries that determine the texts."""
         author, options = self.writer.model(given.model), self.source.options
         chat = any(prompt.messages is not None for prompt in prompts)

@@ -119,7 +119,7 @@ def _is_fsdp1(module: torch.nn.Module) -> bool:
     return type(module).__name__ == "FullyShardedDataParallel"
 
 
-class Given(NamedTuple):
+class WriterArguments(NamedTuple):
     """Arguments of one evaluation: the model without shells and its tokenizer, if any, and whether to show progress."""
 
     model: LanguageModel | None
@@ -127,7 +127,7 @@ class Given(NamedTuple):
     verbose: bool
 
 
-class Part(NamedTuple):
+class WrittenPart(NamedTuple):
     """Texts that one process wrote, the last error, and whether it ended the writing."""
 
     written: list[Generation | None]
@@ -184,7 +184,9 @@ class Writer:
             )
         return model
 
-    def part(self, given: Given, prompts: Sequence[Prompt], ranked: tuple[int, int]) -> tuple[Part, Exception | None]:
+    def part(
+        self, given: WriterArguments, prompts: Sequence[Prompt], ranked: tuple[int, int]
+    ) -> tuple[WrittenPart, Exception | None]:
         """Write this process's share of the prompts; return it with the error that ended its writing.
 
         Args:
@@ -212,10 +214,10 @@ class Writer:
         except Exception as error:  # the other processes wait for it
             if in_step is not None:
                 raise
-            return Part([], repr(error), True), error
+            return WrittenPart([], repr(error), True), error
         finally:
             release_memory()
-        return Part(written, None if in_step is not None else self.failure, False), None
+        return WrittenPart(written, None if in_step is not None else self.failure, False), None
 
     def _ask(self, share: Sequence[Prompt], numbers: Sequence[int]) -> list[Generation | None]:
         """The texts of the user's own function.

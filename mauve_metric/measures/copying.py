@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Estimate, Floats, Integers
+from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.measures.tails import positive, two_sided
 from mauve_metric.runtime.checks import check_sets
 
@@ -15,7 +15,7 @@ _MOST_CELLS = 50
 _LEAST_MODEL_ROWS = 20  # in a cell that counts
 
 
-def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25, level: float = 0.95) -> Estimate:
+def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25, level: float = 0.95) -> MeasuredValue:
     """The share of model texts that are no near copies of a training text (Alaa et al. 2022, §3.3).
 
     A row counts if its nearest training row is further away from it than from that row's own nearest training row.
@@ -48,12 +48,12 @@ def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25,
         counts.append(int(np.count_nonzero(distance > own[index])))
     test = fisher_exact([[count, len(rows) - count] for count, rows in zip(counts, (model, human), strict=True)])
     low, high = binomtest(counts[0], len(model)).proportion_ci(level)
-    return Estimate(counts[0] / len(model), (float(low), float(high)), positive(test.pvalue))
+    return MeasuredValue(counts[0] / len(model), (float(low), float(high)), positive(test.pvalue))
 
 
 def data_copying(
     human: Array, model: Array, training: Array, *, num_cells: int | None = None, seed: int = 25, level: float = 0.95
-) -> Estimate:
+) -> MeasuredValue:
     """C_T: are the model's texts nearer to the training texts than human texts are? (Meehan et al. 2020, §3.2).
 
     Σ w_c·Z_c over cells c, w_c the share of human rows in the cell (of those in all cells that count) and Z_c the
@@ -109,7 +109,7 @@ def data_copying(
     value, spread = float(weights @ scores), math.sqrt(float(np.square(weights) @ variances))
     half = float(norm.ppf((1 + level) / 2)) * spread
     when_equal = math.sqrt(float(np.square(weights).sum()))  # the standard deviation for equal sets
-    return Estimate(value, (value - half, value + half), two_sided(value / when_equal))
+    return MeasuredValue(value, (value - half, value + half), two_sided(value / when_equal))
 
 
 def _centre(human: Array, model: Array, training: Array, level: float) -> tuple[Floats, Floats, Floats]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Estimate, Integers
+from mauve_metric.arrays import Array, Integers, MeasuredValue
 from mauve_metric.duplicates.near_duplicates import same_origin, texts_of_one_origin
 from mauve_metric.lexical.ngrams import letter_runs, word_counts
 from mauve_metric.lexical.tokens import Tokens
@@ -16,7 +16,7 @@ from mauve_metric.measures.cross_fitting import assign_folds, check_groups, cros
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
 from mauve_metric.runtime.threads import one_blas_thread
 
-FEWEST_TEXTS = 10  # of each side, copies and texts of one prompt counted once: two for each of five folds
+FEWEST_TO_CLASSIFY = 10  # of each side, copies and texts of one prompt counted once: two for each of five folds
 STRENGTHS = tuple(10.0**power for power in range(-4, 1))  # C of a logistic regression
 Prompts = tuple[Sequence[Hashable], Sequence[Hashable]]  # of the human texts, of the model's
 Texts = Sequence[str] | Sequence[Tokens]
@@ -29,8 +29,8 @@ class Discrimination(NamedTuple):
     in [0, 1], ½ for sets that cannot be told apart, lower is better. held_out: the scores, human texts first.
     """
 
-    auc: Estimate
-    accuracy: Estimate
+    auc: MeasuredValue
+    accuracy: MeasuredValue
     held_out: HeldOut
 
 
@@ -100,7 +100,7 @@ def discriminate_words(
                 raise ValueError(f"prompts must have one entry for each of {name}, got {len(of_side)} for {len(side)}")
     groups = texts_of_one_origin(texts, None if prompts is None else [*prompts[0], *prompts[1]])
     is_model = np.repeat([False, True], [len(human_texts), len(model_texts)])
-    check_groups(groups, is_model, FEWEST_TEXTS)
+    check_groups(groups, is_model, FEWEST_TO_CLASSIFY)
     fold_of = assign_folds(groups, is_model, seed)
     counts = word_counts([letter_runs(text) if isinstance(text, str) else text for text in texts], n)
     folds, scores = range(int(fold_of.max()) + 1), np.empty(len(texts))
@@ -132,8 +132,8 @@ class TransferTable(NamedTuple):
     """
 
     models: tuple[str, ...]
-    auc: dict[str, dict[str, Estimate]]
-    accuracy: dict[str, dict[str, Estimate]]
+    auc: dict[str, dict[str, MeasuredValue]]
+    accuracy: dict[str, dict[str, MeasuredValue]]
     mixed: dict[str, Discrimination]
 
 
@@ -204,5 +204,5 @@ def _stacked(
     together = same_rows(rows, same_origin(given))
     for number in range(1, len(sets)):
         chosen = (set_of == 0) | (set_of == number)
-        check_groups(together[chosen], set_of[chosen] > 0, FEWEST_TEXTS)
+        check_groups(together[chosen], set_of[chosen] > 0, FEWEST_TO_CLASSIFY)
     return rows, set_of, together

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Estimate, Floats, Integers
+from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.measures.cross_fitting import permuted_sides
 from mauve_metric.measures.groups import FEWEST_GROUPS
 from mauve_metric.runtime.checks import check_least, check_sets
@@ -33,7 +33,7 @@ def mmd(
     permutations: int = 499,
     groups: tuple[Integers, Integers] | None = None,
     kernel: Kernel = _polynomial,
-) -> Estimate:
+) -> MeasuredValue:
     """Unbiased squared maximum mean discrepancy with the kernel of KID (Gretton et al. 2012, lemma 6).
 
     mean of k(p_i, p_j) over i ≠ j + mean of k(q_i, q_j) over i ≠ j - 2·mean of k(p_i, q_j), with
@@ -87,15 +87,15 @@ def mmd(
     rounding = 1e-12 * float(np.abs(by_side).sum()) / len(labels) ** 2
     p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)
     if groups is not None and min(len(np.unique(number[is_p == side])) for side in (True, False)) < FEWEST_GROUPS:
-        return Estimate(value, None, p_value)
+        return MeasuredValue(value, None, p_value)
     outside = math.floor((1 - level) / 2 * (len(others) + 1) + 1e-9)  # random divisions on either side of the interval
     if outside < 1:
-        return Estimate(value, None, p_value)
+        return MeasuredValue(value, None, p_value)
     ordered = np.sort(others)
     # the normal interval, or the one of the random divisions where that is wider
     half = float(norm.ppf((1 + level) / 2)) * _error(by_side, len(p), number, groups is not None)
     high = value + max(half, -float(ordered[outside - 1]))
-    return Estimate(value, (value - max(half, float(ordered[-outside])), max(high, 0.0)), p_value)
+    return MeasuredValue(value, (value - max(half, float(ordered[-outside])), max(high, 0.0)), p_value)
 
 
 def mmd_gaussian(
@@ -107,7 +107,7 @@ def mmd_gaussian(
     permutations: int = 499,
     bandwidth: float | None = None,
     groups: tuple[Integers, Integers] | None = None,
-) -> Estimate:
+) -> MeasuredValue:
     """`mmd` with the Gaussian kernel k(x, y) = exp(-‖x - y‖² / 2h²) (Gretton et al. 2012, §8).
 
     Args:

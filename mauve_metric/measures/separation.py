@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Estimate, Floats, Integers
+from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.measures.tails import t_quantile, upper_tail
 
 CROSS_FITTING = 2.0  # times the variance of independent folds: see `auc_of_scores`
@@ -28,7 +28,7 @@ class HeldOut(NamedTuple):
     groups: Integers
 
 
-def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
+def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> MeasuredValue:
     """Area under the ROC curve of held-out scores: the chance that a model's text scores above a human one.
 
     Σ_k m_k n_k AUC_k / Σ_k m_k n_k with AUC_k the share of pairs of fold k in the right order, ties one half: scores of
@@ -77,7 +77,7 @@ def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
     return _estimate(value, variance, influences, held_out, level)
 
 
-def accuracy_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
+def accuracy_of_scores(held_out: HeldOut, level: float = 0.95) -> MeasuredValue:
     """Share of held-out texts on the right side of log odds 0, the mean of the two sides' shares.
 
     Its variance is θ(1 - θ) (1/n_p + 1/n_q)/4, at θ = ½ that of the classifier two-sample test, 1/(4 n_test)
@@ -105,7 +105,7 @@ def accuracy_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
 
 def _estimate(
     value: float, variance: Callable[[float], float], influences: Floats, held_out: HeldOut, level: float
-) -> Estimate:
+) -> MeasuredValue:
     """Interval and p-value: the formula's variance, larger where groups require it."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}")
@@ -131,7 +131,7 @@ def _estimate(
         freedom = max(min(size.sum() / mean for size, mean in zip(sizes, mean_sizes, strict=True)) - 1, 1.0)
     z = t_quantile(level, freedom)
     ci = (_end(value, 0.0, z * z * factor, variance), _end(value, 1.0, z * z * factor, variance))
-    return Estimate(value, ci, upper_tail((value - 0.5) / math.sqrt(factor * variance(0.5)), freedom))
+    return MeasuredValue(value, ci, upper_tail((value - 0.5) / math.sqrt(factor * variance(0.5)), freedom))
 
 
 def _end(value: float, bound: float, factor: float, variance: Callable[[float], float]) -> float:

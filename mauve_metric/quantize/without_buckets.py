@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Estimate
+from mauve_metric.arrays import Array, MeasuredValue
 from mauve_metric.measures.density_ratios import estimate_mauve
 from mauve_metric.quantize.projection import project
 
 
 def mauve_without_buckets(
     p: Array, q: Array, *, estimator: str, seed: int = 25, level: float = 0.95, scaling_factor: float = 5.0
-) -> Estimate:
+) -> MeasuredValue:
     """MAUVE by an estimate of log p/q in place of histograms; in [floor, 1], higher is better (Pillutla et al. 2023).
 
     The rows are projected as for buckets. There is no interval, ceiling or p-value: none is known that holds.
@@ -29,4 +29,4 @@ def mauve_without_buckets(
     True
     """
     rows = np.asarray(project(np.concatenate([q, p]), seed=seed), dtype=np.float64)
-    return Estimate(estimate_mauve(rows[len(q) :], rows[: len(q)], estimator, scaling_factor, seed))
+    return MeasuredValue(estimate_mauve(rows[len(q) :], rows[: len(q)], estimator, scaling_factor, seed))

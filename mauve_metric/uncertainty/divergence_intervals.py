@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from mauve_metric.arrays import Counts, Estimate
+from mauve_metric.arrays import Counts, MeasuredValue
 from mauve_metric.measures.divergences import DIVERGENCES, Divergence, divergence_terms
 from mauve_metric.measures.groups import FEWEST_GROUPS, GroupCounts
 from mauve_metric.measures.tails import t_quantile
@@ -49,7 +49,7 @@ def estimate_divergence(
     kind: Divergence = "kl",
     level: float = 0.95,
     groups: GroupCounts | None = None,
-) -> Estimate:
+) -> MeasuredValue:
     """D_f(p‖q) without the bias of sampling, and its interval, from the texts of both sets in common buckets.
 
     KL(p‖q): how unlikely human texts are for the model (Pimentel et al. 2023). χ²: Σ(p-q)²/q. Squared Hellinger
@@ -109,7 +109,7 @@ def estimate_divergence(
     least = TEXTS_OF_ROUGH if kind in _ROUGH else TEXTS_A_BUCKET
     few = few_texts_a_bucket(p_counts, q_counts, least)
     unknown = few or kind == "chi_square" or (kind == "kl" and unseen > _MOST_UNSEEN)
-    return Estimate(middle, None if unknown else (low, high))
+    return MeasuredValue(middle, None if unknown else (low, high))
 
 
 def few_texts_a_bucket(p_counts: Counts, q_counts: Counts, least: int = TEXTS_A_BUCKET) -> bool:
@@ -118,7 +118,9 @@ def few_texts_a_bucket(p_counts: Counts, q_counts: Counts, least: int = TEXTS_A_
     return min(int(p_counts.sum()), int(q_counts.sum())) < least * filled
 
 
-def kl_backward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
+def kl_backward(
+    p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None
+) -> MeasuredValue:
     """KL(q‖p), how unlikely the model's texts are among human ones, debiased (Pimentel et al. 2023).
 
     >>> round(kl_backward(np.array([40, 10]), np.array([10, 40])).value, 3)
@@ -131,17 +133,17 @@ def kl_backward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups:
 
 def kl_exponentiated(
     p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None
-) -> Estimate:
+) -> MeasuredValue:
     """exp(-KL(p‖q)/10) of the debiased KL, in (0, 1], higher is better (Pimentel et al. 2023).
 
     >>> round(kl_exponentiated(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.924
     """
     value, ci, _ = estimate_divergence(p_counts, q_counts, "kl", level, groups)
-    return Estimate(math.exp(-0.1 * value), ci and (math.exp(-0.1 * ci[1]), math.exp(-0.1 * ci[0])))
+    return MeasuredValue(math.exp(-0.1 * value), ci and (math.exp(-0.1 * ci[1]), math.exp(-0.1 * ci[0])))
 
 
-def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups: GroupCounts) -> Estimate:
+def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups: GroupCounts) -> MeasuredValue:
     """Total variation of texts that share prompts.
 
     Each bucket's p-q is about normal with the variance that the groups tell, and the expectation of its absolute value
@@ -166,10 +168,10 @@ def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups:
     margin = t_quantile(level, number - 1) * math.sqrt(float(effects @ effects) * number / (number - 1))
     bias = float(deviation.sum()) * math.sqrt(2 / math.pi) / 2
     value = max(plug_in - float(excess.sum()) / 2, 0.0)
-    return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
+    return MeasuredValue(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
 
 
-def _variation(p_counts: Counts, q_counts: Counts, level: float) -> Estimate:
+def _variation(p_counts: Counts, q_counts: Counts, level: float) -> MeasuredValue:
     """Total variation of independent texts, and an interval that holds it at least as often as its level says.
 
     Of a bucket's m texts x are P's, a binomial number with some share θ; the distribution of θ over the buckets with
@@ -193,7 +195,7 @@ def _variation(p_counts: Counts, q_counts: Counts, level: float) -> Estimate:
         prior = prior * (likelihood.T @ (1 / (likelihood @ prior))) / len(p_counts)
     expected = likelihood @ (prior * np.abs(grid / n_p - (1 - grid) / n_q)) / (likelihood @ prior)
     value = min(float((p_counts + q_counts) @ expected) / 2, plug_in)
-    return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
+    return MeasuredValue(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
 
 
 kl_forward = partial(estimate_divergence, kind="kl")
@@ -206,7 +208,7 @@ jensen_shannon = partial(estimate_divergence, kind="jensen_shannon")
 
 def frontier_integral(
     p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None
-) -> Estimate:
+) -> MeasuredValue:
     """The frontier integral, debiased, as a result has it (Liu et al. 2021, §3): from 0 to 1, lower is better.
 
     >>> round(frontier_integral(np.array([40, 10]), np.array([10, 40])).value, 3)
@@ -216,4 +218,4 @@ def frontier_integral(
     frontier = debiased_frontier(counted.p_counts, counted.q_counts, groups)
     _, integral = intervals.estimate_scores(frontier, level=level)
     few = few_texts_a_bucket(counted.p_counts, counted.q_counts)
-    return Estimate(integral.value, None if few else integral.ci)
+    return MeasuredValue(integral.value, None if few else integral.ci)

@@ -17,7 +17,7 @@ from mauve_metric.measures.cross_fitting import (
     monotone_buckets,
     same_rows,
 )
-from mauve_metric.measures.discriminators import FEWEST_TEXTS
+from mauve_metric.measures.discriminators import FEWEST_TO_CLASSIFY
 from mauve_metric.measures.separation import auc_of_scores
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import Histograms, count_labels
@@ -86,7 +86,7 @@ def learned_score(
     n_p, n = p.shape[0], p.shape[0] + q.shape[0]
     stacked = _Stacked.of(p, q, groups)
     is_model, groups, (p_order, q_order) = np.arange(n) >= n_p, stacked.groups, stacked.orders
-    if min(len(np.unique(stacked.together[is_model == side])) for side in (False, True)) < FEWEST_TEXTS:
+    if min(len(np.unique(stacked.together[is_model == side])) for side in (False, True)) < FEWEST_TO_CLASSIFY:
         return None
     sizes = (n_p, n - n_p) if groups is None else [len(np.unique(side)) for side in groups]
     fitted = cross_fit_repeatedly(

@@ -13,7 +13,7 @@ from samples import HUMAN, MODEL, ngrams
 from mauve_metric import describe
 from mauve_metric.api import describe as describe_sets
 from mauve_metric.api.describe import GROUPS, chosen_measures
-from mauve_metric.arrays import Estimate
+from mauve_metric.arrays import MeasuredValue
 from mauve_metric.catalogue import row as catalogue
 from mauve_metric.catalogue.row import Inputs, Measure
 from mauve_metric.catalogue.table import MEASURES
@@ -34,11 +34,12 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Measure]:
         "count": row(lambda texts: float(len(texts)), catalogue.TEXTS, sizes_matter=True),
         "spread": row(lambda x: float(np.var(x)), catalogue.FEATURES, group="distance"),
         "shift": row(
-            lambda p, q, seed, level: Estimate(float(p.mean() - q.mean()), (0.0, level), 0.5), catalogue.BOTH_FEATURES
+            lambda p, q, seed, level: MeasuredValue(float(p.mean() - q.mean()), (0.0, level), 0.5),
+            catalogue.BOTH_FEATURES,
         ),
         "shared": row(lambda p, q, seed, level: float(len({*p} & {*q})), catalogue.BOTH_TEXTS),
         "tv": row(
-            lambda p, q, level, groups=None: Estimate(float(abs(p / p.sum() - q / q.sum()).sum() / 2)),
+            lambda p, q, level, groups=None: MeasuredValue(float(abs(p / p.sum() - q / q.sum()).sum() / 2)),
             catalogue.BOTH_HISTOGRAMS,
         ),
         "per_prompt": row(lambda tokens, prompts: np.array([1.0, 2.0]), catalogue.PROMPTS),

@@ -13,7 +13,7 @@ from samples import ngrams, texts_of
 
 from mauve_metric import Robustness, compare, robustness
 from mauve_metric.api.pipeline import resolve_config
-from mauve_metric.api.robustness_settings import FACTORS, Base, Part, changed, part_rows, planned, small_design
+from mauve_metric.api.robustness_settings import FACTORS, Base, SetPart, changed, part_rows, planned, small_design
 
 Features = Callable[[list[str]], np.ndarray]
 
@@ -52,7 +52,7 @@ def test_every_setting_scores_as_compare_does(found: Robustness) -> None:
 
 def test_a_part_of_the_texts_scores_as_compare_does_on_it(found: Robustness) -> None:
     setting = next(item for item in found.settings if item.name == "n=1/2 (B)")
-    rows, given = part_rows(60, Part(2, 1)), sets()
+    rows, given = part_rows(60, SetPart(2, 1)), sets()
     half = {name: features[rows] for name, features in given["models"].items()}
     comparison = compare(p_features=given["p_features"][rows], models=half, num_runs=2, knn=False)
     for model, result in comparison.models.items():
@@ -61,7 +61,7 @@ def test_a_part_of_the_texts_scores_as_compare_does_on_it(found: Robustness) -> 
 
 
 def test_the_parts_of_one_size_share_no_row() -> None:
-    one, two = part_rows(61, Part(4, 0)), part_rows(61, Part(4, 1))
+    one, two = part_rows(61, SetPart(4, 0)), part_rows(61, SetPart(4, 1))
     assert len(one) == len(two) == 15 and not set(one) & set(two)
 
 
@@ -189,7 +189,7 @@ def test_automatic_buckets_follow_a_part_of_the_texts() -> None:
         )
         return changed(base, changes).num_buckets
 
-    half = Part(2, 0)
+    half = SetPart(2, 0)
     assert (k(True, n=half), k(True, n=half, num_buckets=30), k(True, num_buckets=30)) == ("auto", 15, 30)
     assert (k(False, n=half), k(False, n=half, num_buckets=30)) == (60, 30)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Estimate
+from mauve_metric.arrays import MeasuredValue
 from mauve_metric.catalogue.table import MEASURES
 
 Floats = NDArray[np.float64]
@@ -37,13 +37,13 @@ def world() -> dict[str, Floats]:
 WORLD = world()
 
 
-def of(name: str, model: str) -> Estimate:
+def of(name: str, model: str) -> MeasuredValue:
     row = _DISTANCES[name]
     sets = row.inputs.sets
     sides = [WORLD[model]] if sets == 1 else [WORLD["human"], WORLD[model], WORLD["training"]][:sets]
     keywords = {} if sets == 1 else {"seed": 25, "level": 0.95}
     found = row.compute(*sides, **keywords)
-    return found if isinstance(found, Estimate) else Estimate(float(np.asarray(found)))
+    return found if isinstance(found, MeasuredValue) else MeasuredValue(float(np.asarray(found)))
 
 
 def test_the_rows_are_those_that_are_announced() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.stats import binomtest, fisher_exact, kstest, mannwhitneyu
 
-from mauve_metric.arrays import Estimate
+from mauve_metric.arrays import MeasuredValue
 from mauve_metric.measures.copying import _mann_whitney, _nearest, authenticity, data_copying
 
 Floats = NDArray[np.float64]
@@ -158,7 +158,7 @@ def test_on_equal_sets_0_is_missed_as_often_as_the_level_says() -> None:
 
 
 @pytest.mark.parametrize("measure", [authenticity, data_copying])
-def test_what_cannot_be_computed_is_refused(measure: Callable[..., Estimate]) -> None:
+def test_what_cannot_be_computed_is_refused(measure: Callable[..., MeasuredValue]) -> None:
     p = rows(42, 30)
     for arguments, message in (
         ((p[:0], p, p), r"^human must have at least 1 row"),

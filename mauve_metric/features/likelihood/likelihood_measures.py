@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from mauve_metric.arrays import Estimate, Floats, Integers
+from mauve_metric.arrays import Floats, Integers, MeasuredValue
 from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.likelihood.likelihoods import Likelihoods
 from mauve_metric.measures import likelihood
@@ -142,7 +142,7 @@ def discriminator_ranks(
     groups_q: Integers | None = None,
     seed: int = 25,
     level: float = 0.95,
-) -> Estimate:
+) -> MeasuredValue:
     """Held-out accuracy of a logistic regression on how often each text's tokens have which rank.
 
     Args:
@@ -182,7 +182,7 @@ def discriminator_total_probability(
     groups_q: Integers | None = None,
     seed: int = 25,
     level: float = 0.95,
-) -> Estimate:
+) -> MeasuredValue:
     """Held-out accuracy of a threshold on each text's total log-probability, midway between the means of both sets.
 
     A total grows with the text: sets of other lengths are told apart by that too. Arguments, result and errors as of

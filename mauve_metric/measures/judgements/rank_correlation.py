@@ -7,13 +7,13 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.arrays import Estimate, Floats
+from mauve_metric.arrays import Floats, MeasuredValue
 
 _ORDERS = 40_320  # all orders of 8 things, and so many random ones of more
 _BLOCK = 2_000_000  # numbers of a block of them
 
 
-def spearman(x: ArrayLike, y: ArrayLike, *, seed: int = 25) -> Estimate:
+def spearman(x: ArrayLike, y: ArrayLike, *, seed: int = 25) -> MeasuredValue:
     """Spearman's rank correlation of two numbers of the same n things, with a permutation test.
 
     ρ = the correlation of the ranks, equal values having the average of theirs. The p-value is the share of all orders
@@ -51,7 +51,7 @@ def spearman(x: ArrayLike, y: ArrayLike, *, seed: int = 25) -> Estimate:
         batch=max(_BLOCK // len(one), 1),
         rng=seed,
     )
-    return Estimate(value, p_value=float(test.pvalue))
+    return MeasuredValue(value, p_value=float(test.pvalue))
 
 
 def kendall(x: Sequence[Hashable], y: Sequence[Hashable]) -> float:

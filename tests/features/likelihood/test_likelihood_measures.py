@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from samples import texts_of
 
-from mauve_metric.arrays import Estimate
+from mauve_metric.arrays import MeasuredValue
 from mauve_metric.catalogue.row import LIKELIHOODS
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.likelihood.likelihood_measures import (
@@ -153,14 +153,14 @@ def test_prompts_and_copies_stay_together() -> None:
 
 
 @pytest.mark.parametrize("measure", DISCRIMINATORS)
-def test_copies_on_both_sides_cannot_be_told_apart(measure: Callable[..., Estimate]) -> None:
+def test_copies_on_both_sides_cannot_be_told_apart(measure: Callable[..., MeasuredValue]) -> None:
     assert measure(made(0), made(0)).value == 0.5
     with pytest.raises(ValueError, match="groups_q must be 60 whole numbers from 0, got"):
         measure(made(0, texts=60), made(0, texts=60), groups_q=np.array([0, 1]))
 
 
 @pytest.mark.parametrize("measure", DISCRIMINATORS)
-def test_sides_of_two_models_are_refused(measure: Callable[..., Estimate]) -> None:
+def test_sides_of_two_models_are_refused(measure: Callable[..., MeasuredValue]) -> None:
     other = replace(made(1), identity={"revision": "s"})
     with pytest.raises(ValueError, match="read by one language model in one way, got revision 'r' and 's'"):
         measure(made(0), other)
