@@ -1,14 +1,15 @@
 """Writes docs/measures.md, a card for each score and measure: python docs/make_measures.py
 
-The examples' values are in docs/measures.json; `--run` computes them again (the packaged texts, minilm; a minute).
+The examples' values are in docs/measures.json; `--run` computes them again (the packaged texts, minilm; minutes), and
+`--only NAME` those of one measure.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,7 @@ GROUPS = {
     "discriminator": "How well a classifier tells unseen texts apart; copies and texts of one prompt share a fold.",
     "duplication": "Copies within a set and of the human texts. A model that copies its references scores MAUVE 1.",
 }
-_TESTS_OF_SCORES = {
+_TESTS_ELSEWHERE = {
     "closeness": "uncertainty/test_closeness.py",
     "mauve": "api/test_compute.py",
     "mauve_debiased": "uncertainty/test_jackknife.py",
@@ -43,6 +44,8 @@ _TESTS_OF_SCORES = {
     "frontier_integral_debiased": "uncertainty/test_jackknife.py",
     "frontier_integral_star": "api/test_compute.py",
     "jensen_shannon": "measures/test_divergences.py",
+    "decoder_choices": "features/likelihood/test_likelihoods.py",
+    "near_duplicates_across": "duplicates/test_repeated_substrings.py",
     **dict.fromkeys(("precision", "recall", "density", "coverage"), "measures/test_support.py"),
     **dict.fromkeys(("prd_precision", "prd_recall", "prd_area"), "measures/test_precision_recall.py"),
 }
@@ -154,19 +157,27 @@ def _function(row: Measure) -> Callable[..., Any]:
 def _test(name: str, row: Measure) -> str:
     """The test that compares the measure with something independent, in `tests/`; of most that of its function."""
     *folders, file = _function(row).__module__.split(".")[1:]
-    return _TESTS_OF_SCORES.get(name) or "/".join([*folders, f"test_{file}.py"])
+    return _TESTS_ELSEWHERE.get(name) or "/".join([*folders, f"test_{file}.py"])
 
 
 def _check(name: str, row: Measure, values: Mapping[str, Any]) -> None:
     """Raise `ValueError` that says what to add, where the card would lack something."""
-    if row.formula not in _anchors():
+    function = _function(row).__name__
+    tests = ROOT / "tests" / _test(name, row)
+    if not row.paper:
+        advice = "add paper= to its row: who defined it, and when"
+    elif not row.meaning:
+        advice = "add meaning= to its row: what its value says"
+    elif row.formula not in _anchors():
         advice = f"add formula= to its row: the anchor of a heading in docs/mathematics.md, got {row.formula!r}"
     elif not row.trap:
         advice = "add trap= to its row: how it misleads"
-    elif not (ROOT / "tests" / _test(name, row)).exists():
+    elif not tests.exists():
         advice = f"add tests/{_test(name, row)}"
+    elif function != "_in_result" and not {name, function} & {*re.findall(r"\w+", tests.read_text(encoding="utf-8"))}:
+        advice = f"add a test of {function} to tests/{_test(name, row)}"
     elif _on_examples(row) and not any(name in values[model] for model in MODELS):
-        advice = "add its values on the examples: run python docs/make_measures.py --run"
+        advice = f"add its values on the examples: run python docs/make_measures.py --only {name}"
     else:
         return
     raise ValueError(f"the measure {name!r} is incomplete: {advice}")
@@ -183,23 +194,35 @@ def _anchors() -> set[str]:
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-def run() -> dict[str, dict[str, dict[str, float]]]:
-    """The values of the example texts, all but those that need a language model, training texts or prompts."""
+def run(only: str | None = None) -> dict[str, dict[str, dict[str, float]]]:
+    """Compute the values of the example texts: of one measure, or of all without a language model and training texts.
+
+    Raises:
+        KeyError: there is no measure of this name whose value on the examples can be computed.
+    """
     from mauve_metric import compute_mauve, describe
     from mauve_metric.texts.files import read_texts
 
     human = read_texts(ROOT / "examples" / "human.jsonl")
     models = {name: read_texts(ROOT / "examples" / f"{name}.jsonl") for name in MODELS}
-    score: dict[str, dict[str, float]] = {"human": {}}
-    for name, texts in models.items():
+    scores = [name for name in SCORES if only in (None, name)]
+    measures = [
+        name
+        for name, row in MEASURES.items()
+        if row.group != "score" and _on_examples(row) and only in (None, name) and name not in scores
+    ]
+    if not scores and not measures:
+        raise KeyError(only)
+    values = {part: {who: dict[str, float]() for who in ("human", *MODELS)} for part in ("score", "describe")}
+    for name, texts in models.items() if scores else ():
         out = compute_mauve(p_text=human, q_text=texts, featurize_model_name="minilm", frechet_distance=True)
-        score[name] = {key: _short(getattr(out, key)) for key in SCORES}
-    measures = [name for name, row in MEASURES.items() if row.group != "score" and _on_examples(row)]
-    found = describe(human, models, measures=measures, featurize_model_name="minilm")
-    described = {"human": {name: _short(value) for name, value in found.human.items()}}
-    for model, rows in found.models.items():
-        described[model] = {name: _short(row.value) for name, row in rows.items()}
-    return {"score": score, "describe": described}
+        values["score"][name] = {key: _short(getattr(out, key)) for key in scores}
+    if measures:
+        found = describe(human, models, measures=measures, featurize_model_name="minilm")
+        values["describe"]["human"] = {name: _short(value) for name, value in found.human.items()}
+        for model, rows in found.models.items():
+            values["describe"][model] = {name: _short(row.value) for name, row in rows.items()}
+    return values
 
 
 def _short(value: float) -> float:
@@ -207,6 +230,16 @@ def _short(value: float) -> float:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--run"]:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--run", action="store_true")
+    arguments.add_argument("--only", choices=[*SCORES, *MEASURES], metavar="NAME")
+    given = arguments.parse_args()
+    if given.run:
         VALUES.write_text(json.dumps(run(), indent=1) + "\n", encoding="utf-8")
+    elif given.only:
+        stored = json.loads(VALUES.read_text(encoding="utf-8"))
+        for part, sets in run(given.only).items():
+            for who, values in sets.items():
+                stored[part].setdefault(who, {}).update(values)
+        VALUES.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     (ROOT / "docs" / "measures.md").write_text(page(), encoding="utf-8")

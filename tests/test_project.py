@@ -27,6 +27,7 @@ from samples import PACKAGE, ROOT, script
 from tested_through import TESTED_THROUGH
 
 import mauve_metric
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.hosts.cli.main import COMMANDS
 
 TESTS = ROOT / "tests"
@@ -373,9 +374,31 @@ def test_links_between_the_documents_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)}: {target}"
 
 
+def untested() -> float:
+    """A measure whose module has a test file that does not name it."""
+    return 0.0
+
+
+untested.__module__ = "mauve_metric.measures.distances"
+
+
 def test_the_page_of_measures_is_that_of_the_tables() -> None:
     written = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     assert written == script("docs/make_measures").page(), "run: python docs/make_measures.py"
+
+
+@pytest.mark.parametrize(
+    ("changes", "advice"),
+    [
+        ({"paper": ""}, "add paper= to its row: who defined it, and when"),
+        ({"meaning": ""}, "add meaning= to its row: what its value says"),
+        ({"compute": untested}, "add a test of untested to tests/measures/test_distances.py"),
+    ],
+)
+def test_a_measure_without_paper_meaning_or_test_is_incomplete(changes: dict[str, Any], advice: str) -> None:
+    pages, row = script("docs/make_measures"), MEASURES["mmd"]
+    with pytest.raises(ValueError, match=re.escape(f"the measure 'new' is incomplete: {advice}")):
+        pages._check("new", row._replace(**changes), {})
 
 
 QUESTION = re.compile(r"(What|Which|Whether|Who|Whose|Whom|Where|How|When)\b")

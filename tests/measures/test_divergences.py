@@ -11,6 +11,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
 from mauve_metric.measures.divergences import DIVERGENCES, Divergence, divergence_terms
+from mauve_metric.measures.frontier import jensen_shannon
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +49,7 @@ def test_single_numbers_against_scipy() -> None:
     p, q = random_pair(7)
     assert divergence(p, q) == pytest.approx(float(entropy(p, q)), rel=1e-12)
     assert divergence(p, q, "jensen_shannon") == pytest.approx(jensenshannon(p, q) ** 2, rel=1e-11)
+    assert jensen_shannon(p, q) == pytest.approx(jensenshannon(p, q) ** 2, rel=1e-11)
 
 
 @pytest.mark.parametrize("kind", DIVERGENCES)
