@@ -162,7 +162,8 @@ def test_a_new_option_is_in_signature_and_keys(
 ) -> None:
     monkeypatch.setattr(options, "MauveConfig", MoreOptions)
     usual = MoreOptions(featurize_model_name=str(tiny_gpt2))
-    changed = replace(usual, **{name: 3})
+    change: dict[str, Any] = {name: 3}
+    changed = replace(usual, **change)
     identity = {"model": str(tiny_gpt2), "layer": "3"} if name == "layer" else {"model": str(tiny_gpt2)}
     side = FeatureSet(np.eye(2), identity)
     assert str(signature_entries(side, side, changed)[name]) == "3"

@@ -44,17 +44,6 @@ class PairSearch(NamedTuple):
         return len(self.pairs) > 0
 
 
-class _Neighbours(NamedTuple):
-    """Nearest other row of some rows, whether the two are mutual neighbours, and how much closer than the next ones.
-
-    gap: ratio of the distance to the next nearest row, of either, to their own distance, at least 1.
-    """
-
-    nearest: Integers
-    mutual: Bools
-    gap: Floats
-
-
 def find_pairs(p: Array, q: Array, seed: int = 25) -> PairSearch:
     """Find the texts of two sets that belong together, such as a human text and a model's answer to the same prompt.
 
@@ -75,22 +64,22 @@ def find_pairs(p: Array, q: Array, seed: int = 25) -> PairSearch:
     """
     rng = np.random.default_rng([seed, 2])
     smaller, larger = sets = _standardised(*((q, p) if len(p) > len(q) else (p, q)))
-    tested = _neighbours(smaller, larger, rng.permutation(len(smaller))[:_MOST_TESTED])
+    _, tested, tested_gaps = _neighbours(smaller, larger, rng.permutation(len(smaller))[:_MOST_TESTED])
     chance = [_split(rows, len(smaller) / (len(smaller) + len(larger)), rng) for rows in sets for _ in range(SPLITS)]
-    expected = float(np.mean(np.concatenate([split.mutual for split in chance])))
-    gaps = np.sort(np.concatenate([split.gap[split.mutual] for split in chance]))
-    share, count = float(tested.mutual.mean()), int(tested.mutual.sum())
-    z = (share - expected) / math.sqrt(0.25 / len(tested.mutual))
+    expected = float(np.mean(np.concatenate([mutual for _, mutual, _ in chance])))
+    gaps = np.sort(np.concatenate([gap[mutual] for _, mutual, gap in chance]))
+    share, count = float(tested.mean()), int(tested.sum())
+    z = (share - expected) / math.sqrt(0.25 / len(tested))
     close, usual = 0.0, 0.02 * count  # twice one per cent, since the quantile is an estimate
     if len(gaps):
-        above = float((tested.gap[tested.mutual] > np.quantile(gaps, 0.99)).sum())
+        above = float((tested_gaps[tested] > np.quantile(gaps, 0.99)).sum())
         close = above - (usual + 4 * math.sqrt(usual) + 2)
     if z <= STANDARD_ERRORS and close <= 0:
         return PairSearch(np.empty((0, 2), dtype=np.int64), share, expected, z, close)
     by_chance = (1 - max(share - expected, 0.0) / (1 - expected)) * expected / share if expected < 1 else 1.0
-    every = _neighbours(smaller, larger, np.arange(len(smaller)))
-    kept = np.flatnonzero(every.mutual & (every.gap >= _least_gap(gaps, every.gap[every.mutual], by_chance)))
-    pairs = np.stack([kept, every.nearest[kept]], axis=1)
+    nearest, mutual, gap = _neighbours(smaller, larger, np.arange(len(smaller)))
+    kept = np.flatnonzero(mutual & (gap >= _least_gap(gaps, gap[mutual], by_chance)))
+    pairs = np.stack([kept, nearest[kept]], axis=1)
     pairs = pairs if len(p) <= len(q) else pairs[np.argsort(pairs[:, 1]), ::-1]
     return PairSearch(pairs, share, expected, z, close)
 
@@ -107,19 +96,22 @@ def _least_gap(chance: Floats, observed: Floats, by_chance: float) -> float:
     return float(candidates[enough[0]]) if len(enough) else math.inf
 
 
-def _split(rows: Rows, share: float, rng: np.random.Generator) -> _Neighbours:
+def _split(rows: Rows, share: float, rng: np.random.Generator) -> tuple[Integers, Bools, Floats]:
     """Neighbours across a random split of the rows of one set, of the part with this share of them."""
     order, size = rng.permutation(len(rows)), max(1, round(share * len(rows)))
     part = rows[order[:size]]
     return _neighbours(part, rows[order[size:]], np.arange(size)[:_MOST_SPLIT])
 
 
-def _neighbours(rows: Rows, others: Rows, some: Integers) -> _Neighbours:
-    """The nearest of other rows for some of the rows."""
+def _neighbours(rows: Rows, others: Rows, some: Integers) -> tuple[Integers, Bools, Floats]:
+    """Find the nearest of other rows for some of the rows, whether the two are mutual neighbours, and their gap.
+
+    The gap is the ratio of the distance to the next nearest row, of either, to their own distance, at least 1.
+    """
     nearest, best, second = _two_nearest(rows[some], others)
     back, _, back_second = _two_nearest(others[nearest], rows)
     own, next_one = (np.sqrt(np.maximum(2 - 2 * cosine, 1e-6)) for cosine in (best, np.maximum(second, back_second)))
-    return _Neighbours(nearest, back == some, np.maximum(next_one / own, 1.0))
+    return nearest, back == some, np.maximum(next_one / own, 1.0)
 
 
 def _two_nearest(rows: Rows, others: Rows) -> tuple[Integers, Floats, Floats]:

@@ -16,7 +16,6 @@ import pickle
 import secrets
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,21 +35,14 @@ TOKEN_FILE = "folder.id"
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Places:
-    """Number of concurrent tasks (None: as many as there is room for), and the share of a machine for each."""
-
-    workers: int | None = None
-    cpus_per_worker: float = 1.0
-    gpus_per_worker: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.workers is not None:
-            check_count("workers", self.workers)
-        check_number("cpus_per_worker", self.cpus_per_worker, 0, 1e6)
-        check_number("gpus_per_worker", self.gpus_per_worker, 0, 1e6, low_included=True)
-        if self.gpus_per_worker > 1 and self.gpus_per_worker % 1:
-            raise ValueError(f"gpus_per_worker must be a whole number above 1, got {self.gpus_per_worker:g}")
+def check_workers(workers: int | None, cpus_per_worker: float, gpus_per_worker: float) -> None:
+    """Refuse numbers of concurrent tasks and shares of a machine that Ray does not take."""
+    if workers is not None:
+        check_count("workers", workers)
+    check_number("cpus_per_worker", cpus_per_worker, 0, 1e6)
+    check_number("gpus_per_worker", gpus_per_worker, 0, 1e6, low_included=True)
+    if gpus_per_worker > 1 and gpus_per_worker % 1:
+        raise ValueError(f"gpus_per_worker must be a whole number above 1, got {gpus_per_worker:g}")
 
 
 @contextlib.contextmanager
@@ -81,13 +73,18 @@ def ray_cluster(address: str) -> Iterator[None]:
 
 
 def run_on_ray(
-    function: Callable[[Item], Answer], items: Sequence[Item], places: Places, folder: Path
+    function: Callable[[Item], Answer],
+    items: Sequence[Item],
+    folder: Path,
+    workers: int | None,
+    cpus_per_worker: float,
+    gpus_per_worker: float,
 ) -> Iterator[tuple[int, Answer]]:
     """Yield the number and the answer of each item as it is done.
 
     Args:
         function: is pickled, and loaded once in each worker process. items: can be pickled.
-        places: of the tasks. folder: must be the same folder on all machines.
+        folder: must be the same folder on all machines. workers, cpus_per_worker, gpus_per_worker: see `score_sharded`.
 
     Raises:
         OSError: a machine does not fit, or a task failed four times because of its machine or with its worker; the
@@ -99,8 +96,8 @@ def run_on_ray(
             file.write_text(secrets.token_hex(8), encoding="utf-8")
     work = ray.put(ray.cloudpickle.dumps((_versions(), folder, _token_of(folder), function)))
     task = ray.remote(
-        num_cpus=places.cpus_per_worker,
-        num_gpus=places.gpus_per_worker,
+        num_cpus=cpus_per_worker,
+        num_gpus=gpus_per_worker,
         max_calls=0,  # no limit: Ray would end a worker with a GPU, and with it the loaded model, after each task
         max_retries=RETRIES,
         retry_exceptions=[OSError],
@@ -108,7 +105,7 @@ def run_on_ray(
     left = iter(enumerate(items))
     running: dict[Any, int] = {}
     while True:
-        free = (places.workers or _QUEUED) - len(running)
+        free = (workers or _QUEUED) - len(running)
         running.update((task.remote(work, item), number) for number, item in itertools.islice(left, free))
         if not running:
             return

@@ -26,7 +26,7 @@ from mauve_metric.runtime.errors import RowsDiffer
 from mauve_metric.runtime.outputs import check_outputs, naming
 from mauve_metric.runtime.progress import job_progress
 from mauve_metric.sharding import shards
-from mauve_metric.sharding.ray_tasks import TOKEN_FILE, Places, ray_cluster, run_on_ray
+from mauve_metric.sharding.ray_tasks import TOKEN_FILE, check_workers, ray_cluster, run_on_ray
 from mauve_metric.sharding.shards import ShardTask
 from mauve_metric.texts.files import TextFile
 
@@ -81,7 +81,8 @@ def score_sharded(
         TypeError, ImportError: as `compute_mauve`; without Ray where it is asked for.
     """
     design = design_of_two(aligned, p_groups, q_groups)
-    places = Places(workers, cpus_per_worker, gpus_per_worker)
+    limits = workers, cpus_per_worker, gpus_per_worker
+    check_workers(*limits)
     job = _Job(p_text, q_text, folder, options)
     if prompt_field is not None:
         if aligned or design.groups:
@@ -94,7 +95,7 @@ def score_sharded(
         contextlib.nullcontext() if ray is None else ray_cluster(ray),
         job_progress("featurize", [max(task.shard.size, 1) for task in tasks], job.run.verbose) as advance,
     ):
-        answers = enumerate(map(job.work, tasks)) if ray is None else run_on_ray(job.work, tasks, places, job.output)
+        answers = enumerate(map(job.work, tasks)) if ray is None else run_on_ray(job.work, tasks, job.output, *limits)
         done: dict[int, shards.ShardDone] = {}
         for number, shard in answers:
             done[number] = shard

@@ -56,13 +56,13 @@ def test_mutual_neighbours_are_those_of_all_distances() -> None:
     distances = np.linalg.norm(p[:, None] - q[None], axis=2)
     nearest = distances.argmin(axis=1)
     expected = np.flatnonzero(distances[:, nearest].argmin(axis=0) == np.arange(50))
-    found = _neighbours(p.astype(np.float32), q.astype(np.float32), np.arange(50))
-    np.testing.assert_array_equal(found.nearest, nearest)
-    np.testing.assert_array_equal(np.flatnonzero(found.mutual), expected)
+    of_each, mutual, gap = _neighbours(p.astype(np.float32), q.astype(np.float32), np.arange(50))
+    np.testing.assert_array_equal(of_each, nearest)
+    np.testing.assert_array_equal(np.flatnonzero(mutual), expected)
     i = expected[0]
     j = nearest[i]
     second = min(np.sort(distances[i])[1], np.sort(distances[:, j])[1])
-    assert found.gap[i] == pytest.approx(second / distances[i, j], rel=1e-3)  # float32
+    assert gap[i] == pytest.approx(second / distances[i, j], rel=1e-3)  # float32
 
 
 def test_offsets_scales_and_constant_columns_have_no_part_in_it() -> None:

@@ -9,7 +9,7 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
@@ -42,21 +42,15 @@ SAMPLER_SETTINGS: dict[str, tuple[str, Check]] = {  # the class in transformers;
 _NAMED = {"greedy": "top_k=1", "sampling": ""}
 
 
-class Head(NamedTuple):
-    """The layers that turn a model's states into logits over `vocabulary_size` tokens.
-
-    module: the linear layer that can be applied to a few states at a time; None where the model does more after it.
-    """
-
-    module: torch.nn.Module | None
-    vocabulary_size: int
-
-
-def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
-    """The head of a model, which is checked to be causal: the probability of a token must not depend on later ones.
+def find_head(encoder: Encoder, row: Sequence[int]) -> tuple[torch.nn.Module | None, int]:
+    """Find the head of a model, and check that it is causal: probabilities must not depend on later tokens.
 
     Args:
         encoder: from `load_encoder`, a causal one. row: token ids of a text, at least two.
+
+    Returns:
+        The linear layer that can be applied to a few states at a time (None where the model does more after it), and
+        the number of tokens that it gives logits for.
 
     Raises:
         ValueError: the model has no head for its tokens, or looks at the tokens that it is to predict.
@@ -78,7 +72,7 @@ def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
             raise not_causal(encoder.name, f"has no head: it is a {type(model).__name__}")
         if not _same(logits[0, :-1], logits[1, :-1], _SAME_PREFIX):
             raise not_causal(encoder.name, f"looks at later tokens: it is a {type(model).__name__}")
-        return Head(_module(model, layer, ids, mask, logits), int(logits.shape[-1]))
+        return _module(model, layer, ids, mask, logits), int(logits.shape[-1])
 
 
 def _module(
@@ -108,13 +102,14 @@ def run_likelihoods(
     encoder: Encoder,
     rows: list[tuple[int, ...]],
     *,
-    head: Head,
+    head: torch.nn.Module | None,
+    vocabulary_size: int,
     decode: Callable[[torch.Tensor], torch.Tensor] | None = None,
 ) -> Array:
     """Compute the likelihood of each token of a batch but the first, given the tokens before it.
 
     Args:
-        encoder: a causal one. rows: token ids. head: from `find_head`. decode: see `decoded_logits`.
+        encoder: a causal one. rows: token ids. head, vocabulary_size: from `find_head`. decode: see `decoded_logits`.
 
     Returns:
         One array a row, its `COLUMNS` after one another, (5·(t - 1),): natural log-probability, rank, sparsemax score,
@@ -124,26 +119,26 @@ def run_likelihoods(
     torch = import_torch()
     size = _CHUNK_BYTES["cuda" if encoder.device.startswith("cuda") else "cpu"]
     wide = torch.float64 if encoder.dtype == "float64" else torch.float32
-    states_together = max(1, size // (head.vocabulary_size * wide.itemsize))
+    states_together = max(1, size // (vocabulary_size * wide.itemsize))
 
     def of_rows(part: list[tuple[int, ...]]) -> Array:
         """The columns of all predicted tokens of some rows, one row after the other, (5, Σ (t - 1))."""
         ids, mask = padded(encoder, part)
-        states = output_of(encoder.model if head.module is None else without_head(encoder.model), ids, mask)
+        states = output_of(encoder.model if head is None else without_head(encoder.model), ids, mask)
         predicted = mask[:, 1:].bool()
-        given = (states.logits if head.module is None else states[0])[:, :-1]
+        given = (states.logits if head is None else states[0])[:, :-1]
         given, targets = given[predicted.to(given.device)], ids[:, 1:][predicted]
         columns = []
         for start in range(0, len(targets), states_together):
             chunk = given[start : start + states_together]
-            logits = (chunk if head.module is None else head.module(chunk)).to(wide)
+            logits = (chunk if head is None else head(chunk)).to(wide)
             logits = logits if decode is None else decode(logits)
             columns.append(token_columns(logits, targets[start : start + states_together].to(logits.device)))
         found: Array = torch.cat(columns, dim=1).cpu().numpy()
         return found
 
     # all rows in one pass, unless the model itself makes the logits of all of them
-    step = len(rows) if head.module is not None else max(1, 4 * states_together // max(map(len, rows)))
+    step = len(rows) if head is not None else max(1, 4 * states_together // max(map(len, rows)))
     with evaluating(encoder.model), torch.inference_mode():
         parts = [of_rows(rows[start : start + step]) for start in range(0, len(rows), step)]
     table = np.concatenate(parts, axis=1)

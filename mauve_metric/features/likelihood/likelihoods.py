@@ -165,8 +165,8 @@ def _token_ids(encoder: Encoder, texts: Sequence[str], prepend_bos: bool) -> tup
 def _read(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Decoder) -> Likelihoods:
     """The likelihoods of texts by their tokens, from the cache or computed."""
     _check_ids(encoder, ids, int(encoder.model.get_input_embeddings().num_embeddings))
-    head = find_head(encoder, ids[0])
-    _check_ids(encoder, ids, head.vocabulary_size)
+    head, vocabulary_size = find_head(encoder, ids[0])
+    _check_ids(encoder, ids, vocabulary_size)
     announce(encoder, ids, len(ids), "reading")
     stats = FeaturizeStats()
     with (
@@ -181,7 +181,12 @@ def _read(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Deco
             total=len(ids),
             store=store,
             progress=bar,
-            compute=partial(run_likelihoods, head=head, decode=decoded_logits(decoder) if decoder else None),
+            compute=partial(
+                run_likelihoods,
+                head=head,
+                vocabulary_size=vocabulary_size,
+                decode=decoded_logits(decoder) if decoder else None,
+            ),
         )
     logger.info("read by %s: %s", encoder.name, stats)
     table = np.concatenate([row.reshape(len(COLUMNS), -1) for row in rows], axis=1).astype(np.float64)
@@ -202,7 +207,7 @@ def _read(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Deco
         sparsemax=sparsemax,
         most_likely=most_likely.astype(np.int64),
         choices=choices.astype(np.int64),
-        vocabulary_size=head.vocabulary_size,
+        vocabulary_size=vocabulary_size,
         identity={key: value for key, value in encoder.identity.items() if key != "pooling"},
     )
 

@@ -91,7 +91,7 @@ def test_live_pair_batches_and_chunks_change_nothing(tiny_gpt2: str, monkeypatch
 def test_model_that_clips_its_logits(tiny_gpt2: str) -> None:
     model, tokenizer = with_tokenizer(tiny_gpt2)
     row = tokenizer(TEXTS[0])["input_ids"]
-    assert find_head(load_encoder((model, tokenizer), causal=True), row).module is model.lm_head
+    assert find_head(load_encoder((model, tokenizer), causal=True), row)[0] is model.lm_head
     plain = model.forward
 
     def clipped(input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None) -> Any:
@@ -100,7 +100,7 @@ def test_model_that_clips_its_logits(tiny_gpt2: str) -> None:
         return output
 
     model.forward = clipped
-    assert find_head(load_encoder((model, tokenizer), causal=True), row).module is None
+    assert find_head(load_encoder((model, tokenizer), causal=True), row)[0] is None
     assert_equals_the_loop(likelihoods(TEXTS, (model, tokenizer), batch_size=3, cache=False), model, tokenizer)
 
 
