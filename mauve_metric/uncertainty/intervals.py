@@ -82,6 +82,7 @@ def with_errors(
     level: float = 0.95,
     mauve_run_variance: float = 0.0,
     integral_run_variance: float = 0.0,
+    least_variance: float = 0.0,
 ) -> tuple[Estimate, Estimate]:
     """MAUVE and the frontier integral without sampling bias, with standard errors and intervals.
 
@@ -93,6 +94,8 @@ def with_errors(
         scores: of the histograms.
         level: of the intervals, in (0, 1).
         mauve_run_variance, integral_run_variance: variance over other clusterings, added to that of sampling.
+        least_variance: of the frontier integral under sampling, of learned buckets that were joined (see `Learned`):
+            joining takes away noise that another sample would show.
 
     Returns:
         MAUVE (value in [0, 1]) and frontier integral (value in [0, 1]).
@@ -101,7 +104,7 @@ def with_errors(
     freedom = math.inf if groups is None else groups.freedom(groups.of(_INTEGRAL_WEIGHTS))
     z = _quantile(level, freedom)
     area_error = math.sqrt(delete_one_variance(scores.frontier, scores.slopes) + mauve_run_variance)
-    error = math.sqrt(integral_variance(scores.frontier) + integral_run_variance)
+    error = math.sqrt(max(integral_variance(scores.frontier), least_variance) + integral_run_variance)
     low, high = _carry_over(scores, error * z, error)
     floor, value, integral = mauve_floor(scores.scaling_factor), scores.mauve, scores.raw_integral
     mauve = Estimate(value, area_error, (min(max(low, floor), value), max(min(high, 1.0), value)), freedom)
