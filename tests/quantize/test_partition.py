@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,30 @@ def test_tensors_stay_tensors() -> None:
     assert all(
         np.array_equal(one, two) for one, two in zip(plain.labels_without_sets, there.labels_without_sets, strict=True)
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "truth"),
+    [
+        (lambda rows: rows, 1.0),
+        (lambda rows: 2 * rows, 0.698),  # MAUVE of N(0, 1) and N(0, 4) in 4000 bins
+        (lambda rows: rows + 0.5, 0.951),
+    ],
+)
+def test_a_single_column_is_more_than_its_sign(change: Callable[[Rows], Rows], truth: float) -> None:
+    """Rows of length 1 are all -1 or 1: by content they are put in buckets by their ranks."""
+    p, q = np.random.default_rng(1).normal(size=(2, 600, 1))
+    found = compute_mauve(p_features=p, q_features=change(q))
+    assert found.mauve_debiased == pytest.approx(truth, abs=0.06)  # standard error .015, four of them
+    assert (found.verdict == "different") == (truth < 1)
+    moved = compute_mauve(p_features=np.exp(p[::-1]), q_features=np.exp(change(q)))
+    assert moved.mauve_debiased == pytest.approx(found.mauve_debiased, abs=1e-12)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6, 1e8])
+def test_a_common_offset_that_float64_holds_leaves_a_verdict(offset: float) -> None:
+    p, q = np.random.default_rng(2).normal(size=(2, 400, 20))
+    q[:, ::2] += 0.6
+    found = compute_mauve(p_features=p + offset, q_features=q + offset)
+    assert (found.verdict, found.verdict_reason) == ("different", None)
+    assert found.mauve_debiased is not None and found.mauve_debiased < 0.95  # the buckets see it as well
