@@ -21,6 +21,7 @@ from mauve_metric.features.rows import (
     read_in_blocks,
     some_rows,
 )
+from mauve_metric.measures.groups import GROUPS_A_BUCKET
 from mauve_metric.measures.separation import average_ranks
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
 from mauve_metric.quantize import blocks, projection
@@ -167,14 +168,13 @@ def partition_sets(
             sorted_rows = _stacked([_ranks(rows)], device)
         elif order_shows:
             sorted_rows = _projected([rows], config, device)
-        by_content = config_by_content(config, sets_of_rows)
+        by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, 2))
         found += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
     labels = [stacking.split(item.labels) for item in found]
     problems = [item.problem for item in found if item.problem]
-    finer, smallest = None, min(stacking.sizes)
-    if count > 1 and FINER_FROM <= smallest < FINER_BELOW and is_auto(config, smallest):
-        twice = replace(by_content, num_buckets=2 * int(by_content.num_buckets))
-        (more,) = _by_content(sorted_rows, places, sets_of_rows, twice, range(1), run.verbose)
+    finer = None
+    if count > 1 and FINER_FROM <= min(stacking.sizes) < FINER_BELOW and finer_options != by_content:
+        (more,) = _by_content(sorted_rows, places, sets_of_rows, finer_options, range(1), run.verbose)
         finer = stacking.split(more.labels)
     return Partition(stacking.split(projected), labels, problems, finer)
 
@@ -254,19 +254,22 @@ def _cluster(
         return label(rows, sets, config, config.seed + offset, advance)
 
 
-def config_by_content(config: MauveConfig, sets: StackedSets) -> MauveConfig:
+def config_by_content(config: MauveConfig, sets: StackedSets, times: int = 1) -> MauveConfig:
     """The options of k-means for clusterings in the order by content: one start, unless another number was given.
 
-    Where the number of buckets is that of "auto", each has ten groups, since texts of one group tell less.
+    Where the number of buckets is that of "auto", it is taken so many `times`, and each bucket has two groups at least,
+    since texts of one group tell less.
     """
     if config.quantizer != "kmeans":
         return config
     redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
     num_buckets = int(config.num_buckets)
     sizes = np.bincount(sets.set_of)
-    if sets.groups is not None and is_auto(config, int(sizes.min())):
-        fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
-        num_buckets = min(num_buckets, auto_num_buckets(fewest, fewest))
+    if is_auto(config, int(sizes.min())):
+        num_buckets *= times
+        if sets.groups is not None:
+            fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
+            num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
     return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
 
 

@@ -21,7 +21,9 @@ from mauve_metric.uncertainty.jackknife import (
     monotone,
 )
 
-LEAST_TEXTS_A_BUCKET = 2  # of the smaller side; below, the jackknife leaves more bias than the interval is wide
+# Beyond these the jackknife leaves more bias than the interval is wide.
+LEAST_TEXTS_A_BUCKET = 2  # of the smaller side
+MOST_SINGLES = 1.75  # buckets with a single text, over the root of the filled ones
 
 # What each of the two divergences adds to the frontier integral, (2, m).
 _INTEGRAL_WEIGHTS = 2 * (WEIGHTS[1] - WEIGHTS[0]) * np.stack([1 - WEIGHTS, WEIGHTS])
@@ -129,6 +131,10 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     if texts < LEAST_TEXTS_A_BUCKET * buckets:
         least = f"an interval needs at least {LEAST_TEXTS_A_BUCKET} texts a bucket"
         return f"there are only {texts} texts on a side for {buckets} buckets, and {least}"
+    totals = frontier.p_counts + frontier.q_counts
+    singles, filled = int((totals == 1).sum()), int((totals > 0).sum())
+    if singles > MOST_SINGLES * math.sqrt(filled):
+        return f"{singles} of {filled} filled buckets hold a single text, and their bias is larger than the error"
     if groups is not None and not groups.of(_INTEGRAL_WEIGHTS).any():
         return "every prompt has its texts of both sides in one bucket, so that their variation cannot be estimated"
     return None
