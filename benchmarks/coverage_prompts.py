@@ -5,8 +5,8 @@
 Drawn at the level of buckets, where the truth is known: P and Q are histograms over k buckets. A prompt has a rank,
 uniform in (0, 1); each of its texts has with probability √ρ the prompt's rank and else one of its own, and falls into
 the bucket where the distribution function of its side reaches that rank. So every text has its side's histogram, and
-the buckets of two texts of one prompt and side have the correlation ρ. k is a tenth of the texts of the smaller side,
-but at most half its prompts, as by default.
+the buckets of two texts of one prompt and side have the correlation ρ. k is a tenth of the number of prompts, or
+of texts: by default it is the latter, but at most half the prompts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.measures.frontier import exact_area, frontier_integral
-from mauve_metric.measures.groups import GROUPS_A_BUCKET, count_groups
+from mauve_metric.measures.groups import count_groups
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import Histograms, auto_num_buckets, count_labels
 from mauve_metric.uncertainty import resampling
@@ -39,7 +39,7 @@ class Case(NamedTuple):
     """One design: prompts a side, texts of each prompt on either side, and how alike they are.
 
     shared: whether both sides answer the same prompts. unequal: texts a prompt are geometric with these means.
-    heavy: the histogram of P falls like 1/rank. by_texts: a bucket for ten texts, whatever the prompts.
+    heavy: the histogram of P falls like 1/rank. by_texts: a bucket for ten texts, not for ten prompts.
     """
 
     design: str
@@ -59,9 +59,9 @@ class Case(NamedTuple):
 
     @property
     def buckets(self) -> int:
-        """A tenth of the smaller number of texts, at most half the prompts, as by default, or so many all the same."""
-        number = auto_num_buckets(self.prompts * self.p_texts, self.prompts * self.q_texts)
-        return number if self.by_texts else min(number, self.prompts // GROUPS_A_BUCKET)
+        """A tenth of the smaller number of prompts, or of texts."""
+        times = (self.p_texts, self.q_texts) if self.by_texts else (1, 1)
+        return auto_num_buckets(*(self.prompts * each for each in times))
 
     def sizes(self, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Texts of each prompt of P and of Q; a single human text is a prompt of its own."""
@@ -91,8 +91,8 @@ def cases() -> list[Case]:
         found += [Case("unequal m, other prompts", g, 5, 5, 0.5, False, True)]
         found += [Case("heavy tails, aligned", g, 1, 1, 0.5, heavy=True)]
         found += [Case("heavy tails, other prompts", g, 5, 5, 0.5, False, heavy=True)]
-    for g in (50, 200):
-        found += [Case("a bucket for ten texts, other prompts", g, 20, 20, 0.5, False, by_texts=True)]
+    for g, m in itertools.product((50, 200), (5, 20)):
+        found += [Case("a bucket for ten texts, other prompts", g, m, m, 0.5, False, by_texts=True)]
     return sorted(found, key=lambda case: case.design)
 
 
