@@ -5,8 +5,8 @@
 Drawn at the level of buckets, where the truth is known: P and Q are histograms over k buckets. A prompt has a rank,
 uniform in (0, 1); each of its texts has with probability √ρ the prompt's rank and else one of its own, and falls into
 the bucket where the distribution function of its side reaches that rank. So every text has its side's histogram, and
-the buckets of two texts of one prompt and side have the correlation ρ. k is a tenth of the number of prompts,
-as by default.
+the buckets of two texts of one prompt and side have the correlation ρ. k is a tenth of the number of prompts, or
+of texts: by default it is the latter, but at most half the prompts.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Case(NamedTuple):
 
     @property
     def buckets(self) -> int:
-        """A tenth of the smaller number of prompts, as by default, or of texts."""
+        """A tenth of the smaller number of prompts, or of texts."""
         times = (self.p_texts, self.q_texts) if self.by_texts else (1, 1)
         return auto_num_buckets(*(self.prompts * each for each in times))
 

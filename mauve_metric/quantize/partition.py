@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from mauve_metric.arrays import Array, FeatureRows, Features, Integers, Labels
+from mauve_metric.arrays import Array, Features, Integers, Labels
 from mauve_metric.features.rows import (
     MOST_NUMBERS_AT_ONCE,
     ArrayRows,
@@ -21,8 +21,10 @@ from mauve_metric.features.rows import (
     read_in_blocks,
     some_rows,
 )
-from mauve_metric.options import ResolvedConfig, RunOptions, config_fields, options_of_quantizer
-from mauve_metric.quantize import blocks, kmeans, projection
+from mauve_metric.measures.groups import GROUPS_A_BUCKET
+from mauve_metric.measures.separation import average_ranks
+from mauve_metric.options import ResolvedConfig, RunOptions, config_fields
+from mauve_metric.quantize import blocks, projection
 from mauve_metric.quantize.histograms import Quantized, auto_num_buckets
 from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.runtime import tensors
@@ -68,7 +70,8 @@ class Partition:
     neighbours are looked for among, (0, r) if none.
     labels: for each clustering one array (n_i,) of buckets a set. The first one was started from the sets as they are
     stacked, as in the literature. The others were started from an order by content, by k-means++: they do not depend
-    on the order of the rows, nor on which set a row is of.
+    on the order of the rows, nor on which set a row is of. Of a single column they are of its ranks, since rows of
+    length 1 keep the sign alone.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
     finer: the buckets of a clustering by content with twice as many, for few texts: where there are more kinds of texts
     than buckets, those of the others hold several kinds. None: not made.
@@ -141,6 +144,7 @@ def partition_sets(
         sets = [all_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
     elif device is None and any(map(read_in_blocks, sets)):
         small = sum(math.prod(features.shape) for features in sets) <= MOST_NUMBERS_READ and run.checkpoint is None
+        small |= sets[0].shape[1] == 1  # whose ranks need all rows
         if not small and not every_row and not _fit_together(sets, config, run):
             return _in_blocks(sets, config, run, stacking, count, groups)
     # where the projection does not depend on the rows' order by more than the last bits, one serves both orders
@@ -159,16 +163,17 @@ def partition_sets(
     if count > 1:
         if on_features:
             sorted_rows = _stacked([rows], device)
+        elif d == 1:
+            sorted_rows = _stacked([_ranks(rows)], device)
         elif order_shows:
             sorted_rows = _projected([rows], config, device)
-        by_content = config_by_content(config, sets_of_rows)
+        by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, 2))
         found += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
     labels = [stacking.split(item.labels) for item in found]
     problems = [item.problem for item in found if item.problem]
-    finer, smallest = None, min(stacking.sizes)
-    if count > 1 and FINER_FROM <= smallest < FINER_BELOW and is_auto(config, smallest):
-        twice = replace(by_content, num_buckets=2 * by_content.num_buckets)
-        (more,) = _by_content(sorted_rows, places, sets_of_rows, twice, range(1), run.verbose)
+    finer = None
+    if count > 1 and FINER_FROM <= min(stacking.sizes) < FINER_BELOW and finer_options != by_content:
+        (more,) = _by_content(sorted_rows, places, sets_of_rows, finer_options, range(1), run.verbose)
         finer = stacking.split(more.labels)
     return Partition(stacking.split(projected), labels, problems, finer)
 
@@ -182,6 +187,11 @@ def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Ar
     order = content_order(rows)
     places = stacking._replace(p_first=True).split(np.argsort(order))
     return rows[order], np.concatenate(stacking.ordered(places))
+
+
+def _ranks(rows: Array) -> Array:
+    """The ranks of one column, as a share of the rows; equal numbers share one, (n, 1) → (n, 1)."""
+    return (average_ranks(rows[:, 0]) / len(rows)).astype(np.float32)[:, None]
 
 
 def _by_content(
@@ -234,36 +244,31 @@ def _sets_of_rows(stacking: Stacking, groups: Sequence[Integers | None] | None) 
 
 
 def _cluster(
-    rows: ProjectedRows | FeatureRows,
-    sets: StackedSets,
-    config: ResolvedConfig,
-    offset: int = 0,
-    verbose: bool = False,
-    by_content: bool = False,
+    rows: ProjectedRows, sets: StackedSets, config: ResolvedConfig, offset: int, verbose: bool, by_content: bool = False
 ) -> Quantized:
-    """The bucket of each row; `offset` is added to the seed. by_content: from the starts of k-means++."""
+    """The bucket of each row; `offset` is added to the seed. by_content: the rows are in their order by content."""
     quantizer = QUANTIZERS[config.quantizer]
-    if by_content and config.quantizer == "kmeans":
-        options = options_of_quantizer(config, "kmeans")
-        num_buckets, seed = config.num_buckets, config.seed + offset
-        return Quantized(kmeans.kmeans(rows, num_buckets, seed=seed, plus_plus=True, **options))  # type: ignore[arg-type]
+    label = (by_content and quantizer.by_content) or quantizer.label
     with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
-        return quantizer.label(rows, sets, config, config.seed + offset, advance)  # type: ignore[arg-type]
+        return label(rows, sets, config, config.seed + offset, advance)
 
 
-def config_by_content(config: ResolvedConfig, sets: StackedSets) -> ResolvedConfig:
+def config_by_content(config: ResolvedConfig, sets: StackedSets, times: int = 1) -> ResolvedConfig:
     """The options of k-means for clusterings in the order by content: one start, unless another number was given.
 
-    Where the number of buckets is that of "auto", each has ten groups, since texts of one group tell less.
+    Where the number of buckets is that of "auto", it is taken so many `times`, and each bucket has two groups at least,
+    since texts of one group tell less.
     """
     if config.quantizer != "kmeans":
         return config
     redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
     num_buckets = config.num_buckets
     sizes = np.bincount(sets.set_of)
-    if sets.groups is not None and is_auto(config, int(sizes.min())):
-        fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
-        num_buckets = min(num_buckets, auto_num_buckets(fewest, fewest))
+    if is_auto(config, int(sizes.min())):
+        num_buckets *= times
+        if sets.groups is not None:
+            fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
+            num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
     return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
 
 
@@ -287,16 +292,15 @@ def _in_blocks(
     """
     stacked = ConcatenatedRows([as_rows(features) for features in stacking.ordered(sets)])
     labels: Sequence[Labels]
-    if not QUANTIZERS[config.quantizer].in_blocks:
-        most = f"at most {MOST_NUMBERS_AT_ONCE} numbers in all sets together"
-        size = math.prod(stacked.shape)
-        raise WrongOption(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
-    if QUANTIZERS[config.quantizer].on == "features":
-        of_rows = _sets_of_rows(stacking, groups)
-        labels = [_cluster(stacked, of_rows, config, offset).labels for offset in range(clusterings)]
+    quantizer, of_rows = QUANTIZERS[config.quantizer], _sets_of_rows(stacking, groups)
+    if quantizer.on == "features":
+        if quantizer.in_blocks is None:
+            most, size = f"at most {MOST_NUMBERS_AT_ONCE} numbers in all sets together", math.prod(stacked.shape)
+            raise WrongOption(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
+        seeds = range(config.seed, config.seed + clusterings)
+        labels = [quantizer.in_blocks(stacked, of_rows, config, seed, None).labels for seed in seeds]
         fitted = projection.fit_projection(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
     else:
-        of_rows = _sets_of_rows(stacking, groups)
         order = content_order(*(as_rows(features) for features in sets))
         labels, fitted = blocks.label_rows(
             stacked,

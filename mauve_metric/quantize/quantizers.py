@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
@@ -31,6 +32,10 @@ class StackedSets(NamedTuple):
     groups: Integers | None = None
 
 
+Label: TypeAlias = Callable[[ProjectedRows, StackedSets, ResolvedConfig, int, Advance | None], Quantized]
+LabelBlocks: TypeAlias = Callable[[FeatureRows, StackedSets, ResolvedConfig, int, Advance | None], Quantized]
+
+
 class Quantizer(NamedTuple):
     """One way from rows to buckets.
 
@@ -38,21 +43,28 @@ class Quantizer(NamedTuple):
         array (n, d), or a tensor, which is worked on where it is. sets: where they come from, of use only to a
         quantizer that learns to tell the sets apart. advance: to be called with steps done and in all, or None.
     on: "projected" rows, or the "features" themselves, float32 or float64.
-    in_blocks: whether features that do not fit in memory are labelled too, from `FeatureRows`.
     cells: (config, n) → the number of buckets of sets of which the smallest has n texts.
+    by_content: `label` for rows in their order by content, whose clusterings need not be those of the literature.
+    in_blocks: `label` for "features" that do not fit in memory; None: they are an error.
     """
 
-    label: Callable[[ProjectedRows, StackedSets, ResolvedConfig, int, Advance | None], Quantized]
+    label: Label
     on: Literal["projected", "features"]
     cells: Callable[[MauveConfig, int], int]
-    in_blocks: bool = True
+    by_content: Label | None = None
+    in_blocks: LabelBlocks | None = None
 
 
 def _kmeans(
-    rows: ProjectedRows, sets: StackedSets, config: ResolvedConfig, seed: int, advance: Advance | None
+    rows: ProjectedRows,
+    sets: StackedSets,
+    config: ResolvedConfig,
+    seed: int,
+    advance: Advance | None,
+    plus_plus: bool = False,
 ) -> Quantized:
     options = options_of_quantizer(config, "kmeans")
-    return Quantized(kmeans.kmeans(rows, config.num_buckets, seed=seed, **options))
+    return Quantized(kmeans.kmeans(rows, config.num_buckets, seed=seed, plus_plus=plus_plus, **options))
 
 
 def _kmeans_cells(config: MauveConfig, n: int) -> int:
@@ -126,10 +138,10 @@ def _classifier_cells(config: MauveConfig, n: int) -> int:
 
 
 QUANTIZERS: dict[str, Quantizer] = {
-    "kmeans": Quantizer(_kmeans, "projected", _kmeans_cells),
-    "drmm": Quantizer(_drmm, "features", _drmm_cells, in_blocks=False),
-    "lattice": Quantizer(_lattice, "features", _lattice_cells, in_blocks=False),
-    "classifier": Quantizer(_classifier, "features", _classifier_cells),
+    "kmeans": Quantizer(_kmeans, "projected", _kmeans_cells, by_content=partial(_kmeans, plus_plus=True)),
+    "drmm": Quantizer(_drmm, "features", _drmm_cells),
+    "lattice": Quantizer(_lattice, "features", _lattice_cells),
+    "classifier": Quantizer(_classifier, "features", _classifier_cells, in_blocks=_classifier),
 }
 
 

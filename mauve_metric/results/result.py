@@ -130,7 +130,9 @@ class MauveResult(SignedResult):
         p_dropped, q_dropped: empty texts left out on request. p_truncated, q_truncated: texts cut to the featurizer's
             length. p_stripped, q_stripped: how many texts each rule of `strip` changed. p_median_length,
             q_median_length: in tokens.
-        p_hist, q_hist: probabilities, shape (num_buckets,).
+        p_hist, q_hist: shares of the literature's buckets (`p_labels`, `q_labels`), shape (num_buckets,), from which
+            `mauve`, the curves and all other numbers without "debiased" in their name follow. The debiased ones and
+            their intervals are means over other clusterings, whose counts are `bounds[0].histograms`.
         divergence_curve: shape (m + 2, 2), see `mauve_metric.measures.frontier.divergence_curve`.
         prd_curve: shape (j, 2): recall, precision.
         warnings: what to know before believing the score.
@@ -140,7 +142,8 @@ class MauveResult(SignedResult):
         curve_mixtures: λ, KL(q‖r_λ) and KL(p‖r_λ) of each inner point of `divergence_curve`, shape (m, 3).
         curve_band: the debiased curve and its pointwise band, see `jackknife.frontier_band`.
         learned_p_counts, learned_q_counts: human and model texts in each bucket of `mauve_classifier`, (k,), from the
-            most human to the most model-like.
+            most human to the most model-like. The score follows from them by `uncertainty.learned_score.debiased`;
+            where texts share prompts, from `bounds[-1].histograms`, the same counts with their groups.
         learned: buckets and ranks of each text by the classifier (see `uncertainty.learned_score.Learned`).
         texts: of `evaluate_model`, what the model wrote, empty texts too; else empty.
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 VerdictWord: TypeAlias = Literal["like human", "different", "undecided", "no verdict"]
 
 FEWEST_TEXTS = 20  # of a set: two buckets of ten texts; fewer support no statement about two sets
-SMALL = 0.035  # a distance from 1 that is small, and that 500 independent texts a set would show
+SMALL = 0.035  # a distance from 1 that is small, and that 850 to 1000 independent texts a set would show
 # Codes of warnings, with the reason that a verdict has for them, in the order in which they are looked for.
 NOT_FEATURES = {"constant_features": "constant_features", "nearly_constant_features": "nearly_constant"}
 WRONG_DESIGN = {

@@ -42,7 +42,7 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
     one distribution are on average, the interval is widened by as much (see `intervals.inflated`).
 
     Args:
-        least_variance: of a frontier integral, of learned buckets that were joined (see `Learned`).
+        least_variance: see `intervals.with_errors`.
     """
     first, groups = runs[0], runs[0].groups
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
@@ -61,8 +61,7 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
     for number, of_run in enumerate(scores):
         own_first = np.concatenate([values[number : number + 1], values[:number], values[number + 1 :]])
         variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
-        more = max(least_variance - intervals.integral_variance(of_run.frontier), 0.0)
-        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]) + more)
+        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]), least_variance)
         each.append(intervals.inflated(of_run, *found, level) if too_alike else found)
     mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
     few = few_texts_a_bucket(first.p_counts, first.q_counts)

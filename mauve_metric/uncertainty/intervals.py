@@ -21,7 +21,9 @@ from mauve_metric.uncertainty.jackknife import (
     monotone,
 )
 
-LEAST_TEXTS_A_BUCKET = 2  # of the smaller side; below, the jackknife leaves more bias than the interval is wide
+# Beyond these the jackknife leaves more bias than the interval is wide.
+LEAST_TEXTS_A_BUCKET = 2  # of the smaller side
+MOST_SINGLES = 1.75  # buckets with a single text, over the root of the filled ones
 
 # What each of the two divergences adds to the frontier integral, (2, m).
 _INTEGRAL_WEIGHTS = 2 * (WEIGHTS[1] - WEIGHTS[0]) * np.stack([1 - WEIGHTS, WEIGHTS])
@@ -82,6 +84,7 @@ def with_errors(
     level: float = 0.95,
     mauve_run_variance: float = 0.0,
     integral_run_variance: float = 0.0,
+    least_variance: float = 0.0,
 ) -> tuple[Estimate, Estimate]:
     """MAUVE and the frontier integral without sampling bias, with standard errors and intervals.
 
@@ -93,6 +96,8 @@ def with_errors(
         scores: of the histograms.
         level: of the intervals, in (0, 1).
         mauve_run_variance, integral_run_variance: variance over other clusterings, added to that of sampling.
+        least_variance: of the frontier integral under sampling, of learned buckets that were joined (see `Learned`):
+            joining takes away noise that another sample would show.
 
     Returns:
         MAUVE (value in [0, 1]) and frontier integral (value in [0, 1]).
@@ -101,7 +106,7 @@ def with_errors(
     freedom = math.inf if groups is None else groups.freedom(groups.of(_INTEGRAL_WEIGHTS))
     z = _quantile(level, freedom)
     area_error = math.sqrt(delete_one_variance(scores.frontier, scores.slopes) + mauve_run_variance)
-    error = math.sqrt(integral_variance(scores.frontier) + integral_run_variance)
+    error = math.sqrt(max(integral_variance(scores.frontier), least_variance) + integral_run_variance)
     low, high = _carry_over(scores, error * z, error)
     floor, value, integral = mauve_floor(scores.scaling_factor), scores.mauve, scores.raw_integral
     mauve = Estimate(value, area_error, (min(max(low, floor), value), max(min(high, 1.0), value)), freedom)
@@ -126,6 +131,10 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     if texts < LEAST_TEXTS_A_BUCKET * buckets:
         least = f"an interval needs at least {LEAST_TEXTS_A_BUCKET} texts a bucket"
         return f"there are only {texts} texts on a side for {buckets} buckets, and {least}"
+    totals = frontier.p_counts + frontier.q_counts
+    singles, filled = int((totals == 1).sum()), int((totals > 0).sum())
+    if singles > MOST_SINGLES * math.sqrt(filled):
+        return f"{singles} of {filled} filled buckets hold a single text, and their bias is larger than the error"
     if groups is not None and not groups.of(_INTEGRAL_WEIGHTS).any():
         return "every prompt has its texts of both sides in one bucket, so that their variation cannot be estimated"
     return None

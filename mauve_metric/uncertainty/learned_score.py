@@ -102,7 +102,7 @@ def learned_score(
     codes = groups or (None, None)
     equal = buckets_of_ranks(fitted.ranks, auto_learned_buckets(min(sizes)))
     counted = count_labels(equal[:n_p], equal[n_p:], int(equal.max()) + 1, *codes)
-    spread = integral_variance(counted)
+    spread = intervals.integral_variance(_frontier(counted))
     labels = monotone_buckets(counted.p_counts, counted.q_counts)[equal]
     counted = count_labels(labels[:n_p], labels[n_p:], int(labels.max()) + 1, *codes)
     score = debiased(counted, spread, config)
@@ -140,21 +140,13 @@ def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | 
 
 
 def debiased(histograms: Histograms, spread: float, config: MauveConfig) -> intervals.Estimate:
-    """MAUVE of learned buckets without bias, with its interval.
-
-    spread: variance of the frontier integral of the buckets before neighbours were joined, which that of the joined
-    ones must not fall below: joining takes away noise that another sample would show.
-    """
-    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
-    scores = intervals.debiased_scores(frontier, config.mauve_scaling_factor)
-    more = max(spread - intervals.integral_variance(frontier), 0.0)
-    return intervals.with_errors(scores, config.confidence_level, 0.0, more)[0]
+    """MAUVE of learned buckets without bias, with its interval; spread: see `Learned`."""
+    scores = intervals.debiased_scores(_frontier(histograms), config.mauve_scaling_factor)
+    return intervals.with_errors(scores, config.confidence_level, least_variance=spread)[0]
 
 
-def integral_variance(histograms: Histograms) -> float:
-    """The variance of the frontier integral of histograms."""
-    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
-    return intervals.integral_variance(frontier)
+def _frontier(histograms: Histograms) -> jackknife.DebiasedFrontier:
+    return jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
 
 
 def learned_estimates(
@@ -175,8 +167,7 @@ def learned_estimates(
         count_labels(*pair, one.num_buckets, *((codes[0], codes[number]) if codes else ()))
         for number, (one, pair) in enumerate(zip(found, pairs, strict=True), start=1)
     ]
-    frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in counted]
-    covariance = effect_covariance(frontiers, pairs, config.mauve_scaling_factor, codes)
+    covariance = effect_covariance([_frontier(item) for item in counted], pairs, config.mauve_scaling_factor, codes)
     nothing = np.zeros_like(covariance)
     estimates = [debiased(item, one.spread, config) for item, one in zip(counted, found, strict=True)]
     return estimates, JointErrors(covariance, nothing, nothing)

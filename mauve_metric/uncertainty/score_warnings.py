@@ -48,7 +48,8 @@ SEVERE = frozenset(  # after these the score may not mean what it seems to mean
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
-TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
+TINY_VARIANCE = 1e-8  # of unit rows of float32: what differs is of the size of rounding
+TINY_VARIANCE_OF_FLOAT64 = 1e-20  # the same of numbers that float32 does not hold
 _DECLARED_WEIGHT = 0.1  # of shared prompts for which intervals and tests allow
 BLURRED = 0.1  # common buckets that lift a score by more hide a difference as large as that between two models
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
@@ -153,7 +154,7 @@ def design_warnings(groups: GroupCounts | None, problem: str | None, num_buckets
     if number <= FEW_GROUPS:
         yield warn("few_prompts", numbers | {"threshold": FEW_GROUPS})
     if num_buckets * GROUPS_A_BUCKET > number:
-        yield warn("few_prompts_a_bucket", numbers, least=GROUPS_A_BUCKET, enough=max(number // 10, 2))
+        yield warn("few_prompts_a_bucket", numbers, least=GROUPS_A_BUCKET, enough=max(number // GROUPS_A_BUCKET, 2))
 
 
 def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> Iterator[ScoreWarning]:
@@ -174,11 +175,14 @@ def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarn
     if p_features.shape[1] == 1:
         yield warn("one_column", {})
         return
-    rows = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides]).astype(np.float64)
+    given = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides])
+    rows = given.astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
     variance = float(np.square(rows - rows.mean(axis=0)).sum() / len(rows))  # of the directions of a few hundred rows
-    if variance < TINY_VARIANCE:
+    with np.errstate(over="ignore"):
+        is_exact = min(side.itemsize for side in sides) > 4 and bool((given.astype(np.float32) != given).any())
+    if variance < (TINY_VARIANCE_OF_FLOAT64 if is_exact else TINY_VARIANCE):
         yield warn("nearly_constant_features", {"variance": variance})
 
 

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from mauve_metric import compare, compute_mauve, explain
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.uncertainty.learned_score import Learned, debiased, learned_estimates, learned_score
 
 
@@ -147,3 +147,24 @@ def test_the_covariance_of_learned_scores_is_that_of_leaving_out_each_text(align
         expected += np.diag(own)
     # of a smooth function of the counts; the curvature of the score is left out of one of them
     np.testing.assert_allclose(errors.first, expected, rtol=0.15, atol=0.02 * np.max(expected))
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_debiased_numbers_follow_from_the_counts_that_are_said_to_make_them(aligned: bool) -> None:
+    p, q = np.random.default_rng(4).normal(size=(2, 300, 10))
+    q[:, 0] += 0.4
+    found = compute_mauve(p_features=p, q_features=q, aligned=aligned)
+    config = MauveConfig()
+    by_groups, learned = found.bounds[0], found.bounds[-1]
+    assert by_groups.estimates(config).mauve.value == found.mauve_debiased
+    value, error, ends, _ = learned.estimates(config).mauve
+    assert (value, error) == pytest.approx((found.mauve_classifier, found.mauve_classifier_stderr), abs=1e-12)
+    assert ends == pytest.approx(found.mauve_classifier_ci, abs=1e-12)
+    (counts,) = learned.histograms
+    assert counts.p_counts.tolist() == list(found.learned_p_counts)
+    assert counts.q_counts.tolist() == list(found.learned_q_counts)
+    if not aligned:
+        alone = Histograms(np.array(found.learned_p_counts), np.array(found.learned_q_counts))
+        assert debiased(alone, 0.0, config).value == pytest.approx(found.mauve_classifier, abs=1e-12)
+    # the shares shown are those of the published buckets
+    assert found.p_hist.tolist() == (np.bincount(found.p_labels, minlength=found.num_buckets) / 300).tolist()

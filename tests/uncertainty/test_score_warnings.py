@@ -96,11 +96,10 @@ def counts(empty: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return one, one
 
 
-def spread(size: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Unit rows but for a spread of that size."""
+def spread(size: float) -> NDArray[Any]:
+    """Unit rows but for a spread of that size, of two sets, (2, 40, 6)."""
     rng = np.random.default_rng(0)
-    rows = np.eye(6)[:1] + size * rng.normal(size=(80, 6))
-    return rows[:40], rows[40:]
+    return (np.eye(6)[:1] + size * rng.normal(size=(80, 6))).reshape(2, 40, 6)
 
 
 MODEL = {"model": "sentence-transformers/all-MiniLM-L6-v2"}
@@ -145,8 +144,18 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         (lambda: feature_warnings(np.ones((3, 2)), np.ones((4, 2))), lambda: feature_warnings(*spread(1.0)), [])
     ],
     "nearly_constant_features": [
-        # variance: 5 directions times the squared size, against 1e-8
-        (lambda: feature_warnings(*spread(3e-5)), lambda: feature_warnings(*spread(1e-4)), [])
+        # variance: 5 directions times the squared size, against 1e-8, and 1e-20 in float64
+        (
+            lambda: feature_warnings(*spread(3e-5).astype(np.float32)),
+            lambda: feature_warnings(*spread(1e-4).astype(np.float32)),
+            [],
+        ),
+        (  # float64 that holds what float32 left
+            lambda: feature_warnings(*spread(3e-5).astype(np.float32).astype(np.float64)),
+            lambda: feature_warnings(*spread(3e-5)),
+            [],
+        ),
+        (lambda: feature_warnings(*spread(3e-11)), lambda: feature_warnings(*spread(1e-10)), []),
     ],
     "one_column": [
         (
