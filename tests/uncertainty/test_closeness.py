@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,6 +89,25 @@ def test_sets_that_are_too_alike_have_a_wider_interval() -> None:
     same = debiased_estimates([Histograms(counts, counts)], CONFIG)
     assert same.mauve is not None and same.mauve.value == 1
     assert same.mauve.ci[0] < 0.995 and same.mauve.ci[1] == 1  # with its own error alone it would begin at 1
+
+
+def test_joined_buckets_keep_the_variance_that_they_had_before() -> None:
+    (run,) = bound(np.random.default_rng(6), EVEN, TILTED).histograms
+    own = debiased_estimates([run], CONFIG).frontier_integral
+    assert own is not None
+    for before, kept in ((0.5 * own.stderr**2, own.stderr**2), (4 * own.stderr**2, 4 * own.stderr**2)):
+        found = debiased_estimates([run], CONFIG, before).frontier_integral
+        assert found is not None and found.stderr**2 == pytest.approx(kept, rel=1e-9)
+
+
+def test_the_smallest_difference_is_one_that_either_kind_would_show() -> None:
+    rng = np.random.default_rng(7)
+    bounds = [bound(rng, EVEN, EVEN), replace(bound(rng, EVEN, EVEN, p_value=0.5), spread=0.01)]
+    each = [closeness_of([item], MauveConfig(confidence_level=0.975)) for item in bounds]
+    smallest = [item.smallest for item in each if item is not None and item.smallest is not None]
+    found = closeness_of(bounds, CONFIG)
+    assert found is not None and len({*smallest}) == 2
+    assert found.smallest == pytest.approx(max(smallest), rel=1e-9)
 
 
 def test_few_texts_have_a_value_without_an_interval() -> None:
