@@ -248,3 +248,10 @@ def test_the_divisions_are_different_ones_and_their_mean_ranks_are_ranked() -> N
     np.testing.assert_allclose(found.held_out.scores, np.mean(each, axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.ranks, (rankdata(np.mean(each, axis=0)) - 0.5) / 60, rtol=1e-12)
     assert not np.array_equal(each[0], each[1])
+
+
+def test_a_group_is_in_one_fold() -> None:
+    rows, is_model = _two_sets(30, 4, 1.0)
+    groups = np.arange(60) % 20
+    folds = cross_fit(rows, is_model, groups).held_out.fold_of
+    assert all(len({*folds[groups == one].tolist()}) == 1 for one in range(20)) and len({*folds.tolist()}) == 5
