@@ -26,7 +26,16 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # beside each other, one thread each
 import hypothesis
 import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.internal.conjecture import providers
 
+
+class SameExamples(providers.HypothesisProvider):
+    """Draw no constant of the modules that happen to be imported: another run and machine draw the same examples."""
+
+    _local_constants = providers.Constants()
+
+
+providers.AVAILABLE_PROVIDERS["same-examples"] = SameExamples
 set_hypothesis_home_dir(tempfile.gettempdir())  # nothing is left in the checkout
 hypothesis.settings.register_profile(
     "quick",
@@ -34,10 +43,11 @@ hypothesis.settings.register_profile(
     deadline=None,  # under any load
     database=None,
     derandomize=True,  # a run finds what the run before found
+    backend="same-examples",
     suppress_health_check=list(hypothesis.HealthCheck),
 )
 hypothesis.settings.register_profile(
-    "long", hypothesis.settings.get_profile("quick"), max_examples=2500, derandomize=False
+    "long", hypothesis.settings.get_profile("quick"), max_examples=2500, derandomize=False, backend="hypothesis"
 )
 if hypothesis.settings.get_current_profile_name() == "default":
     hypothesis.settings.load_profile("quick")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -21,8 +22,10 @@ HEADLINE = ("closeness", "closeness_ci", "verdict", "mauve_debiased", "mauve_ci"
 
 
 def sets(n: int = 120, d: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers that every format holds: those of half precision."""
     rng = np.random.default_rng(0)
-    return rng.normal(size=(n, d)).astype(np.float32), rng.normal(0.3, 1, size=(n, d)).astype(np.float32)
+    human, model = rng.normal(size=(n, d)), rng.normal(0.3, 1, size=(n, d))
+    return human.astype(np.float16).astype(np.float32), model.astype(np.float16).astype(np.float32)
 
 
 def mapped(rows: np.ndarray, folder: Path) -> Any:
@@ -37,13 +40,34 @@ def file(rows: np.ndarray, folder: Path) -> Any:
     return str(path)
 
 
+def stored(suffix: str) -> Callable[[np.ndarray, Path], Any]:
+    """A file of a `FeatureSet`."""
+    return lambda rows, folder: FeatureSet(rows).save(folder / f"{len(list(folder.iterdir()))}{suffix}")
+
+
+def loaded(rows: np.ndarray, folder: Path) -> Any:
+    return FeatureSet.load(stored(".npz")(rows, folder)).features
+
+
+def strided(rows: np.ndarray, folder: Path) -> Any:
+    return np.repeat(rows, 2, axis=1)[::-1, ::2][::-1]
+
+
 FORMS: dict[str, Callable[[np.ndarray, Path], Any]] = {
     "float64": lambda rows, folder: rows.astype(np.float64),
+    "float16": lambda rows, folder: rows.astype(np.float16),
+    "other byte order": lambda rows, folder: rows.astype(rows.dtype.newbyteorder()),
+    "strided": strided,
     "list": lambda rows, folder: rows.tolist(),
+    "list of arrays": lambda rows, folder: list(rows),
     "Fortran order": lambda rows, folder: np.asfortranarray(rows),
     "tensor": lambda rows, folder: torch.from_numpy(rows),
+    "tensor with gradient": lambda rows, folder: torch.from_numpy(rows).double().requires_grad_(),
+    "DataFrame": lambda rows, folder: pd.DataFrame(rows),
     "memory map": mapped,
     "file": file,
+    "parquet": stored(".parquet"),
+    "npz": loaded,
     "blocks": lambda rows, folder: (rows[start : start + 50] for start in range(0, len(rows), 50)),
 }
 

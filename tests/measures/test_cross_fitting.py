@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import statistics
+
 import numpy as np
 import pytest
 import torch
+from scipy.stats import rankdata, t
 from sklearn.covariance import LedoitWolf
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -16,6 +19,7 @@ from mauve_metric.measures.cross_fitting import (
     assign_folds,
     buckets_of_ranks,
     cross_fit,
+    cross_fit_repeatedly,
     ledoit_wolf,
     permuted_sides,
     ranks_in_folds,
@@ -226,3 +230,28 @@ def test_a_column_that_varies_by_rounding_alone_is_constant() -> None:
     rounded = rows.copy()
     rounded[is_model, 2] = np.nextafter(np.float32(7), np.float32(8))
     assert cross_fit(rounded, is_model).held_out.scores.tolist() == cross_fit(rows, is_model).held_out.scores.tolist()
+
+
+def test_the_p_value_is_that_of_the_next_draw_of_a_normal_variable() -> None:
+    """By Python's statistics and scipy: with m permutations, t = (AUC - mean) / (stdev √(1 + 1/m)), m - 1 degrees."""
+    rows = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [0.4]], 30, axis=0)
+    fitted = cross_fit(rows, np.arange(60) >= 30, permutations=5)
+    drawn = fitted.permuted.tolist()
+    away = (fitted.auc - statistics.fmean(drawn)) / (statistics.stdev(drawn) * (1 + 1 / 5) ** 0.5)
+    assert fitted.p_value == pytest.approx(float(t.sf(away, 4)), rel=1e-6)
+
+
+def test_the_divisions_are_different_ones_and_their_mean_ranks_are_ranked() -> None:
+    rows, is_model = _two_sets(30, 4, 1.0)
+    each = [cross_fit(rows, is_model, seed=25 + number).ranks for number in range(3)]
+    found = cross_fit_repeatedly(rows, is_model, divisions=3)
+    np.testing.assert_allclose(found.held_out.scores, np.mean(each, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.ranks, (rankdata(np.mean(each, axis=0)) - 0.5) / 60, rtol=1e-12)
+    assert not np.array_equal(each[0], each[1])
+
+
+def test_a_group_is_in_one_fold() -> None:
+    rows, is_model = _two_sets(30, 4, 1.0)
+    groups = np.arange(60) % 20
+    folds = cross_fit(rows, is_model, groups).held_out.fold_of
+    assert all(len({*folds[groups == one].tolist()}) == 1 for one in range(20)) and len({*folds.tolist()}) == 5

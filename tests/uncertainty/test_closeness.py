@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import statistics
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import norm
 
+from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import Histograms
+from mauve_metric.uncertainty import resampling
 from mauve_metric.uncertainty.closeness import Bound, closeness_of, debiased_estimates
+from mauve_metric.uncertainty.learned_score import learned_score
 
 CONFIG = MauveConfig()
 EVEN = np.full(10, 0.1)
@@ -41,6 +48,35 @@ def test_a_test_shows_a_difference_and_withholds_one_that_only_an_interval_shows
         assert found is not None and found.shown == shown
 
 
+def test_each_of_two_tests_has_its_half_of_the_errors() -> None:
+    """At a p-value of .03 a difference is shown by one test alone, not by one of two."""
+    rng = np.random.default_rng(3)
+    by_test, other = bound(rng, EVEN, EVEN, p_value=0.03), bound(rng, EVEN, EVEN)
+    for bounds, shown in (([by_test], (0,)), ([by_test, other], ())):
+        found = closeness_of(bounds, CONFIG)
+        assert found is not None and found.shown == shown
+
+
+def test_the_score_of_equal_sets_is_left_at_the_level_of_the_interval() -> None:
+    item = bound(np.random.default_rng(4), EVEN, 0.7 * EVEN + 0.3 * TILTED)
+    (run,) = item.histograms
+    equal = resampling.null_scores(run.p_counts, run.q_counts, CONFIG.mauve_scaling_factor)
+    area = curve_area(divergence_curve(*run.probabilities()))
+    deviations = (statistics.fmean(equal) - area) / statistics.stdev(equal)
+    level = 2 * norm.cdf(deviations) - 1  # of both sides, by scipy
+    assert 0.5 < level < 0.99999
+    for just, below in ((level - 1e-6, True), (level + 1e-6, False)):
+        assert item.is_below_equal_sets(MauveConfig(confidence_level=just)) is below
+
+
+def test_a_classifier_that_errs_more_often_than_not_shows_nothing() -> None:
+    rng = np.random.default_rng(5)
+    learned = learned_score(rng.normal(size=(60, 3)), rng.normal(size=(60, 3)), None, CONFIG)
+    assert learned is not None
+    for auc, p_value in ((0.51, 0.001), (0.49, 1.0)):
+        assert Bound.of_learned(learned._replace(auc=auc, auc_p_value=0.001), None).p_value == p_value
+
+
 def test_equal_sets_differ_in_few_cases_whatever_is_chosen() -> None:
     """Of 200 equal sets at most 2.5 % by the intervals' upper ends: 5 on average, 4 standard errors are 9 more."""
     rng = np.random.default_rng(2)
@@ -53,6 +89,25 @@ def test_sets_that_are_too_alike_have_a_wider_interval() -> None:
     same = debiased_estimates([Histograms(counts, counts)], CONFIG)
     assert same.mauve is not None and same.mauve.value == 1
     assert same.mauve.ci[0] < 0.995 and same.mauve.ci[1] == 1  # with its own error alone it would begin at 1
+
+
+def test_joined_buckets_keep_the_variance_that_they_had_before() -> None:
+    (run,) = bound(np.random.default_rng(6), EVEN, TILTED).histograms
+    own = debiased_estimates([run], CONFIG).frontier_integral
+    assert own is not None
+    for before, kept in ((0.5 * own.stderr**2, own.stderr**2), (4 * own.stderr**2, 4 * own.stderr**2)):
+        found = debiased_estimates([run], CONFIG, before).frontier_integral
+        assert found is not None and found.stderr**2 == pytest.approx(kept, rel=1e-9)
+
+
+def test_the_smallest_difference_is_one_that_either_kind_would_show() -> None:
+    rng = np.random.default_rng(7)
+    bounds = [bound(rng, EVEN, EVEN), replace(bound(rng, EVEN, EVEN, p_value=0.5), spread=0.01)]
+    each = [closeness_of([item], MauveConfig(confidence_level=0.975)) for item in bounds]
+    smallest = [item.smallest for item in each if item is not None and item.smallest is not None]
+    found = closeness_of(bounds, CONFIG)
+    assert found is not None and len({*smallest}) == 2
+    assert found.smallest == pytest.approx(max(smallest), rel=1e-9)
 
 
 def test_few_texts_have_a_value_without_an_interval() -> None:

@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from mauve_metric import compute_mauve
 from mauve_metric.measures.frontier import curve_area, divergence_curve, exact_area, frontier_integral, mauve_floor
+from mauve_metric.measures.groups import count_groups
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty import intervals
 from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.intervals import Estimate, debiased_scores, estimate_scores, with_errors
-from mauve_metric.uncertainty.jackknife import debiased_frontier
+from mauve_metric.uncertainty.jackknife import DebiasedFrontier, debiased_frontier
 
 Floats = NDArray[np.float64]
 
@@ -182,6 +183,42 @@ def test_the_width_of_an_interval_is_that_of_its_level(level: float) -> None:
     other = [intervals.local_form_inverse(end) for end in _ends(p, q, 0.6)[0].ci]
     assert (spread[0] - spread[1]) / (other[0] - other[1]) == pytest.approx(z / norm.ppf(0.8), rel=1e-9)
     assert sum(spread) == pytest.approx(sum(other), rel=1e-9)
+
+
+def _of_prompts(prompts: int) -> DebiasedFrontier:
+    """The frontier of ten texts of each prompt on either side."""
+    rng = np.random.default_rng(0)
+    centres = rng.integers(4, size=prompts)
+    groups = np.repeat(np.arange(prompts), 10)
+    p, q = (
+        np.where(rng.random(len(groups)) < 0.4, centres[groups], rng.integers(most, size=len(groups)))
+        for most in (4, 2)
+    )
+    return debiased_frontier(
+        *(np.bincount(side, minlength=4) for side in (p, q)), count_groups(p, q, groups, groups, 4)
+    )
+
+
+def test_the_interval_of_few_prompts_is_students() -> None:
+    """By scipy: 2.262 standard errors either way for ten prompts on both sides, not 1.960."""
+    mauve, integral = with_errors(debiased_scores(_of_prompts(10)))
+    assert mauve.freedom == integral.freedom == pytest.approx(9)
+    assert integral.value > 0  # not cut off
+    assert integral.ci[1] - integral.value == pytest.approx(t.ppf(0.975, 9) * integral.stderr, rel=1e-9)
+
+
+def test_errors_need_ten_prompts() -> None:
+    assert intervals.too_few(_of_prompts(10)) is None
+    assert intervals.too_few(_of_prompts(9)) == "there are only 9 prompts, and an error needs at least 10"
+
+
+def test_a_difference_has_the_smaller_freedom() -> None:
+    few, many = Estimate(0.8, 0.03, (0.7, 0.85), 9.0), Estimate(0.6, 0.04, (0.5, 0.72))
+    for a, b in ((few, many), (many, few)):
+        found = intervals.estimate_difference(a, b, 0.0)
+        margin = abs(found.value) - min(abs(end) for end in found.ci)
+        # of scipy; the interval would touch 0 at t.ppf(.975) · difference / margin standard errors
+        assert found.p_value == pytest.approx(2 * t.sf(t.ppf(0.975, 9) * abs(found.value) / margin, 9), rel=1e-9)
 
 
 def test_the_headline_has_an_interval_of_95_percent() -> None:
