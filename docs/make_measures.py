@@ -142,7 +142,9 @@ def _needs(row: Measure, group: Mapping[str, Measure]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}" if value == 0 or 1e-4 <= abs(value) < 1000 else f"{value:.0f}" if value > 1 else f"{value:.1e}"
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.1e}"
 
 
 def _function(row: Measure) -> Callable[..., Any]:
