@@ -146,7 +146,7 @@ def on_this_machine(shard: Shard) -> Iterator[Path]:
 
 
 class ShardTask(NamedTuple):
-    """A shard of texts, the side that it belongs to, the file for its features, and the shard's encoding if not UTF-8."""
+    """A shard of texts, its side, the file for its features, and its encoding if that is not UTF-8."""
 
     shard: Shard
     side: Role
