@@ -26,14 +26,15 @@ search:
 ---
 # Errors and warnings
 
-**An error** means that there is no number. Its message names the argument, what was expected and what came. In the
-shell it is one line on stderr, and the exit status is 1 (2 for a wrong command line); `--debug` shows where it arose.
-In Python `error.code` is its code, and `error.argument` the argument that it is about, None for several or none.
+Search this page for the word in brackets, or ask `mauve-metric warnings few_texts` and `mauve-metric errors no_file`.
+**An error** means that there is no number; **a warning** is what a careful reviewer would say about one.
 
-**A warning** is what a careful reviewer would say about a number. Warnings are in `result.warnings` (each with `code`,
-`message`, `severe` and `numbers`), in the log of `mauve_metric`, in the report, and behind a `!` in the shell.
+An error's message names the argument, what was expected and what came. In the shell it is one line on stderr, and the
+exit status is 1 (2 for a wrong command line); `--debug` shows where it arose. In Python `error.code` is its code, and
+`error.argument` the argument that it is about, None for several or none.
 
-`mauve-metric warnings few_texts` and `mauve-metric errors no_file` print the entries of this page.
+Warnings are in `result.warnings` (each with `code`, `message`, `severe` and `numbers`), in the log of `mauve_metric`,
+in the report, and behind a `!` in the shell.
 
 <!-- Written by docs/make_errors.py from the code. -->
 """

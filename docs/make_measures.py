@@ -51,8 +51,8 @@ _TESTS_ELSEWHERE = {
 }
 HEAD = """# Measures
 
-A card for each number: range and better direction, meaning, how it misleads, its value on the example texts, formula,
-test and paper.
+Read [closeness](#score) first: it decides. Below is a card for each number: range and better direction, meaning, how it
+misleads, its value on the example texts, formula, test and paper.
 
 * [Scores](#score) come from `compute_mauve` and `mauve-metric score`, all others from `describe` and
   `mauve-metric describe HUMAN MODEL [MODEL …]`: a table with the human texts' value, the difference and, where one is
@@ -61,7 +61,8 @@ test and paper.
 * A measure that **depends on n** is computed on equal numbers of texts, drawn by the seed.
 * Intervals of means over texts are Welch's, of shares of texts Newcombe's (texts of one prompt count as one draw);
   other measures have their own or none.
-* Values are of `examples/` with minilm: scores on each model's own buckets, measures on common ones.
+* Values are of `examples/` with minilm: scores on each model's own buckets, measures on common ones. On another
+  processor the last digit of a number of buckets may differ.
 
 <!-- Written by docs/make_measures.py. -->
 """
@@ -141,7 +142,9 @@ def _needs(row: Measure, group: Mapping[str, Measure]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.4g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.1e}"
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.1e}"
 
 
 def _function(row: Measure) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, is_missing_key, shown
 from mauve_metric.runtime.errors import NoSuchField, RowsDiffer, UnlikeFeatures, WrongOption
-from mauve_metric.texts.echoes import count_echoes, field_prompts, known_prompts, text_fields
+from mauve_metric.texts.echoes import columns_of_text, count_echoes, field_prompts, known_prompts
 from mauve_metric.texts.files import READERS, SideTexts, TextFile, split_field
 from mauve_metric.texts.joined import join
 from mauve_metric.texts.wrapping import PromptEcho
@@ -306,7 +306,7 @@ def _prompts_in(files: Mapping[str, TextFile], found: Mapping[str, SideTexts]) -
     known: list[Sequence[Hashable]] = []
     for name, side in found.items():
         known += [values for values in (side.prompts, side.groups) if values is not None]
-        fields += text_fields(files[name].first_rows(len(side.texts))) if name in files else []
+        fields += columns_of_text(files[name].first_rows(len(side.texts))) if name in files else []
     echoed = field_prompts([*known, *fields], [side.texts for side in found.values()])
     return echoed or known_prompts(*known)
 

@@ -49,6 +49,7 @@ def score_sharded(
     p_groups: Sequence[Hashable] | None = None,
     q_groups: Sequence[Hashable] | None = None,
     prompt_field: str | None = None,
+    encoding: str | None = None,
     **options: Unpack[Options],
 ) -> MauveResult:
     """Score a model's texts in many files against human ones, on the machines of a Ray cluster or one after the other.
@@ -68,6 +69,7 @@ def score_sharded(
         cpus_per_worker, gpus_per_worker: what each takes; parts of a GPU are shared.
         aligned, p_groups, q_groups: see `compute_mauve`; groups in the order of the texts.
         prompt_field: the field of the prompt of each text, in place of groups (see `TextFile`).
+        encoding: of files that are not UTF-8.
         **options: as for `compute_mauve`. The featurizer is a name, a folder that all workers see, or a function;
             there is no `distributed`, no `match_lengths`, and no feature cache: the folder is one.
 
@@ -83,7 +85,7 @@ def score_sharded(
     design = design_of_two(aligned, p_groups, q_groups)
     limits = workers, cpus_per_worker, gpus_per_worker
     check_workers(*limits)
-    job = _Job(p_text, q_text, folder, options)
+    job = _Job(p_text, q_text, folder, options, encoding)
     if prompt_field is not None:
         if aligned or design.groups:
             raise RowsDiffer.of("prompt_field", "contradicts aligned, p_groups and q_groups: give one of them")
@@ -113,7 +115,7 @@ def score_sharded(
 
 
 def shard_pass(
-    p_text: TextFiles, q_text: TextFiles, folder: str | Path, **options: Unpack[Options]
+    p_text: TextFiles, q_text: TextFiles, folder: str | Path, *, encoding: str | None = None, **options: Unpack[Options]
 ) -> tuple[list[ShardTask], Callable[[ShardTask], object]]:
     """Return the work of `score_sharded` for an engine of your own: one task a file of texts, and what does a task.
 
@@ -122,7 +124,7 @@ def shard_pass(
     then scores.
 
     Args:
-        p_text, q_text, folder, **options: as for `score_sharded`.
+        p_text, q_text, folder, encoding, **options: as for `score_sharded`.
 
     Returns:
         The tasks, and a function that writes the features of one; both can be pickled if a function that featurizes
@@ -131,7 +133,7 @@ def shard_pass(
     Raises:
         ValueError, TypeError, OSError: an argument is wrong.
     """
-    job = _Job(p_text, q_text, folder, options)
+    job = _Job(p_text, q_text, folder, options, encoding)
     return [*job.p, *job.q], job.work
 
 
@@ -142,7 +144,9 @@ class _Job:
         ValueError: a file of texts is where results will be written.
     """
 
-    def __init__(self, p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Options) -> None:
+    def __init__(
+        self, p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Options, encoding: str | None
+    ) -> None:
         self.config, self.run = scoring_options(options, "score_sharded")
         if isinstance(self.config.featurize_model_name, tuple):
             raise TypeError(
@@ -166,8 +170,8 @@ class _Job:
         places = [place for side in (p_text, q_text) for place in ([side] if isinstance(side, (str, Path)) else side)]
         folders = [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
         check_outputs([self.output / TOKEN_FILE, *checkpoint], [*read, *folders], [features])
-        self.p = shards.shard_tasks(files[0], "reference", self.output, self.config, self.run)
-        self.q = shards.shard_tasks(files[1], "prediction", self.output, self.config, self.run)
+        self.p = shards.shard_tasks(files[0], "reference", self.output, self.config, self.run, encoding)
+        self.q = shards.shard_tasks(files[1], "prediction", self.output, self.config, self.run, encoding)
         self.work = shards.ShardFeaturizer(self.config, self.run)
 
     def prompts(self, tasks: Sequence[ShardTask], field: str) -> list[Hashable] | None:
@@ -179,7 +183,7 @@ class _Job:
         found: list[Hashable] = []
         for task in tasks:
             with shards.on_this_machine(task.shard) as path:
-                side = TextFile(path, self.run.text_field, prompt_field=field).side(task.side)
+                side = TextFile(path, self.run.text_field, prompt_field=field, encoding=task.encoding).side(task.side)
             if side.groups is None:
                 return None
             kept = [bool(text.strip()) or self.config.empty_texts == "error" for text in side.texts]

@@ -146,11 +146,12 @@ def on_this_machine(shard: Shard) -> Iterator[Path]:
 
 
 class ShardTask(NamedTuple):
-    """A shard of texts, the side that it belongs to, and the file for its features."""
+    """A shard of texts, its side, the file for its features, and its encoding if that is not UTF-8."""
 
     shard: Shard
     side: Role
     target: Path
+    encoding: str | None = None
 
     def __str__(self) -> str:
         return self.shard.name
@@ -165,7 +166,12 @@ class ShardDone(NamedTuple):
 
 
 def shard_tasks(
-    shards: Sequence[Shard], side: Role, folder: Path, config: MauveConfig, run: RunOptions
+    shards: Sequence[Shard],
+    side: Role,
+    folder: Path,
+    config: MauveConfig,
+    run: RunOptions,
+    encoding: str | None = None,
 ) -> list[ShardTask]:
     """List the tasks of one side; a target's name tells shard, version, size and the options of the featurizer."""
     asked = options_of_stage(config, "featurize")
@@ -175,10 +181,11 @@ def shard_tasks(
     prompts = run.prompts if run.prompts is None or isinstance(run.prompts, (str, Path)) else list(run.prompts)
     tasks = []
     for shard in shards:
-        key = json.dumps([shard, side, asked, run.text_field, prompts], sort_keys=True, default=str)
+        facts = [shard, side, asked, run.text_field, prompts, *([] if encoding is None else [encoding])]
+        key = json.dumps(facts, sort_keys=True, default=str)
         digest = hashlib.blake2b(key.encode(), digest_size=_KEY_BYTES).hexdigest()
         target = folder / FEATURES_FOLDER / f"{Path(shard.file_name).stem}-{digest}.npy"
-        tasks.append(ShardTask(shard, side, target))
+        tasks.append(ShardTask(shard, side, target, encoding))
     return tasks
 
 
@@ -238,7 +245,7 @@ class ShardFeaturizer:
     def _written_texts(self, task: ShardTask) -> int:
         """Featurize a shard, write its features, and return the number of texts."""
         with on_this_machine(task.shard) as path:
-            file = TextFile(path, self.job.run.text_field).side(task.side)
+            file = TextFile(path, self.job.run.text_field, encoding=task.encoding).side(task.side)
             if self.job.config.empty_texts == "error":
                 file.check_filled()
             made = replace(self.job.of_texts("texts", file.texts), origin=file.origin)

@@ -44,7 +44,7 @@ def count_echoes(echo: PromptEcho, texts: Iterable[str]) -> int:
     return sum(left != text and bool(left) for text in texts for left in (echo(text),))
 
 
-def text_fields(rows: Sequence[Mapping[str, object]]) -> list[list[object]]:
+def columns_of_text(rows: Sequence[Mapping[str, object]]) -> list[list[object]]:
     """The values of each field of rows that holds text in the first one, in which there may be prompts."""
     names = [name for name, value in rows[0].items() if isinstance(value, str)] if rows else []
     return [[row.get(name) for row in rows] for name in names]

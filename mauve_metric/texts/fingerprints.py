@@ -15,7 +15,7 @@ import numpy as np
 from mauve_metric.texts.wrapping import SHOWN, WRAPPING
 
 SHORTEST_OPENING, LONGEST_OPENING = 2, 6  # words
-_INNER = ("reasoning", "special_tokens")  # which are taken off before the rest is looked at
+_INNER = ("undecoded", "reasoning", "special_tokens", "next_turn")
 RARE_SHARE = 0.005  # of texts: openings that fewer have are ignored
 _LOOKED_AT = 64  # characters of a text that contain its first words
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -45,7 +45,7 @@ class Marks:
         return cls(dict(wrapped), dict(openings) if known else None, sum(part.texts for part in sets))
 
     def free_of(self, rules: Sequence[str]) -> bool:
-        """Return whether rules would change none of the texts, as far as known: of reasoning and special tokens."""
+        """Return whether rules would change none of the texts, as far as known: of those in `_INNER`."""
         return {*rules} <= {*_INNER} and not any(self.wrapped.get(name) for name in _INNER)
 
     @cached_property
@@ -227,7 +227,7 @@ class TextHashes:
             self.texts.append(_hash(text))
             self.formats.append(format_numbers(text))
             self.openings.append(_hash(" ".join(text.split(maxsplit=OPENING_WORDS)[:OPENING_WORDS])))
-            inner = text  # without its reasoning and its special tokens
+            inner = text  # without what is around the answer
             for name in _INNER:
                 outer, inner = inner, WRAPPING[name](inner)
                 self._wrapped[name] += inner != outer

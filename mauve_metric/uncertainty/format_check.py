@@ -126,6 +126,8 @@ LEAST_TEXTS = 5  # that must show it: fewer of a small set may be chance
 MOST_OPENINGS = 3  # that a warning shows
 ALIKE = 0.9  # of the texts with an opening go on with the same word: then that is shown as well
 _SIGHTS = {
+    "undecoded": "a tokenizer's marks such as Ġ, or a written-out \\n",
+    "next_turn": "a speaker's next turn such as User:",
     "reasoning": "reasoning such as <think>",
     "special_tokens": "special tokens such as <|im_end|> or </s>",
     "markdown": "Markdown such as fences and headings",

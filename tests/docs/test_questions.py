@@ -10,7 +10,7 @@ from samples import ROOT
 PAGES = ROOT / "docs"
 QUESTIONS = re.findall(r"^### (.+)\n\n(.+)$", (PAGES / "questions.md").read_text(encoding="utf-8"), re.MULTILINE)
 SAID = {  # in the part that the answer's link leads to
-    "What does the number mean?": "1 for sets of one distribution",
+    "What does the number mean?": "1: like other human texts",
     "What is a good score?": "There is no threshold that makes a score good",
     "How many texts do I need?": "1,000 texts a set",
     "My model scores 1. Is it as good as people?": "`mauve_classifier` answers",

@@ -97,6 +97,19 @@ def test_prompts_in_a_field_are_the_groups(tmp_path: Path) -> None:
         score_sharded(**sides, folder=tmp_path / "out", prompt_field="asked", aligned=True, **OPTIONS)
 
 
+def test_shards_of_another_encoding_are_read_as_named(tmp_path: Path) -> None:
+    sides = {}
+    for name, texts in (("p", HUMAN[:40]), ("q", MODEL[:40])):
+        text = "".join(json.dumps({"text": f"{text} café"}, ensure_ascii=False) + "\n" for text in texts)
+        sides[f"{name}_text"] = tmp_path / f"{name}.jsonl"
+        sides[f"{name}_text"].write_text(text, encoding="cp1252")
+    with pytest.raises(ValueError, match="cp1252"):
+        score_sharded(**sides, folder=tmp_path / "out", **OPTIONS)
+    result = score_sharded(**sides, folder=tmp_path / "out", encoding="cp1252", **OPTIONS)
+    texts = {"p_text": [f"{text} café" for text in HUMAN[:40]], "q_text": [f"{text} café" for text in MODEL[:40]]}
+    assert result.to_dict() == compute_mauve(**texts, **OPTIONS).to_dict()
+
+
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let features count as too many for the memory."""

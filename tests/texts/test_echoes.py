@@ -11,7 +11,7 @@ import pytest
 
 from mauve_metric import compute_mauve
 from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.texts.echoes import as_prompt, field_prompts, text_fields
+from mauve_metric.texts.echoes import as_prompt, columns_of_text, field_prompts
 from mauve_metric.texts.files import TextFile
 
 WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
@@ -67,4 +67,4 @@ def test_ids_and_few_chance_beginnings_are_no_prompts() -> None:
     texts = [f"{text} {row}" for row, text in enumerate(_texts(200, 3))]
     assert field_prompts([[texts[0][:20]] * 200], [texts]) == ()
     assert field_prompts([texts], [texts]) == ()  # the field of the texts themselves
-    assert text_fields([{"a": "x", "b": 1}, {"a": None}]) == [["x", None]]
+    assert columns_of_text([{"a": "x", "b": 1}, {"a": None}]) == [["x", None]]

@@ -11,6 +11,8 @@ from sklearn.metrics import roc_auc_score
 from mauve_metric import compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.texts.fingerprints import FORMATS, Marks, TextHashes, format_numbers
+from mauve_metric.texts.wrapping import WRAPPING
+from mauve_metric.uncertainty import format_check
 from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings
 
 WORDS = "a model writes one long line of words and a person breaks what was said into short ones".split()
@@ -88,9 +90,19 @@ def some(start: str, count: int) -> list[str]:
     return [f"{start}{text}" if number < count else text for number, text in enumerate(PLAIN)]
 
 
+def test_each_rule_of_strip_has_its_warning() -> None:
+    assert set(format_check._SIGHTS) == {*WRAPPING, "prompts"} - {"line_breaks"}  # which `format_differs` names
+
+
 @pytest.mark.parametrize(
     ("start", "kind"),
-    [("<think>Hm.</think>", "reasoning"), ("<s>", "special_tokens"), ("# A\n", "markdown")],
+    [
+        ("<think>Hm.</think>", "reasoning"),
+        ("<s>", "special_tokens"),
+        ("# A\n", "markdown"),
+        ("One.\\n", "undecoded"),
+        ("Yes.\nUser: And?", "next_turn"),
+    ],
 )
 def test_wrapping_of_one_set_is_named_with_its_remedy(start: str, kind: str) -> None:
     for p, q, human, model in ((PLAIN, some(start, 30), 0, 30), (some(start, 30), PLAIN, 30, 0)):
