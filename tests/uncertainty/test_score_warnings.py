@@ -248,7 +248,7 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         (
             lambda: design_warnings(prompts(60), None, 31),
             lambda: design_warnings(prompts(60), None, 30),
-            ["num_buckets=31", "num_buckets=6"],
+            ["num_buckets=31", "num_buckets=30"],
         )
     ],
     "short_references": [
