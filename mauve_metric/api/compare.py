@@ -161,13 +161,36 @@ def _compare_one(
             texts=texts,
             subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
         )
-        results = dict(comparison.models)
-        if any(map(needs_trial, results.values())):
-            first, *others = with_dependence([human, *models.values()], config.seed)
-            for (name, result), (_, own), side in zip(comparison.models.items(), reads, others, strict=True):
-                codes = pair_of_groups(first.groups, side.groups)
-                results[name] = without_layout(result, [human_texts, own], codes, config, job, opened.prompts)
-    return replace(comparison, models=results), [human, *models.values()]
+        sides = [human, *models.values()]
+        comparison = try_without_layout(
+            comparison, sides, [human_texts, *(own for _, own in reads)], job, opened.prompts
+        )
+    return comparison, sides
+
+
+def try_without_layout(
+    comparison: Comparison,
+    sides: Sequence[FeatureSet],
+    texts: Sequence[Sequence[str] | None],
+    job: Featurizing,
+    prompts: Sequence[str] = (),
+) -> Comparison:
+    """Add to each result the effect of layout that separates its sets.
+
+    Args:
+        sides, texts: of the human set and of each model's, as they were compared; texts are None where not known.
+        job, prompts: see `without_layout`.
+    """
+    if not any(map(needs_trial, comparison.models.values())):
+        return comparison
+    first, *others = with_dependence(sides, job.config.seed)
+    results = {
+        name: without_layout(
+            result, [texts[0], own], pair_of_groups(first.groups, side.groups), job.config, job, prompts
+        )
+        for (name, result), own, side in zip(comparison.models.items(), texts[1:], others, strict=True)
+    }
+    return replace(comparison, models=results)
 
 
 def compare_features(

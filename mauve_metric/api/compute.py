@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 
 from mauve_metric.api.opening import listed_texts, open_two
-from mauve_metric.api.pipeline import cluster
+from mauve_metric.api.pipeline import Clustered, cluster
 from mauve_metric.api.score import log_warnings, score_clustered
 from mauve_metric.api.without_layout import needs_trial, without_layout
 from mauve_metric.arrays import FeatureData, TextData, TokenData
@@ -122,17 +122,34 @@ def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[M
         p_side, q_side = opened.grouped(sides).values()
         check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
         check_same_encoder(p_side.identity, q_side.identity)
-        clustered = cluster([p_side, q_side], config, job.run)
-        result = score_clustered(clustered, quiet=True)
-        if needs_trial(result):
-            texts = [  # None for a stream and for sides without texts
+
+        def texts() -> list[list[str] | None]:  # None for a stream and for sides without texts
+            return [
                 listed_texts(job, side) if side.kind == "text" and hasattr(side.content, "__len__") else None
                 for side in opened.sides.values()
             ]
-            result = without_layout(result, texts, pair_of_groups(*clustered.groups), config, job, opened.prompts)
+
+        result = score_with_trial(cluster([p_side, q_side], config, job.run), texts, job, opened.prompts)
         if is_first:
             log_warnings(result)
         return result, (p_side, q_side)
+
+
+def score_with_trial(
+    clustered: Clustered,
+    texts: Callable[[], Sequence[Sequence[str] | None]],
+    job: Featurizing,
+    prompts: Sequence[str] = (),
+) -> MauveResult:
+    """The result of two sides in buckets, with the effect of layout that separates them.
+
+    Args:
+        texts: lists the texts of both sides, None where they are not known. job, prompts: see `without_layout`.
+    """
+    result = score_clustered(clustered, quiet=True)
+    if not needs_trial(result):
+        return result
+    return without_layout(result, texts(), pair_of_groups(*clustered.groups), job.config, job, prompts)
 
 
 def with_each(
@@ -186,10 +203,25 @@ def of_each(
         return score(own, kept, name == first)
 
     found, missing = with_each(named, score_with)
-    one: Any = found[first][0]
-    result: Any = replace(one, by_featurizer={name: own for name, (own, _) in found.items()})
-    result = replace(result, warnings=(*result.warnings, *missing))
-    return together(result, [sets for _, sets in found.values()], job.config)
+    return join_featurizers(found, together, job.config, missing)
+
+
+def join_featurizers(
+    found: Mapping[str, tuple[Scored, Sequence[FeatureSet]]],
+    together: Callable[[Scored, Sequence[Sequence[FeatureSet]], MauveConfig], Scored],
+    config: MauveConfig,
+    missing: Sequence[ScoreWarning] = (),
+) -> Scored:
+    """The result of the first featurizer, with those of all in its `by_featurizer`.
+
+    Args:
+        found: by name the result of each featurizer, and its features of all sets. together, config: see `of_each`.
+        missing: warnings about featurizers that failed.
+    """
+    one: Any = next(iter(found.values()))[0]
+    results = {name: own for name, (own, _) in found.items()}
+    result = replace(one, by_featurizer=results, warnings=(*one.warnings, *missing))
+    return together(result, [sets for _, sets in found.values()], config)
 
 
 def with_together(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:

@@ -54,6 +54,7 @@ NOTES = {
     "truncated_texts": "{percent} of the {set} texts were cut to the featurizer's length",
     "duplicates_within": "{percent} of the {set} texts repeat another one: error bars are too short",
     "above_ceiling": "the sets are more alike than most: by chance, or they share texts",
+    "garbled_texts": "{more} texts were decoded wrongly (such as â€™ for ’): read their file again as UTF-8",
     "few_texts": "{n} texts a set are few: 500 or more for a paper",
     "not_literature_featurizer": "{featurizer} does not see {unseen}: add --featurizer ngrams",
 }
@@ -133,21 +134,25 @@ def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
 
 def headline(result: MauveResult, facts: Facts | None = None) -> str:
     """The verdict in one or two sentences."""
-    facts, n = facts or facts_of(result), min(result.n_p, result.n_q)
-    if result.verdict == "different":
-        if result.verdict_reason == "layout":
+    size, seen = min(result.n_p, result.n_q), featurizers_of(result)
+    return verdict_sentence(result.verdict, result.verdict_reason, size, seen, facts or facts_of(result))
+
+
+def verdict_sentence(verdict: str, reason: str | None, n: int, seen: str, facts: Facts) -> str:
+    """The verdict in words; n: texts of the smaller set. seen: names of the featurizers."""
+    if verdict == "different":
+        if reason == "layout":
             return "DIFFERENT from human text, in part by its layout."
         return f"DIFFERENT from human text: {DIFFERS[facts.differs or 'detail']}."
-    if result.verdict == "like human":
-        seen = f" as far as {featurizers_of(result)} sees" if featurizers_of(result) else ""
-        said = f"LIKE HUMAN TEXT{seen}."
+    if verdict == "like human":
+        said = f"LIKE HUMAN TEXT as far as {seen} sees." if seen else "LIKE HUMAN TEXT."
         if facts.smallest is not None:
             said += f" A difference of {digits(facts.smallest, '.2g')} or more would have shown in 8 of 10 cases."
         return said
-    if result.verdict == "undecided":
+    if verdict == "undecided":
         enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
         return f"UNDECIDED: {n} texts a set are too few{enough}."
-    return f"NO VERDICT: {NO_VERDICT[result.verdict_reason or 'no_interval'].format(n=n)}"
+    return f"NO VERDICT: {NO_VERDICT[reason or 'no_interval'].format(n=n)}"
 
 
 def featurizers_of(result: MauveResult) -> str:

@@ -157,7 +157,8 @@ def _defects(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
     if numbers := _more_in_one(p, q, "loops", LOOPS_MORE):
         yield warn("looping_texts", numbers, more=_with_more(numbers))
     if numbers := _more_in_one(p, q, "garbled", WRAPPED_SHARE):
-        yield warn("garbled_texts", numbers, more=_with_more(numbers))
+        more = _with_more(numbers)
+        yield warn("garbled_texts", {**numbers, "more": more}, more=more)
 
 
 def _more_in_one(p: Marks, q: Marks, mark: str, more: float) -> dict[str, Any]:

@@ -84,6 +84,15 @@ def test_three_notes_at_most_in_the_order_of_what_they_can_change(results: dict[
     assert notes_of(replace(warned, warnings=())) == ()
 
 
+def test_texts_that_were_decoded_wrongly_are_named_on_the_first_screen() -> None:
+    words = np.random.default_rng(0).choice(["harbour", "winter", "money", "letter", "garden"], (120, 12))
+    human, model = ([" ".join(row) for row in part] for part in np.split(words, 2))
+    garbled = [f"{text} for â‚¬34.2bn" for text in model]
+    assert "! model texts were decoded wrongly" in str(
+        compute_mauve(p_text=human, q_text=garbled, featurize_model_name="ngrams")
+    )
+
+
 def test_a_comparison_has_a_row_for_each_model_and_one_sentence(comparison: Comparison) -> None:
     shown = comparison.first_screen(more="more: --all")
     assert len(shown.splitlines()) <= MOST_LINES_OF_THREE

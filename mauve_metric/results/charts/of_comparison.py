@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mauve_metric.results.explanation import Explanation
 
 _ROW = 32  # pixels a model in the forest plot
-_SIDES = "too much (Type I), dashed", "missed (Type II)"
+_SIDES = "too much (I), dashed", "missed (II)"
 
 
 def comparison_chart(comparison: Comparison) -> alt.VConcatChart:
@@ -195,7 +195,8 @@ def contributions_chart(
     noise = [{"label": "pale: could be noise"}] * any(row["noise"] for row in rows)
     words = figure.marks(noise, "text", align="right", fontSize=11)
     words = words.encode(x=alt.value("width"), y=alt.value(8), text="label:N")
-    title = f"The gap of {explanation.gap:.3f}", parts
+    short = f"{explanation.type_one:.3f} too much (Type I), {explanation.type_two:.3f} missed (Type II)"
+    title = f"The gap of {explanation.gap:.3f}", short
     return figure.layered([bars, middle, words], width, 200, title, f"{description}.")
 
 

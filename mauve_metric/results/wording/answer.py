@@ -8,8 +8,7 @@ from mauve_metric.results.document import Column, Table
 from mauve_metric.results.plain_text import digits, in_brackets, percent, rounded_up, shown_names
 from mauve_metric.results.wording import verdict as verdicts
 from mauve_metric.results.wording import words
-from mauve_metric.results.wording.verdict import format_sentence, strongest_format
-from mauve_metric.texts.fingerprints import FORMATS
+from mauve_metric.results.wording.verdict import format_sentence
 from mauve_metric.uncertainty.blind_spots import BlindSpots, blind_spots
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ ENDS = "nothing in common", "other people's texts"
 CONTENT, STYLE = "content", "style"
 KINDS = {CONTENT: "groups of similar texts", STYLE: "what a classifier finds, on the same scale"}
 SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout"}
-_ALL_OF_IT = 0.9995  # drawn and written as 1
 RELIABLE_TEXTS = 100  # of each set: with fewer, the interval of a score of .8 is .3 to .7 wide
 _TELL = "tell this model's texts from people's"
 Ahead = dict[str, str | None]  # by featurizer the model of a pair that it puts ahead; None: it tells none apart
@@ -108,32 +106,9 @@ def answer_of(
     return f"These features cannot reliably {_TELL}: {few} texts are too few{enough}."
 
 
-def reliable(result: MauveResult) -> bool:
-    """Return whether the number means what its scale says: a verdict, enough texts, an interval, no caution."""
-    return (
-        min(result.n_p, result.n_q) >= RELIABLE_TEXTS
-        and result.mauve_ci is not None
-        and not caution(result)
-        and not verdicts.withheld(result)
-    )
-
-
 def opening(result: MauveResult) -> str:
     """The answer, and the strongest difference in format with its cure."""
     return " ".join(filter(None, (answer(result), format_sentence(result))))
-
-
-def reasons_why(result: MauveResult) -> str:
-    """Sentences under the answer: format that differs, and marks that disagree or show no difference."""
-    each = words.each_result(result)
-    part = strongest_format(result)
-    said = [f"Mind the format first: the two sets differ in {FORMATS[part].what}."] if part else []
-    if len(set(findings_of(result).values())) == 1 and verdicts.told_apart(result) == (False, True):
-        said.append("Their content does not show it; their style does.")
-    shown = [mark.ends for one in each.values() if verdicts.finding(one) == "shown" for mark in _marks(one)]
-    if shown and all(ends is not None and ends[1] >= _ALL_OF_IT for ends in shown):
-        said.append("A test finds the difference; it is too small for the bars to show.")
-    return " ".join(said)
 
 
 def bars(result: MauveResult) -> list[Bar]:

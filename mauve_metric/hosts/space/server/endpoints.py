@@ -170,7 +170,7 @@ class Endpoints:
             embedded = embed(job.sets, job.config, self.encoders, run)
             sides = embedded.sets
         if name != DESCRIBE:
-            scored = score(embedded, job.names, job.config, aligned=job.aligned, run=run)
+            scored = score(embedded, job.names, job.config, self.encoders, aligned=job.aligned, run=run)
             return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
         texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]
         sizes = {title: len(part) for title, part in zip(job.sets, texts, strict=True)}

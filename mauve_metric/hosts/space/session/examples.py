@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.sides import shared_prompts
+from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.limits import Limits, other_featurizers
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, feature_key, score, with_all
@@ -118,16 +119,20 @@ def compare_sets(
     found: dict[str, Scored] = {}
     groups = shared_prompts({HUMAN: human, **models})
     prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
-    featurizers = 1 + len(other_featurizers(options))
-    plan = planned([human, *models.values()], options, encoders, last)
-    for number, (featurizer, config, own, kept) in enumerate(plan):
-        run.part(number, featurizers, f"{featurizer}: " if featurizers > 1 else "")
-        embedded = embed(sets, config, encoders, run, kept, None if number else list(models))
+    plan = {name: rest for name, *rest in planned([human, *models.values()], options, encoders, last)}
+    # those that take seconds first: their verdict is there while a model reads
+    for number, name in enumerate(
+        sorted(plan, key=lambda name: text_function(plan[name][0].featurize_model_name) is None)
+    ):
+        config, own, kept = plan[name]
+        run.part(number, len(plan), f"{name}: " if len(plan) > 1 else "")
+        embedded = embed(sets, config, encoders, run, kept)
         with encoders.speeds.scoring(sum(map(len, embedded.texts))):
-            found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
-    scored = with_all(found)
+            found[name] = score(embedded, titles, config, encoders, aligned=aligned, prompts=prompts, last=own, run=run)
+        run.so_far(name, found[name].results)
+    scored = with_all({name: found[name] for name in plan})
     picked = last.picked if last is not None and last.picked in models else scored.best_first[-1]
-    run.stage(0.97, "looking for words")
+    run.stage(0.98, "looking for words")
     scored.explain(picked)  # counts the words of all texts once
     run.check()
     return Shown(human, models, options, scored, picked)

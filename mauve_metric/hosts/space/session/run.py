@@ -17,6 +17,8 @@ import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.uploads import USER_ERRORS
+from mauve_metric.results.first_screen import one_line
+from mauve_metric.results.result import MauveResult
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +69,8 @@ class Run:
         self._seconds, self._tokens, self._spent = seconds, tokens, 0
         self._end = math.inf
         self._began = 0.0
-        self._words, self._sizes, self._read, self._all, self._before = "texts", [1], 0, 1, 0
-        self._rough, self._size, self.stopped, self.was_stopped = "", 1, False, False
+        self._words, self._sizes, self._read, self._all = "texts", [1], 0, 1
+        self._so_far, self._size, self.stopped, self.was_stopped = "", 1, False, False
         self._part = (0, 1, "")
         self.share_read = 0.0
 
@@ -107,14 +109,14 @@ class Run:
 
     def part(self, number: int, of: int, title: str) -> None:
         """Begin one of several equal parts of the run; its title precedes its progress."""
-        self._part, self._rough = (number, of, title), ""
+        self._part = number, of, title
 
     def stage(self, share: float, words: str) -> None:
         """Report the next stage; share: completed share of the run, or of its part."""
         self.check()
         if self._tell is not None:
             number, of, title = self._part
-            self._tell((number + share) / of, f"{title}{words}")
+            self._tell((number + share) / of, f"{self._so_far}{title}{words}")
 
     def begin_reading(self, sizes: Sequence[int], new: int) -> None:
         """Set the number of texts of each set, the human one first, and the number to read."""
@@ -122,17 +124,17 @@ class Run:
         self.share_read = 0.0
         self._began = time.monotonic()
 
-    def begin_set(self, number: int, before: int = 0) -> None:
-        """Report that a set, or the rest of it, is read next; number 0: the human one; before: texts already read."""
+    def begin_set(self, number: int) -> None:
+        """Report that a set is read next; number 0: the human one."""
         models = len(self._sizes) - 1
         which = "human texts" if number == 0 else f"model {number} of {models}" if models > 1 else "model texts"
-        self._words, self._before, self._size = which, before, self._sizes[number]
+        self._words, self._size = which, self._sizes[number]
         self._tell_reading(f"reading {self._words}", 0)
 
     def texts_done(self, name: str, done: int, total: int | None) -> None:
         """Report the number of texts read of the set, the speed, and the remaining time."""
         passed, read = time.monotonic() - self._began, self._read + done
-        words = f"{self._words}: {self._before + done} of {self._size}"
+        words = f"{self._words}: {done} of {self._size}"
         if passed >= 1 and read:
             speed = read / passed
             words += f", {speed:.0f} texts a second" if speed >= 1.5 else f", {1 / speed:.0f} s a text"
@@ -149,13 +151,14 @@ class Run:
         if done == total:
             self._read = read
 
-    def rough(self, words: str) -> None:
-        """Show a first score before every later progress message."""
-        self._rough = f"{words}; " if words else ""
+    def so_far(self, featurizer: str, results: Mapping[str, MauveResult]) -> None:
+        """Show the verdicts by a first featurizer before every later progress message."""
+        said = [f"{name if len(results) > 1 else ''} {one_line(result)}".strip() for name, result in results.items()]
+        self._so_far = f"so far, by {featurizer} alone: {'; '.join(said)}. "
 
     def _tell_reading(self, words: str, done: int) -> None:
         self.share_read = min((self._read + done) / self._all, 1.0)
-        self.stage(READ[0] + (READ[1] - READ[0]) * self.share_read, self._rough + words)
+        self.stage(READ[0] + (READ[1] - READ[0]) * self.share_read, words)
 
 
 def duration(seconds: float) -> str:

@@ -11,17 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.api.compare import compare_features, compare_together
-from mauve_metric.api.compute import with_together
+from mauve_metric.api.compare import compare_features, compare_together, try_without_layout
+from mauve_metric.api.compute import join_featurizers, score_with_trial, with_together
 from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.opening import check_sides
 from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
-from mauve_metric.api.score import score_clustered, score_features
-from mauve_metric.api.without_layout import without_layout
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
-from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
@@ -41,14 +38,16 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.model_state import settings_kept
+from mauve_metric.texts.sources import TextSource
 from mauve_metric.texts.wrapping import Stripping
 
 Featurizer = Callable[[list[str]], ArrayLike]
 Prompts = tuple[Sequence[Hashable] | None, ...]  # of each set, the human one first; empty where none is shared
 
 _KEPT_ENCODERS = 2
+_KEPT_TRIALS = 32  # sets of texts without their layout, of a session
 _COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
-ROUGH_TEXTS = 256  # of each set, from which a first score is made while the others are read
+SCORING, TRYING = 0.9, 0.95  # shares of a run that are done when the scores and the trials begin
 REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
 
 
@@ -91,12 +90,13 @@ class Encoders:
 class Embedded:
     """Features of the human set and of the models' sets, the options that determine them, and the given texts.
 
-    sets, texts: the human one first.
+    sets, texts: the human one first. without_layout: features of texts without their layout, which were tried.
     """
 
     key: tuple[tuple[str, object], ...]
     sets: tuple[FeatureSet, ...]
     texts: tuple[list[str], ...]
+    without_layout: dict[tuple[str, ...], FeatureSet] = field(default_factory=dict, compare=False, repr=False)
 
     def fits(self, texts: Sequence[list[str]], config: MauveConfig) -> bool:
         """Return whether the same texts under this config would have the same features."""
@@ -116,6 +116,29 @@ class Embedded:
     def readable(self) -> Readable:
         """The texts and their phrases."""
         return Readable.of([self.kept(number) for number in range(len(self.texts))])
+
+
+@dataclass
+class TrialJob(Featurizing):
+    """A job that reads texts without their layout, each once, and loads the model only for new ones."""
+
+    encoders: Encoders = field(kw_only=True)
+    known: dict[tuple[str, ...], FeatureSet] = field(kw_only=True)
+
+    def load(self) -> Encoder:
+        """See `Featurizing.load`."""
+        self.encoder = self.encoders.get(self.config)
+        return super().load()
+
+    def of_texts(self, name: str, data: object) -> FeatureSet:
+        """See `Featurizing.of_texts`."""
+        if self.progress is not None:
+            self.progress(name, 0, None)
+        source = data if isinstance(data, TextSource) else self.source(name, data)
+        texts = tuple(source.texts)
+        if texts not in self.known:
+            self.known[texts] = super().of_texts(name, replace(source, texts=list(texts)))
+        return self.known[texts]
 
 
 def unread(texts: Sequence[list[str]], config: MauveConfig, kept: Embedded | None) -> list[list[str]]:
@@ -138,7 +161,6 @@ def embed(
     encoders: Encoders,
     run: Run,
     last: Embedded | None = None,
-    names: Sequence[str] | None = None,
 ) -> Embedded:
     """Compute the features of all sets; no text is stored on disk.
 
@@ -146,7 +168,6 @@ def embed(
         sets: the texts by what errors call them, the human ones first.
         config, encoders, run: options, models in memory, progress and limits.
         last: features that may be used again.
-        names: of the models, for a rough score while the texts are read; None: no rough score.
 
     Raises:
         Cancelled: stopped. ValueError, TypeError, OSError, ImportError: as `compute_mauve`.
@@ -159,45 +180,22 @@ def embed(
     if encoder is not None:
         spend_tokens(encoder, new, run)
     sides = {name: Side("text", name, part) for name, part in sets.items()}
+    read: list[FeatureSet] = []
     with Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done) as job:
         if config.match_lengths == "truncate":
             sides = job.matched(sides)
-        known = [None if last is None else last.known(part, config) for part in texts]
-        read: list[list[FeatureSet]] = [[] if side is None else [side] for side in known]
-        # a rough score comes first where a set is new, all its texts are valid and all sets are long enough
-        plain = all(isinstance(text, str) and text.strip() for part in new for text in part)
-        early = names and encoder is not None and bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS
         tokens = math.inf if encoder is None else encoder.max_text_length
         with encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
             run.begin_reading([len(side.content) for side in sides.values()], sum(map(len, new)))
-            for start, end in [(0, ROUGH_TEXTS), (ROUGH_TEXTS, None)] if early else [(0, None)]:
-                for number, side in enumerate(sides.values()):
-                    if known[number] is None:
-                        run.begin_set(number, start)
-                        read[number].append(job.of_texts(side.argument, side.content[start:end]))
-                if names and early and start == 0:
-                    first = [parts[0].of_rows(np.arange(min(ROUGH_TEXTS, len(parts[0])))) for parts in read]
-                    run.rough(rough_score(first, names, config))
-    joined = [
-        FeatureSet.joined(np.concatenate([all_rows(part.features) for part in parts]), parts) if parts[1:] else parts[0]
-        for parts in read
-    ]
-    check_columns(dict(zip(sets, joined, strict=True)))
-    return Embedded(feature_key(config), tuple(joined), tuple(texts))
-
-
-def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: MauveConfig) -> str:
-    """The debiased score of each model from the first texts, in words; empty if there is none."""
-    quick = replace(config, num_buckets="auto", num_runs=1, knn=False, permutations=0, frechet_distance=False)
-    said = []
-    for name, side in zip(names, sides[1:], strict=True):
-        result = score_features(sides[0], side, quick, quiet=True, with_learned=False)
-        if result.mauve_ci is None or result.mauve_debiased is None:
-            return ""
-        low, high = result.mauve_ci
-        score = f"{result.mauve_debiased:.2f} ({low:.2f} to {high:.2f})"
-        said.append(score if len(names) == 1 else f"{name} {score}")
-    return f"rough, from the first {len(sides[0])} texts of each set: debiased MAUVE {', '.join(said)}"
+            for number, (side, part) in enumerate(zip(sides.values(), texts, strict=True)):
+                known = None if last is None else last.known(part, config)
+                if known is None:
+                    run.begin_set(number)
+                    known = job.of_texts(side.argument, side.content)
+                read.append(known)
+    check_columns(dict(zip(sets, read, strict=True)))
+    tried = {} if last is None else dict([*last.without_layout.items()][-_KEPT_TRIALS:])
+    return Embedded(feature_key(config), tuple(read), tuple(texts), tried)
 
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:
@@ -240,16 +238,18 @@ class Outcome:
 class Scored(Outcome):
     """The result of one model or several against the human texts.
 
-    sides: the sets of `embedded`, with their groups. config: as given. resolved: without "auto". results: of each model
-    by its name, in order; of one model as `compute_mauve`, but `normalised` by functions alone, since a language model
-    would read all texts again. comparison: as `compare`; None for one model. each: with several featurizers, the
-    results by their names, the first featurizer first.
+    given: the sets of `embedded`, with their declared groups. sides: with all groups. config: as given. resolved:
+    without "auto". job: tries texts without their layout. results: of each model by its name, in order; of one model as
+    `compute_mauve`. comparison: as `compare`; None for one model. each: with several featurizers, the results by their
+    names, the first featurizer first.
     """
 
     embedded: Embedded
+    given: list[FeatureSet]
     sides: list[FeatureSet]
     config: MauveConfig
     resolved: ResolvedConfig = field(kw_only=True)
+    job: TrialJob
     partition: Partition
     aligned: bool = False
     each: Mapping[str, Scored] = field(default_factory=dict)
@@ -272,7 +272,9 @@ class Scored(Outcome):
             number = [*self.results].index(name) + 1
             given = self.embedded.readable.pair(0, number).texts
             groups = pair_of_groups(self.sides[0].groups, self.sides[number].groups)
-            self._explanations[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
+            self._explanations[name] = explain_learned(
+                self.explain(name), given, groups, self.resolved, REPORT_TEXTS, self.job
+            )
         return self._explanations[name]
 
     def phrases(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -291,7 +293,12 @@ class Scored(Outcome):
     def for_report(self) -> Comparison:
         """The comparison with the largest parts of the gaps explained."""
         by_featurizer = {name: one.compared for name, one in self.each.items()}
-        return replace(self._compare(self.embedded.readable), by_featurizer=by_featurizer)
+        found = try_without_layout(self._compare(self.embedded.readable), self.sides, self._texts, self.job)
+        return replace(found, by_featurizer=by_featurizer)
+
+    @property
+    def _texts(self) -> list[list[str]]:
+        return [*map(self.embedded.kept, range(len(self.sides)))]
 
     def _compare(self, readable: Readable | None = None) -> Comparison:
         return compare_features(
@@ -309,6 +316,7 @@ def score(
     embedded: Embedded,
     names: Mapping[str, str],
     config: MauveConfig,
+    encoders: Encoders,
     *,
     aligned: bool = False,
     prompts: Prompts = (),
@@ -320,40 +328,52 @@ def score(
     Args:
         embedded: the features.
         names: of the models, mapped to their titles in errors.
-        config: of the scores.
+        config: of the scores. encoders: read texts without their layout.
         aligned: see `compare`. prompts: of the texts of each set, the human one first, where some share prompts.
         last: its clustering is reused where it would be the same.
         run: receives the progress.
     """
     run = run or Run()
-    sides = with_dependence(_with_groups(embedded, names.values(), aligned, prompts), config.seed)
+    given = _with_groups(embedded, names.values(), aligned, prompts)
+    sides = with_dependence(given, config.seed)
     run.stage(READ[1], "clustering")
     resolved = resolve_config(config, *map(len, sides))
     if last is not None and last.embedded is embedded and _clusters_alike(last, sides, resolved):
         clustered = Clustered(sides, resolved, last.partition)
     else:
         clustered = cluster(sides, resolved, every_row=True)
-    partition, (human, *models) = clustered.partition, sides
-    run.stage(0.9, "scoring")
-    if len(models) == 1:
-        result = score_clustered(clustered, quiet=True)
-        pair = pair_of_groups(*clustered.groups)
-        result = without_layout(result, [*map(embedded.kept, (0, 1))], pair, resolved)
-        found: dict[str, Any] = {"results": {next(iter(names)): result}, "comparison": None}
-        return Scored(embedded, sides, config, partition, aligned, resolved=resolved, **found)
-    check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
-    places = {name: number for number, name in enumerate(names)}
-    comparison = compare_features(
-        human,
-        dict(zip(names, models, strict=True)),
-        config,
-        clustered=clustered,
-        watch=lambda name: run.stage(
-            0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
-        ),
+    run.stage(SCORING, "scoring")
+    job = TrialJob(config, RunOptions(cache=False), encoders=encoders, known=embedded.without_layout)
+    trying = replace(job, progress=lambda *_: run.stage(TRYING, "trying the texts without their layout"))
+    texts = [*map(embedded.kept, range(len(sides)))]
+    comparison: Comparison | None = None
+    if len(names) == 1:
+        results = {next(iter(names)): score_with_trial(clustered, lambda: texts, trying)}
+    else:
+        titles, shares = dict(zip(names.values(), sides[1:], strict=True)), np.linspace(SCORING, TRYING, len(names) + 1)
+        check_sides({"the human texts": sides[0]} | titles)
+        messages = {
+            name: (share, f"scoring model {number} of {len(names)}")
+            for number, (name, share) in enumerate(zip(names, shares.tolist(), strict=False), start=1)
+        }
+        models = dict(zip(names, sides[1:], strict=True))
+        comparison = compare_features(
+            sides[0], models, config, clustered=clustered, watch=lambda name: run.stage(*messages[name])
+        )
+        comparison = try_without_layout(comparison, sides, texts, trying)
+        results = dict(comparison.models)
+    return Scored(
+        embedded=embedded,
+        given=given,
+        sides=sides,
+        config=config,
+        job=job,
+        partition=clustered.partition,
+        aligned=aligned,
+        resolved=resolved,
+        results=results,
+        comparison=comparison,
     )
-    found = {"results": comparison.models, "comparison": comparison}
-    return Scored(embedded, sides, config, partition, aligned, resolved=resolved, **found)
 
 
 def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
@@ -371,14 +391,13 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     first = next(iter(each.values()))
     if len(each) == 1:
         return first
-    sets, by_featurizer = [one.sides for one in each.values()], {name: one.result for name, one in each.items()}
+    found = {name: (one.result, one.given) for name, one in each.items()}
     if first.comparison is not None:
-        comparison = compare_together(first.comparison, sets, first.resolved)
-        comparison = replace(comparison, by_featurizer=by_featurizer)
+        comparison = join_featurizers(found, compare_together, first.config)
         return replace(first, results=comparison.models, comparison=comparison, each=each)
-    ((model, result),) = first.results.items()
-    together = with_together(result, sets, first.resolved)
-    return replace(first, results={model: replace(together, by_featurizer=by_featurizer)}, each=each)
+    return replace(
+        first, results=dict.fromkeys(first.results, join_featurizers(found, with_together, first.config)), each=each
+    )
 
 
 def _clusters_alike(last: Scored, sides: Sequence[FeatureSet], config: MauveConfig) -> bool:

@@ -65,7 +65,7 @@ def inputs_part(limits: Limits, models: Sequence[str]) -> None:
             elem_id="limits",
             elem_classes="mm-small",
         )
-        with gr.Accordion("Options, more examples, a saved result", open=False, elem_id="choices"):
+        with gr.Accordion("More examples, a saved result, options for experts", open=False, elem_id="choices"):
             gr.Checkbox(
                 label=f"{ALIGNED}: row i of every set, the human one too, answers the same prompt",
                 info="error bars and tests allow for it; the sets must be of one size",

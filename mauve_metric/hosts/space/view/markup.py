@@ -15,6 +15,7 @@ from markupsafe import Markup
 from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import SharedResult
+from mauve_metric.results import first_screen as screen
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.document import Prose, Table
@@ -96,34 +97,45 @@ def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
 
 
 def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
-    """The warnings that are not severe, folded under their number; empty if there are none."""
-    other = [item for item in found if not item[1].severe]
-    return render("warnings", other=other, title=words.many_warnings(len(other))) if other else ""
+    """The warnings, severe ones first, folded under their number; empty if there are none."""
+    found = sorted(found, key=lambda item: not item[1].severe)
+    return render("warnings", found=found, title=words.many_warnings(len(found))) if found else ""
 
 
 def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
-    """The answer, the score with its model, the bars and all warnings; doubt: whether the score is not reliable."""
+    """The verdict, closeness with its model, a bar for each model, notes and all warnings; doubt: no verdict."""
     if isinstance(result, Comparison):
         whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
-        said, bars = answer.comparison_answer(result), answer.comparison_bars(result)
+        said, parts = screen.ranking_sentence(result), answer.comparison_bars(result)
         found = words.collected_warnings(result)
+        models = {name: result.models[name] for name in result.ranking}
     else:
-        whose, lead, said, bars = "", result, answer.answer(result), answer.bars(result)
-        found = words.result_warnings(result)
-    doubt = lead.verdict == "no verdict" or not answer.reliable(lead)
-    number = "unknown" if lead.closeness is None else digits(lead.closeness, ".3f")
+        whose, lead, models = "", result, {"this model": result}
+        said, parts, found = screen.headline(result), answer.bars(result), words.result_warnings(result)
+    notes = [*dict.fromkeys(note for one in models.values() for note in screen.notes_of(one))][: screen.MOST_NOTES]
     reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
-    literature = f"MAUVE as in papers: {digits(lead.mauve)}; {reach}."
-    values = {"answer": said, "number": number, "ends": lead.closeness_ci, "whose": whose, "literature": literature}
-    return values | {"bars": bars, "found": found, "doubt": doubt}
+    return {
+        "answer": said,
+        "notes": notes,
+        "closeness": lead.closeness,
+        "ends": lead.closeness_ci,
+        "whose": whose,
+        "literature": f"MAUVE as in papers: {digits(lead.mauve)}; {reach}.",
+        "bars": [closeness_bar(name, one.closeness, one.closeness_ci) for name, one in models.items()],
+        "parts": parts,
+        "found": found,
+        "doubt": lead.verdict == "no verdict",
+    }
+
+
+def closeness_bar(label: str, value: float | None, ends: tuple[float, float] | None) -> answer.Bar:
+    """The bar of a model's closeness, empty if that is not known."""
+    return answer.Bar(label, () if value is None else (answer.Mark("closeness", value, ends),))
 
 
 def headline(result: MauveResult | Comparison) -> str:
-    """The answer, severe warnings, the highest closeness in large letters, a bar for each featurizer or model."""
-    values = first_screen(result)
-    if isinstance(result, MauveResult):
-        values["why"] = answer.reasons_why(result)
-    return _headline(**values)
+    """The verdict, closeness in large letters, a bar for each model, notes; folded, the bars of each featurizer."""
+    return _headline(**first_screen(result))
 
 
 def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
@@ -132,25 +144,24 @@ def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
 
 
 def _headline(**values: Any) -> str:
-    """The first screen: the values of `first_screen`, and `why`."""
-    severe = [item for item in values.get("found", ()) if item[1].severe]
+    """The first screen: the values of `first_screen`."""
+    number = "unknown" if values["closeness"] is None else digits(values["closeness"], ".3f")
     scale = answer.DOUBT if values["doubt"] else answer.SCALE
-    return render(
-        "headline",
-        **({"why": "", "whose": "", "scale": scale, "ends": None, "literature": ""} | values),
-        severe=severe,
-        wording=answer,
-    )
+    return render("headline", number=number, scale=scale, wording=answer, **values)
 
 
 def shared_headline(shared: SharedResult) -> str:
-    """The answer, the score and the bars of a link, which were not computed here."""
+    """The verdict, closeness and its bar of a link, which were not computed here."""
     return _headline(
-        doubt=min(shared.n_p, shared.n_q) < answer.RELIABLE_TEXTS or "withheld" in shared.findings.values(),
         answer=shared.answer,
-        why=f"{shared.n_q} model texts against {shared.n_p} human texts.",
-        number="unknown" if shared.closeness is None else digits(shared.closeness, ".3f"),
-        bars=shared.bars,
+        notes=[f"{shared.n_q} model texts against {shared.n_p} human texts."],
+        closeness=shared.closeness,
+        ends=shared.ends,
+        whose="",
+        literature="",
+        bars=[closeness_bar("this model", shared.closeness, shared.ends)],
+        parts=[],
+        doubt=shared.verdict == "no verdict",
     )
 
 

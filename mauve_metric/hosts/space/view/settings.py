@@ -16,10 +16,10 @@ import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
+from mauve_metric.results.first_screen import DIFFERS, NO_VERDICT, Facts, facts_of, verdict_sentence
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer
 from mauve_metric.results.wording.spelling import label_of
-from mauve_metric.results.wording.verdict import Finding
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
 FIXED = ("drmm_preset", "lattice_preset")  # at their defaults: the others take many minutes
@@ -221,60 +221,57 @@ def control_values(found: Mapping[str, object], models: Sequence[str]) -> dict[s
     return shown | play_values(options) | {"featurizers": list(other_featurizers(found))}
 
 
-_CODES: dict[str, Finding] = {"s": "shown", "n": "not shown", "u": "undecided", "w": "withheld"}
 _MOST_TEXTS = 10**7
 _FOREIGN = "the link's shared result is not one that this page made"
-_SCALE = 100_000  # numbers are written as whole parts of this
-_NUMBERS = r"(?:,(\d{1,6}|)){6}"
-_ENTRY = re.compile(r"([\w./-]{1,60}),([snuw])" + _NUMBERS, re.ASCII)
+_SCALE = 100_000  # closeness is written in whole parts of this
+_VERDICTS = ("like human", "different", "undecided", "no verdict")
+_REASONS = ("", "layout", *NO_VERDICT)
+_DIFFERS = ("", *DIFFERS)
+_PART = r"(\d{1,6}|)"
+_SHARED = re.compile(
+    rf"(\d{{1,8}}),(\d{{1,8}}),{_PART},{_PART},{_PART},{_PART},(\d{{1,8}}|),(\d),(\d{{1,2}}),(\d);([\w./,-]{{1,600}})",
+    re.ASCII,
+)
 
 
 class SharedResult(NamedTuple):
-    """The first screen that a link holds: numbers of texts, closeness, and each featurizer's finding and bar."""
+    """The first screen that a link holds; see `MauveResult` and `Facts` for its fields."""
 
     n_p: int
     n_q: int
     closeness: float | None
-    findings: dict[str, Finding]
-    bars: list[answer.Bar]
+    ends: tuple[float, float] | None
+    verdict: str
+    reason: str | None
+    featurizers: list[str]
+    facts: Facts
 
     @property
     def answer(self) -> str:
-        """The first sentence, as that of a result without its warnings."""
-        reasons = dict.fromkeys(self.findings, "")
-        reasons |= {name: "the result had none" for name, found in self.findings.items() if found == "withheld"}
-        return answer.answer_of(self.findings, reasons, min(self.n_p, self.n_q))
+        """The first sentence, as that of the result."""
+        seen = " + ".join(self.featurizers)
+        return verdict_sentence(self.verdict, self.reason, min(self.n_p, self.n_q), seen, self.facts)
 
 
 def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
     """The entry of the query for a result of one model.
 
-    A verdict with a caution is given as none.
-
     Raises:
         ValueError: the result is of a featurizer that is not offered here, so that no link is read with it.
     """
-    entries = [f"{result.n_p},{result.n_q},{_written(result.closeness)}"]
     names = list(result.by_featurizer) or [str(result.signature_entries.get("featurize_model_name", "features"))]
     if not {*names} <= {*featurizers}:
         raise ValueError(f"a link holds results of {', '.join(featurizers)} alone: send the files")
-    each = list(result.by_featurizer.values()) or [result]
-    findings = answer.findings_of(result).values()
-    for name, one, found, bar in zip(names, each, findings, answer.bars(result), strict=True):
-        code = next(code for code, finding in _CODES.items() if finding == found)
-        marks = {mark.kind: mark for mark in bar.marks}
-        numbers: list[str] = []
-        for kind in (answer.CONTENT, answer.STYLE):
-            mark = marks.get(kind)
-            values = (None, None, None) if mark is None else (mark.value, *(mark.ends or (None, None)))
-            numbers += [_written(value) for value in values]
-        entries.append(",".join([name, "w" if answer.caution(one) else code, *numbers]))
-    return ";".join(entries)
-
-
-def _written(value: float | None) -> str:
-    """A number from 0 to 1 in a link, "" for none."""
-    return "" if value is None else f"{_SCALE * value:.0f}"
+    facts = facts_of(result)
+    numbers = [result.closeness, *(result.closeness_ci or (None, None)), facts.smallest]
+    codes = [
+        _VERDICTS.index(result.verdict),
+        _REASONS.index(result.verdict_reason or ""),
+        _DIFFERS.index(facts.differs or ""),
+    ]
+    written = ["" if value is None else f"{_SCALE * value:.0f}" for value in numbers]
+    given = [result.n_p, result.n_q, *written, "" if facts.needed is None else facts.needed, *codes]
+    return f"{','.join(map(str, given))};{','.join(names)}"
 
 
 def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
@@ -283,27 +280,21 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
     Raises:
         ValueError: not what `shared_value` writes, or a featurizer that is not offered here.
     """
-    first, *entries = value[:2000].split(";")
-    sizes = re.fullmatch(r"(\d{1,8}),(\d{1,8}),(\d{1,6}|)", first, re.ASCII)
-    if sizes is None or int(sizes[3] or 0) > _SCALE or not 1 <= len(entries) <= 8:
+    found = _SHARED.fullmatch(value[:2000])
+    if found is None:
         raise ValueError(_FOREIGN)
-    findings: dict[str, Finding] = {}
-    bars = []
-    for entry in entries:
-        if _ENTRY.fullmatch(entry) is None:
-            raise ValueError(_FOREIGN)
-        name, code, *written = entry.split(",")
-        if name not in featurizers or name in findings:
-            raise ValueError(_FOREIGN)
-        numbers = [None if number == "" else int(number) / _SCALE for number in written]
-        marks = []
-        for kind, (score, low, high) in ((answer.CONTENT, numbers[:3]), (answer.STYLE, numbers[3:])):
-            if score is not None:
-                marks.append(answer.Mark(kind, score, None if low is None or high is None else (low, high)))
-        if not all(mark.is_possible for mark in marks):
-            raise ValueError("the link's shared result has numbers that no result has")
-        findings[name] = _CODES[code]
-        label = answer.bar_label("this model", name if len(entries) > 1 else "")
-        bars.append(answer.Bar(label, tuple(marks)))
-    n_p, n_q = (min(int(size), _MOST_TEXTS) for size in sizes.groups()[:2])
-    return SharedResult(n_p, n_q, int(sizes[3]) / _SCALE if sizes[3] else None, findings, bars)
+    n_p, n_q, needed, *codes = (int(found[group] or 0) for group in (1, 2, 7, 8, 9, 10))
+    names, choices = found[11].split(","), (_VERDICTS, _REASONS, _DIFFERS)
+    if not {*names} <= {*featurizers} or len({*names}) < len(names):
+        raise ValueError(_FOREIGN)
+    if any(code >= len(words) for code, words in zip(codes, choices, strict=True)):
+        raise ValueError(_FOREIGN)
+    closeness, low, high, smallest = (int(found[group]) / _SCALE if found[group] else None for group in (3, 4, 5, 6))
+    ends = None if low is None or high is None else (low, high)
+    is_none = closeness is None and ends is None
+    if not is_none and not answer.Mark("closeness", -1.0 if closeness is None else closeness, ends).is_possible:
+        raise ValueError("the link's shared result has numbers that no result has")
+    verdict, reason, differs = (words[code] for code, words in zip(codes, choices, strict=True))
+    facts = Facts(differs or None, None, smallest, needed or None, ())
+    sizes = min(n_p, _MOST_TEXTS), min(n_q, _MOST_TEXTS)
+    return SharedResult(*sizes, closeness, ends, verdict, reason or None, names, facts)

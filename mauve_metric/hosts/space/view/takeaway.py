@@ -18,6 +18,7 @@ from mauve_metric.hosts.space.view.markup import first_screen, render
 from mauve_metric.options import config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
+from mauve_metric.results.plain_text import digits
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import save_chart
 from mauve_metric.results.wording import answer
@@ -25,7 +26,7 @@ from mauve_metric.results.wording.spelling import flag_of
 from mauve_metric.runtime.optional_imports import import_vl_convert
 
 FIGURES = (".svg", ".pdf", ".png")
-_COLORS = {answer.CONTENT: "#0072B2", answer.STYLE: "#B25D24"}
+_COLOR = "#0072B2"  # of a bar
 _MOST_BARS = 3
 
 
@@ -86,11 +87,11 @@ def card_svg(result: MauveResult | Comparison) -> str:
         "card",
         "svg",
         said=textwrap.wrap(values["answer"], 46, max_lines=3, placeholder=" …"),
-        number=values["number"],
+        number="unknown" if values["closeness"] is None else digits(values["closeness"], ".3f"),
         doubt=isinstance(result, MauveResult) and values["doubt"],
         bars=values["bars"][:_MOST_BARS],
         facts=textwrap.wrap(f"{sizes}.{''.join(caveats)}", 100, max_lines=2, placeholder=" …"),
-        colors=_COLORS,
+        color=_COLOR,
         wording=answer,
     )
 

@@ -31,9 +31,6 @@ def same(found: Description, wanted: Description) -> bool:
     return {**found.to_dict(), "seconds": {}} == {**wanted.to_dict(), "seconds": {}}
 
 
-@pytest.mark.xfail(
-    reason="the page reads no text again, so it names no layout by trial as `compare` does", strict=False
-)
 def test_the_measures_are_those_of_describe_and_nothing_is_read_again(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     assert press(desk)["measures"] == ""

@@ -18,12 +18,13 @@ import pytest
 from samples import HUMAN, LIMITS, MODEL, ngrams
 from visitors import give, press, request, visitor, wait_until
 
-from mauve_metric import MauveResult
+from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts.space.session import run as module
 from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns
 from mauve_metric.hosts.space.session.scoring import Encoders, embed, spend_tokens
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
+from mauve_metric.results.first_screen import one_line
 
 gr = pytest.importorskip("gradio")
 
@@ -59,6 +60,7 @@ def test_a_run_is_stopped_and_a_second_one_refused(desk: Handlers, tmp_path: Pat
 
 def test_progress_counts_texts_and_time() -> None:
     told: list[tuple[float, str]] = []
+    result = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams)
     run = Run(lambda share, words: told.append((share, words)))
     run.begin_reading([100, 50, 50], 200)
     run.begin_set(0)
@@ -69,11 +71,13 @@ def test_progress_counts_texts_and_time() -> None:
     run.texts_done("a set", 100, 100)
     run.begin_set(1)
     run.texts_done("a set", 50, 50)
-    run.rough("rough: 0.5")
+    run.so_far("ngrams", {"m": result})
     run.begin_set(2)
     run.texts_done("a set", 50, 50)
     assert told[-1][0] == pytest.approx(0.85)
-    assert told[-1][1].startswith("rough: 0.5; model 2 of 2: 50 of 50, 20 texts a second")
+    assert told[-1][1].startswith(
+        f"so far, by ngrams alone: {one_line(result)}. model 2 of 2: 50 of 50, 20 texts a second"
+    )
     run.cancel()
     with pytest.raises(Cancelled):
         run.texts_done("a set", 1, 2)

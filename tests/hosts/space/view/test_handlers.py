@@ -17,12 +17,12 @@ from visitors import give, press, request, unpacked, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
 from mauve_metric.hosts.cli import main as cli
-from mauve_metric.hosts.space.session import scoring
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, score
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
+from mauve_metric.results.first_screen import one_line
 from mauve_metric.results.plain_text import digits
 from mauve_metric.results.wording.verdict import verdict
 
@@ -114,10 +114,11 @@ def test_play_clusters_again_only_where_the_buckets_would_change() -> None:
     encoders = Encoders({"ngrams": ngrams})
     config = encoders.config({"featurize_model_name": "ngrams"})
     embedded = embed({"p": texts[0], "q": texts[1]}, config, encoders, Run())
-    first = score(embedded, {"q": "q"}, config)
-    again = score(embedded, {"q": "q"}, replace(config, seed=3), last=first)
+    first = score(embedded, {"q": "q"}, config, encoders)
+    again = score(embedded, {"q": "q"}, replace(config, seed=3), encoders, last=first)
     assert again.partition is not first.partition
-    assert score(embedded, {"q": "q"}, replace(config, mauve_scaling_factor=2), last=first).partition is first.partition
+    other = score(embedded, {"q": "q"}, replace(config, mauve_scaling_factor=2), encoders, last=first)
+    assert other.partition is first.partition
 
 
 def test_the_commands_give_the_same_result(
@@ -146,6 +147,9 @@ def letters(texts: list[str]) -> np.ndarray:
     return np.array([[text.count(letter) for letter in "aeiorst "] for text in texts], dtype=float)
 
 
+_OPTIONS: dict[str, Any] = {"num_buckets": 4, "seed": 7}
+
+
 @pytest.fixture
 def offering_two(desk: Handlers) -> Handlers:
     """A page that offers two featurizers."""
@@ -157,10 +161,14 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
     give(desk, tmp_path)
     shown = press(desk, others=["letters", "ngrams"], tell=lambda share, desc: told.append((share, desc)))
     result = the_result(desk)
+    wanted = compute_mauve(p_text=HUMAN, q_text=MODEL, featurizers={"ngrams": ngrams, "letters": letters}, **_OPTIONS)
+    assert result.to_dict() == wanted.to_dict()
+    so_far = f"so far, by ngrams alone: {one_line(wanted.by_featurizer['ngrams'])}. letters: "
+    assert any(words.startswith(so_far) for _, words in told)
     assert [*result.by_featurizer] == ["ngrams", "letters"] and result.joint_verdict in html.unescape(shown["tables"])
     assert all(f"<td class='mm-name'>{name}</td>" in shown["tables"] for name in result.by_featurizer)
     shares = [share for share, _ in told]
-    assert shares == sorted(shares) and told[0][1].startswith("ngrams: ") and told[-2][1].startswith("letters: ")
+    assert shares == sorted(shares) and told[0][1].startswith("ngrams: ") and "letters: " in told[-2][1]
     assert stale(desk, others=["letters"]) == "" and "compare again" in stale(desk)
     scored = desk.sessions.get("a").shown.scored  # type: ignore[union-attr]
     desk.replay([2, 4, 7, 0.95], visitor(desk))
@@ -245,24 +253,3 @@ def test_a_play_value_out_of_range_is_named_and_put_back(desk: Handlers, tmp_pat
     assert the_result(desk) is before
     with pytest.raises(gr.Error, match=r"Scaling factor c must be from 0\.5 to 20 here, got 50"):
         press(desk, (50, 4, 7, 0.95))
-
-
-def test_a_rough_score_comes_first_and_no_row_is_read_twice(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "ROUGH_TEXTS", 12)
-    encoders, told = Encoders(), []
-    config = encoders.config({"featurize_model_name": tiny_gpt2, "num_buckets": 3})
-    sets = {"p": HUMAN[:20], "q": MODEL[:18]}
-    whole = embed(sets, config, encoders, Run())
-    run = Run(lambda share, words: told.append(words))
-    early = embed(sets, config, encoders, run, names=["m"])
-    for one, other in zip(early.sets, whole.sets, strict=True):
-        np.testing.assert_allclose(one.features, other.features, atol=1e-5)  # float32, batches of other shapes
-        assert one.text_hashes.tolist() == other.text_hashes.tolist() and len(one.lengths) == len(other.lengths)
-        assert one.format_numbers.tolist() == other.format_numbers.tolist()  # of every text
-    assert any(words.startswith("rough, from the first 12 texts of each set: debiased MAUVE") for words in told)
-    assert any("human texts: 20 of 20" in words for words in told)  # after a second a speed follows
-    told.clear()
-    embed(
-        {"p": HUMAN[:12], "q": MODEL[:12]}, config, encoders, Run(lambda share, words: told.append(words)), names=["m"]
-    )
-    assert told and not any("rough" in words for words in told)  # all of them are read at once

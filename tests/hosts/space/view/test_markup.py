@@ -13,10 +13,14 @@ from mauve_metric import Explanation, MauveResult, compare, explain
 from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.results.explanation import ScoredText
-from mauve_metric.results.wording.answer import answer, bars
+from mauve_metric.results.first_screen import NO_VERDICT, NOTES, headline, ranking_sentence
+from mauve_metric.results.wording import answer
+from mauve_metric.results.wording.spelling import PAGE
 from mauve_metric.results.wording.verdict import verdict
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
+
+_GARBLED = {"p_texts": 0, "n_p": 30, "q_texts": 9, "n_q": 24, "share": 9 / 24, "more": "model"}
 
 
 @pytest.fixture(scope="module")
@@ -35,47 +39,47 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-def test_headline_is_the_lead_with_its_verdict(result: MauveResult) -> None:
-    shown = text_of(markup.headline(result))
-    assert (
-        shown.startswith(answer(result))
-        and f"closeness {result.closeness:.3f}" in shown
-        and "not reliable here" in shown
-        and f"MAUVE as in papers: {result.mauve:.4f}" in shown
-    )
-    (bar,) = bars(result)
+def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
+    page = markup.headline(result)
+    seen, parts = map(text_of, page.split("<details>"))
+    assert seen.startswith(headline(result)) and f"closeness {result.closeness:.3f}" in seen
+    assert f"MAUVE as in papers: {result.mauve:.4f}" in seen and answer.SCALE in seen
+    (bar,) = answer.bars(result)
     assert [mark.value for mark in bar.marks] == [result.mauve_debiased, result.mauve_classifier]
-    assert all(mark.words in shown for mark in bar.marks)
+    assert all(mark.words in parts and mark.words not in seen for mark in bar.marks)
     full = text_of(markup.verdicts(result))
     assert verdict(result) in full and f"literature: {result.mauve:.4f}; two human sets" in full
-    warned = replace(result, warnings=(ScoreWarning("at_floor", "at its floor", {}),))
-    before, after = markup.headline(warned).split("<strong>")
-    assert "at its floor" in before and "at its floor" not in after  # above the number, and not folded
-    single = replace(result, closeness=None, closeness_ci=None, mauve_debiased=None, mauve_ci=None)
-    assert "<strong>unknown</strong>" in markup.headline(single) and "are too few" in markup.headline(single)
+    warned = replace(result, warnings=(warn("garbled_texts", _GARBLED, more="model"),))
+    assert "model texts were decoded wrongly (such as â€™ for ’)" in text_of(markup.headline(warned))
+    single = replace(
+        result, closeness=None, closeness_ci=None, verdict="no verdict", verdict_reason="undeclared_prompts"
+    )
+    shown = text_of(markup.headline(single))
+    assert "<strong>unknown</strong>" in markup.headline(single) and answer.DOUBT in shown and "--" not in shown
+    assert "Tick “Rows are aligned” if row 1 answers row 1, or give both files a column “prompt”" in shown
+
+
+@pytest.mark.parametrize("text", [*NO_VERDICT.values(), *NOTES.values()])
+def test_no_cure_on_the_page_is_a_command(text: str) -> None:
+    assert not re.search(r"--\w|mauve-metric", PAGE.respell(text.replace("{kind}", "markdown")))
 
 
 def test_headline_of_equal_models_names_no_winner() -> None:
     rng = np.random.default_rng(0)
     human, model = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
     equal = compare(p_features=human, models={"a": model, "b": model}, num_runs=1, num_buckets=4)
-    assert text_of(markup.headline(equal)).startswith(
-        "Cannot rank reliably: 40 texts a set are too few; give at least 100. By content and by style, a and b cannot"
-    )
-    three = compare(p_features=human, models={"a": model, "b": model, "c": model + 9}, num_runs=1, num_buckets=4)
-    assert "By content and by style, b cannot be told apart from a, which ranks first." in text_of(
-        markup.headline(three)
-    )
+    assert text_of(markup.headline(equal)).startswith(ranking_sentence(equal))
+    assert "closest" not in ranking_sentence(equal)
 
 
-def test_warnings_are_folded_but_for_the_severe_ones_of_the_headline() -> None:
+def test_all_warnings_are_folded_and_severe_ones_come_first() -> None:
     mild = [("", ScoreWarning(f"mild_{number}", f"m{number}", {})) for number in range(3)]
     severe = ("a <b>", ScoreWarning("at_floor", "at its floor", {}))
     page = markup.warnings_list([*mild, severe])
     seen, folded = page.split("<details>")
-    assert "m1" not in seen and "at its floor" not in page
-    assert "<summary>3 things to know before you believe it</summary>" in folded and "m2" in folded
-    assert markup.warnings_list([severe]) == markup.warnings_list([]) == ""
+    assert "m1" not in seen and folded.index("at its floor") < folded.index("m0") < folded.index("m2")
+    assert "<summary>4 things to know before you believe it</summary>" in folded
+    assert markup.warnings_list([]) == ""
     assert "<summary>1 thing to know" in markup.warnings_list(mild[:1])
 
 

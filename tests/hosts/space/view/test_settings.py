@@ -13,8 +13,7 @@ import pytest
 from mauve_metric import compute_mauve
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import control_values, panel_names, read_shared, shared_value
-from mauve_metric.results.wording import answer
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.results.first_screen import headline
 
 
 def settings(**more: Any) -> list[object]:
@@ -37,34 +36,30 @@ def test_a_link_holds_the_settings_and_names_what_it_cannot_set(desk: Handlers) 
     assert shown == control_values(set_by_link | {"match_lengths": "truncate"}, ["ngrams"])
 
 
-def test_a_link_holds_answer_and_bars_of_every_featurizer() -> None:
+def test_a_link_holds_verdict_and_closeness() -> None:
     rng = np.random.default_rng(0)
     human, far = (rng.normal(shift, size=(120, 3)) for shift in (0, 4))
     one = compute_mauve(p_features=human, q_features=far, num_buckets=8)
-    both = replace(one, by_featurizer={"minilm": one, "ngrams": replace(one, mauve_ci=None, mauve_classifier=None)})
+    both = replace(one, by_featurizer={"minilm": one, "ngrams": one})
     offered = ["minilm", "ngrams", "org/name"]
     shared = read_shared(shared_value(both, offered), offered)
-    assert (shared.n_p, shared.n_q, shared.answer) == (120, 120, answer.answer(both))
+    assert (shared.n_p, shared.n_q, shared.answer) == (120, 120, headline(both))
     assert shared.closeness == pytest.approx(both.closeness, abs=1e-5)
-    for bar, wanted in zip(shared.bars, answer.bars(both), strict=True):
-        assert bar.label == wanted.label
-        for mark, other in zip(bar.marks, wanted.marks, strict=True):
-            assert mark.kind == other.kind and mark.value == pytest.approx(other.value, abs=1e-5)
-            assert (mark.ends is None) == (other.ends is None)
-    warned = replace(one, warnings=(ScoreWarning("shared_prompts", "m", {}),), by_featurizer={})
-    value = shared_value(replace(both, by_featurizer={"minilm": warned, "org/name": warned}), offered)
-    assert read_shared(value, offered).answer == "No verdict: the result had none."  # a caution is not lost
-    few = read_shared(shared_value(replace(both, n_q=30), offered), offered)
-    assert few.answer.startswith("Cannot tell reliably: 30 texts")
+    assert shared.ends == pytest.approx(both.closeness_ci, abs=1e-5)
+    for verdict, reason in (("undecided", None), ("no verdict", "undeclared_prompts"), ("like human", None)):
+        other = replace(both, verdict=verdict, verdict_reason=reason)  # type: ignore[arg-type]
+        assert read_shared(shared_value(other, offered), offered).answer == headline(other)
+    unknown = read_shared(shared_value(replace(both, closeness=None, closeness_ci=None), offered), offered)
+    assert unknown.closeness is None and unknown.ends is None
     with pytest.raises(ValueError, match="a link holds results of minilm alone: send the files"):
         shared_value(both, ["minilm"])
 
 
 @pytest.mark.parametrize(
     "value",
-    ["", "9,9", "9,9;minilm,s,1,,,,,", "9,9,100001;minilm,s,1,,,,,",
-     "9,9,5;other,s,1,,,,,", "9,9,5;minilm,x,1,,,,,", "9,9,5;minilm,s,100001,,,,,",
-     "9,9,5;minilm,s,5,6,7,,,", "9,9,5;minilm,s,1,,,,,;minilm,s,1,,,,,", "9,9,5;minilm,s,1,,,,,,2"],
+    ["", "9,9", "9,9,5,,,,,0,0,0;other", "9,9,5,,,,,0,0,0;minilm,minilm", "9,9,5,,,,,4,0,0;minilm",
+     "9,9,5,,,,,0,99,0;minilm", "9,9,5,,,,,0,0,9;minilm", "9,9,100001,,,,,0,0,0;minilm", "9,9,5,6,7,,,0,0,0;minilm",
+     "9,9,,6,7,,,0,0,0;minilm", "9,9,5,,,,,0,0,0;<b>", "9,9,5;minilm"],
 )  # fmt: skip
 def test_what_no_result_says_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="the link's shared result"):
