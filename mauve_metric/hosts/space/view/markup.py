@@ -19,12 +19,13 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.document import Prose, Table
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
+from mauve_metric.results.first_screen import headline as verdict_sentence
+from mauve_metric.results.first_screen import ranking_sentence
 from mauve_metric.results.plain_text import cell, digits, percent
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer, evidence, words
 from mauve_metric.results.wording.answer import featurizers_table
 from mauve_metric.results.wording.spelling import PAGE
-from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, learned_ranking, learned_sentence, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
@@ -105,12 +106,12 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     """The answer, the score with its model, the bars and all warnings; doubt: whether the score is not reliable."""
     if isinstance(result, Comparison):
         whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
-        said, bars = answer.comparison_answer(result), answer.comparison_bars(result)
+        said, bars = ranking_sentence(result), answer.comparison_bars(result)
         found = words.collected_warnings(result)
     else:
-        whose, lead, said, bars = "", result, answer.answer(result), answer.bars(result)
+        whose, lead, said, bars = "", result, verdict_sentence(result), answer.bars(result)
         found = words.result_warnings(result)
-    doubt = lead.verdict == "no verdict" or not answer.reliable(lead)
+    doubt = lead.verdict == "no verdict"
     number = "unknown" if lead.closeness is None else digits(lead.closeness, ".3f")
     reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
     literature = f"MAUVE as in papers: {digits(lead.mauve)}; {reach}."
@@ -120,10 +121,7 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
 
 def headline(result: MauveResult | Comparison) -> str:
     """The answer, severe warnings, the highest closeness in large letters, a bar for each featurizer or model."""
-    values = first_screen(result)
-    if isinstance(result, MauveResult):
-        values["why"] = answer.reasons_why(result)
-    return _headline(**values)
+    return _headline(**first_screen(result))
 
 
 def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
@@ -146,7 +144,7 @@ def _headline(**values: Any) -> str:
 def shared_headline(shared: SharedResult) -> str:
     """The answer, the score and the bars of a link, which were not computed here."""
     return _headline(
-        doubt=min(shared.n_p, shared.n_q) < answer.RELIABLE_TEXTS or "withheld" in shared.findings.values(),
+        doubt=shared.verdict == "no verdict",
         answer=shared.answer,
         why=f"{shared.n_q} model texts against {shared.n_p} human texts.",
         number="unknown" if shared.closeness is None else digits(shared.closeness, ".3f"),
@@ -162,21 +160,22 @@ def scores_panel(result: MauveResult, model: str | None = None) -> str:
 
 
 def verdicts(result: MauveResult) -> str:
-    """The verdicts on two sets in full, with their tests, and their scores by each of several featurizers."""
-    said = [verdict(result), learned_sentence(result), words.headline(result).beside, result.joint_verdict]
+    """What a score rests on besides the first screen, and the scores by each of several featurizers."""
+    said = [words.learned_sentence(result)]
     each = result.by_featurizer
     table = render("featurizers", table=featurizers_table(each)) if each else ""
     return render("sentences", sentences=said) + table
 
 
 def comparison_tables(comparison: Comparison) -> str:
-    """The verdicts on several models in full, all their scores and the differences of all pairs; real ones are bold."""
-    said = [words.ranking_verdict(comparison), learned_ranking(comparison), comparison.joint_verdict]
-    return render("sentences", sentences=said) + render(
+    """All scores of several models and the differences of all pairs; real ones are bold."""
+    document = comparison.document()
+    return render(
         "comparison_tables",
-        tables=comparison.document().tables,
+        models=next(part for part in document.parts if isinstance(part, Table)),
+        tables=document.tables,
         notes=words.notes(comparison),
-        learned_title=LEARNED_DIFFERENCES,
+        learned_title=words.LEARNED_DIFFERENCES,
         difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),
     )
@@ -257,7 +256,7 @@ def pair_panel(
         marked=any(piece.marked for _, pieces in sides for piece in pieces),
         learned=explanation,
         most=_TEXT_CHARACTERS,
-        normalised=learned_sentence(explanation.result) if explanation.result.normalised else "",
+        normalised=words.learned_sentence(explanation.result) if explanation.result.normalised else "",
         wording=evidence,
     )
 

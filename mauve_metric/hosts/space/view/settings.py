@@ -16,10 +16,11 @@ import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
+from mauve_metric.results.first_screen import LEADS
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.verdict import VerdictWord
 from mauve_metric.results.wording import answer
 from mauve_metric.results.wording.spelling import label_of
-from mauve_metric.results.wording.verdict import Finding
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
 FIXED = ("drmm_preset", "lattice_preset")  # at their defaults: the others take many minutes
@@ -221,54 +222,48 @@ def control_values(found: Mapping[str, object], models: Sequence[str]) -> dict[s
     return shown | play_values(options) | {"featurizers": list(other_featurizers(found))}
 
 
-_CODES: dict[str, Finding] = {"s": "shown", "n": "not shown", "u": "undecided", "w": "withheld"}
+_CODES: dict[str, VerdictWord] = {"d": "different", "l": "like human", "u": "undecided", "n": "no verdict"}
 _MOST_TEXTS = 10**7
 _FOREIGN = "the link's shared result is not one that this page made"
 _SCALE = 100_000  # numbers are written as whole parts of this
 _NUMBERS = r"(?:,(\d{1,6}|)){6}"
-_ENTRY = re.compile(r"([\w./-]{1,60}),([snuw])" + _NUMBERS, re.ASCII)
+_ENTRY = re.compile(r"([\w./-]{1,60})" + _NUMBERS, re.ASCII)
 
 
 class SharedResult(NamedTuple):
-    """The first screen that a link holds: numbers of texts, closeness, and each featurizer's finding and bar."""
+    """The first screen that a link holds: numbers of texts, closeness, verdict, and the bar of each featurizer."""
 
     n_p: int
     n_q: int
     closeness: float | None
-    findings: dict[str, Finding]
+    verdict: VerdictWord
     bars: list[answer.Bar]
 
     @property
     def answer(self) -> str:
-        """The first sentence, as that of a result without its warnings."""
-        reasons = dict.fromkeys(self.findings, "")
-        reasons |= {name: "the result had none" for name, found in self.findings.items() if found == "withheld"}
-        return answer.answer_of(self.findings, reasons, min(self.n_p, self.n_q))
+        """The verdict without its details."""
+        return f"{LEADS[self.verdict].format(n=min(self.n_p, self.n_q))}."
 
 
 def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
     """The entry of the query for a result of one model.
 
-    A verdict with a caution is given as none.
-
     Raises:
         ValueError: the result is of a featurizer that is not offered here, so that no link is read with it.
     """
-    entries = [f"{result.n_p},{result.n_q},{_written(result.closeness)}"]
+    code = next(code for code, word in _CODES.items() if word == result.verdict)
+    entries = [f"{result.n_p},{result.n_q},{_written(result.closeness)},{code}"]
     names = list(result.by_featurizer) or [str(result.signature_entries.get("featurize_model_name", "features"))]
     if not {*names} <= {*featurizers}:
         raise ValueError(f"a link holds results of {', '.join(featurizers)} alone: send the files")
-    each = list(result.by_featurizer.values()) or [result]
-    findings = answer.findings_of(result).values()
-    for name, one, found, bar in zip(names, each, findings, answer.bars(result), strict=True):
-        code = next(code for code, finding in _CODES.items() if finding == found)
+    for name, bar in zip(names, answer.bars(result), strict=True):
         marks = {mark.kind: mark for mark in bar.marks}
         numbers: list[str] = []
         for kind in (answer.CONTENT, answer.STYLE):
             mark = marks.get(kind)
             values = (None, None, None) if mark is None else (mark.value, *(mark.ends or (None, None)))
             numbers += [_written(value) for value in values]
-        entries.append(",".join([name, "w" if answer.caution(one) else code, *numbers]))
+        entries.append(",".join([name, *numbers]))
     return ";".join(entries)
 
 
@@ -284,16 +279,15 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
         ValueError: not what `shared_value` writes, or a featurizer that is not offered here.
     """
     first, *entries = value[:2000].split(";")
-    sizes = re.fullmatch(r"(\d{1,8}),(\d{1,8}),(\d{1,6}|)", first, re.ASCII)
+    sizes = re.fullmatch(r"(\d{1,8}),(\d{1,8}),(\d{1,6}|),([dlun])", first, re.ASCII)
     if sizes is None or int(sizes[3] or 0) > _SCALE or not 1 <= len(entries) <= 8:
         raise ValueError(_FOREIGN)
-    findings: dict[str, Finding] = {}
-    bars = []
+    bars: dict[str, answer.Bar] = {}
     for entry in entries:
         if _ENTRY.fullmatch(entry) is None:
             raise ValueError(_FOREIGN)
-        name, code, *written = entry.split(",")
-        if name not in featurizers or name in findings:
+        name, *written = entry.split(",")
+        if name not in featurizers or name in bars:
             raise ValueError(_FOREIGN)
         numbers = [None if number == "" else int(number) / _SCALE for number in written]
         marks = []
@@ -302,8 +296,7 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
                 marks.append(answer.Mark(kind, score, None if low is None or high is None else (low, high)))
         if not all(mark.is_possible for mark in marks):
             raise ValueError("the link's shared result has numbers that no result has")
-        findings[name] = _CODES[code]
         label = answer.bar_label("this model", name if len(entries) > 1 else "")
-        bars.append(answer.Bar(label, tuple(marks)))
+        bars[name] = answer.Bar(label, tuple(marks))
     n_p, n_q = (min(int(size), _MOST_TEXTS) for size in sizes.groups()[:2])
-    return SharedResult(n_p, n_q, int(sizes[3]) / _SCALE if sizes[3] else None, findings, bars)
+    return SharedResult(n_p, n_q, int(sizes[3]) / _SCALE if sizes[3] else None, _CODES[sizes[4]], [*bars.values()])

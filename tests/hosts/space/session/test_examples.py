@@ -16,7 +16,7 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Scored
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.layout import choices_part
 from mauve_metric.hosts.space.view.settings import panel_names
-from mauve_metric.results.wording.answer import answer
+from mauve_metric.results.first_screen import headline
 
 
 def settings(**more: Any) -> list[object]:
@@ -33,7 +33,7 @@ def test_the_example_is_what_its_texts_give(minilm: str) -> None:
     assert shown is not None
     (result,) = shown.scored.results.values()
     about = html.unescape(seen["about"])
-    assert answer(result) in html.unescape(seen["score"]) and "600 passages" in about
+    assert headline(result) in html.unescape(seen["score"]) and "600 passages" in about
     assert isinstance(shown.scored, Scored)
     embedded = shown.scored.embedded
     for number in (0, 1):  # the stored rows are those of the texts
