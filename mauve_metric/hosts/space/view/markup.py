@@ -160,7 +160,7 @@ def scores_panel(result: MauveResult, model: str | None = None) -> str:
 
 
 def verdicts(result: MauveResult) -> str:
-    """What a score rests on besides the first screen, and the scores by each of several featurizers."""
+    """Sentences on further scores, and the table of several featurizers."""
     said = [words.learned_sentence(result)]
     each = result.by_featurizer
     table = render("featurizers", table=featurizers_table(each)) if each else ""
