@@ -84,9 +84,9 @@ def compare(
             label, in `subgroups`, and a comparison of the texts of each, in `by_subgroup` (Le Bronnec et al. 2024, §8).
         featurizers: several, each as `featurize_model_name`; a dict gives them names. Each compares the texts of all
             sets. The first one's comparison is the result (that of `featurize_model_name` if it is given too), with the
-            buckets; those of all are in its `by_featurizer`, the joint verdict in its `joint_verdict`, the learned
-            scores of one classifier of all their features in each model's `together`, and in `together_ranking` and
-            `together_differences`. Another one that cannot be used is named in a warning. The other options hold for
+            buckets; those of all are in its `by_featurizer`, the learned scores of one classifier of all their features
+            in each model's `together`, and in `together_ranking` and `together_differences`. Closeness, verdicts and
+            ranking follow from all. Another one that cannot be used is named in a warning. The other options hold for
             all of them.
         **options: see `compute_mauve`.
 
@@ -368,7 +368,8 @@ def _forecasts(
             smallest = max(smallest, found.smallest)
     n = min(min(result.n_p, result.n_q) for result in pair)
     needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
-    return smallest, round(needed) if needed < forecast.MOST_TEXTS else None
+    known = max(round(needed), forecast.LEAST_TEXTS) if needed < forecast.MOST_TEXTS else None
+    return min(smallest, 1.0), known
 
 
 def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:

@@ -73,9 +73,9 @@ def compute_mauve(
             allow for the groups (docs/mathematics.md). A file with human texts beside the model's is aligned unasked.
         featurizers: several, each as `featurize_model_name`; a dict gives them names. Each featurizes the texts of both
             sides and makes a score. The first one's is the result (that of `featurize_model_name` if it is given too);
-            those of all are in its `by_featurizer`, the joint verdict in its `joint_verdict`, the learned score
-            of one classifier of all their features in its `together`. Another one that
-            cannot be used is named in a warning. The other options hold for all of them.
+            those of all are in its `by_featurizer`, the learned score of one classifier of all their features in its
+            `together`. Its closeness and verdict follow from all. Another one that cannot be used is named in a
+            warning. The other options hold for all of them.
         **options: the fields of `MauveConfig` (what can change the score) and of `RunOptions` (what cannot), and
             mauve-text's `use_float64`, which means `dtype="float64"`.
 

@@ -40,6 +40,7 @@ from mauve_metric.features.rows import CheckedRows, as_rows, check_features, has
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
 from mauve_metric.measures.groups import Design
 from mauve_metric.options import (
+    Featurizer,
     MauveConfig,
     Options,
     RunOptions,
@@ -201,11 +202,11 @@ def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Ar
 
 
 @with_options()
-def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
+def featurize(texts: TextData, featurizer: Featurizer | None = None, /, **options: Unpack[Options]) -> FeatureSet:
     """Featurize texts once, to use them again and again; the same as `FeatureSet.from_texts`.
 
     Args:
-        texts: as in `compute_mauve`.
+        texts: as in `compute_mauve`. featurizer: short for `featurize_model_name`.
         **options: those of `compute_mauve` that concern the featurizer and the run.
 
     Returns:
@@ -214,6 +215,10 @@ def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
     Raises:
         TypeError, ValueError, OSError, ImportError: as `compute_mauve`.
     """
+    if featurizer is not None:
+        if "featurize_model_name" in options:
+            raise TypeError("featurize got the featurizer twice: by position and as featurize_model_name")
+        options["featurize_model_name"] = featurizer
     config, run = split_options(options, "featurize")
     with Featurizing(config, run, frozenset(options)) as job:
         return job.of_texts("texts", texts)

@@ -7,9 +7,8 @@ from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from mauve_metric.results.document import Column, Document, Prose, Table
-from mauve_metric.results.plain_text import digits, interval_words, rounded_up
+from mauve_metric.results.plain_text import digits, interval_words, printable, rounded_up
 from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.wording.verdict import on_features
 
 if TYPE_CHECKING:
     import altair as alt
@@ -103,12 +102,14 @@ class HumanBaseline(SignedResult):
     def document(self) -> Document:
         """Build the document: scores of equal sets by size, and the number of texts that shows a difference."""
         halves = self.halves
+        featurizer = self.signature_entries.get("featurize_model_name")
+        of_featurizer = "" if featurizer is None else f" with {printable(str(featurizer))}"
         range_of_most = interval_words((halves.mauve.low, halves.mauve.high))
         facts = [
             f"Two halves of your own human texts, {halves.texts} each on {halves.num_buckets} buckets, score "
-            f"{digits(halves.mauve.mean, '.3f')} ({range_of_most} in 9 of 10 splits) "
-            f"{on_features(self.signature_entries)}: the ceiling at this size, which no model can be expected "
-            f"to pass. Without sampling bias it is {digits(halves.mauve_debiased.mean, '.3f')}, and "
+            f"{digits(halves.mauve.mean, '.3f')} ({range_of_most} in 9 of 10 splits){of_featurizer}.",
+            "That is the ceiling at this size: no model can be expected to pass it.",
+            f"Without sampling bias it is {digits(halves.mauve_debiased.mean, '.3f')}, and "
             f"19 of 20 splits lie above {digits(halves.mauve_debiased.low, '.3f')}.",
             f"Sets with nothing in common score {digits(self.floor, '.4f')}.",
         ]
@@ -119,10 +120,10 @@ class HumanBaseline(SignedResult):
             for difference, *numbers in needed
         ]
         forecasts = (
-            f"Texts a set that show a difference in 8 of 10 cases, on {self.num_buckets} buckets: of a model that "
-            f"scores so much below 1 from people, and between two models that score {digits(self.around, '.2f')} and "
-            "so much less. These are forecasts: models that depart from people in other ways take up to twice or half "
-            "as many."
+            f"Texts a set that show a difference in 8 of 10 cases, on {self.num_buckets} buckets. a model from people: "
+            "its score is so much below 1. between two models: they score "
+            f"{digits(self.around, '.2f')} and so much less. These are forecasts: models that depart from people in "
+            "other ways take up to twice or half as many."
         )
         tables = {"sizes": Table.of(SIZE_COLUMNS, sizes), "needed": Table.of(NEEDED_COLUMNS, needed)}
         shown = Table.of(NEEDED_COLUMNS, in_words)

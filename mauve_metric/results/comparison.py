@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mauve_metric.measures.groups import Design
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
+from mauve_metric.results.document import Column, Document, Heading, Part, Preformatted, Prose, Table, TableRow
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.first_screen import comparison_screen
+from mauve_metric.results.first_screen import caveats, comparison_screen, paper_table, ranking_sentence, verdict_words
 from mauve_metric.results.plain_text import printable
-from mauve_metric.results.result import MauveResult
+from mauve_metric.results.result import WARNING_COLUMNS, MauveResult, codes_of
 from mauve_metric.results.result_methods import AsDict, SignedResult, plain, report_page, save_page
 from mauve_metric.results.signature import VERSIONS
 from mauve_metric.results.wording import words
-from mauve_metric.results.wording.answer import joint_comparison
-from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, TOGETHER_DIFFERENCES, learned_ranking
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ MODEL_COLUMNS = (
     Column("model", "model"),
     *Column.each(".4f", "closeness", "low", "high", mauve_debiased="by groups", mauve_classifier="by classifier"),
     Column("auc", "AUC", ".3f"),
-    *Column.each(".4f", mauve="MAUVE", mauve_own="MAUVE own"),
+    *Column.each(".4f", mauve_own="MAUVE", mauve="shared MAUVE"),
     *Column.each(".3f", "precision", "recall"),
     Column("frontier_integral", "frontier int.", ".4f"),
     Column("n", "texts", "d"),
@@ -41,7 +39,10 @@ SUBGROUP_COLUMNS = (
     *Column.each(".4f", "closeness", "low", "high"),
     Column("auc", "AUC", ".3f"),
 )
-WARNING_COLUMNS = Column.each("s", "verdict", "warnings")  # of CSV: the verdict, and codes, the most important first
+CSV_COLUMNS = (  # what the table of models has in CSV besides: the difference from the first one
+    *Column.each("s", "difference", "difference_low", "difference_high", "difference_p", "differs"),
+    *WARNING_COLUMNS,
+)
 TEST_COLUMN = Column("p_value", "p", ".2g")
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 DIFFERENCE_COLUMNS = (
@@ -158,20 +159,15 @@ class Comparison(SignedResult):
     subgroups: tuple[Subgroup, ...] = ()
     by_subgroup: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
-    @property
-    def joint_verdict(self) -> str:
-        """The joint verdict of several featurizers, in sentences; empty for one (see `answer.joint_comparison`)."""
-        return joint_comparison(self.by_featurizer)
-
     def to_dict(self) -> dict[str, Any]:
         """Everything but the explanations as plain Python values, fit for JSON.
 
         `models` holds for each name the result's own dict; `mauve_own` the literature's score. With several featurizers
-        also `by_featurizer`, the dict of each, and `joint_verdict`; with `by` also `by_subgroup`, the dict of each.
+        also `by_featurizer`, the dict of each; with `by` also `by_subgroup`.
         """
         values = super().to_dict() | {"mauve_own": {name: own.mauve for name, own in self.own.items()}}
         if self.by_featurizer:
-            values |= {"by_featurizer": plain(self.by_featurizer), "joint_verdict": self.joint_verdict}
+            values |= {"by_featurizer": plain(self.by_featurizer)}
         return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})
 
     def first_screen(self, title: str = "", more: str = "") -> str:
@@ -186,34 +182,34 @@ class Comparison(SignedResult):
         return self.first_screen()
 
     def document(self) -> Document:
-        """Build the document: ranking, warnings, the table of models, and those of the differences."""
+        """Build the document: first screen, warnings, the table of models, and those of the differences."""
         first, tables = next(iter(self.models.values())), self._tables()
         models = f"{len(self.models)} model{'' if len(self.models) == 1 else 's'}"
-        said = (
-            words.ranking_verdict(self),
-            learned_ranking(self),
-            self.joint_verdict,
-            words.comparison_headline(self).beside,
-        )
         level = f"Intervals: {100 * self.confidence_level:g} %, {first.ci_scope}."
         several = [words.DIFFERENCE_NOTE] if len(self.differences) > 1 else []
         warnings = words.warnings_prose(words.collected_warnings(self))
-        parts: list[Part] = [Prose(said, paragraphs=True, advice=True), warnings]
-        parts += [tables["models"], Prose([*words.notes(self), level])]
+        parts: list[Part] = [Preformatted(self.first_screen()), warnings]
+        models_table = tables["models"]
+        unranked = all(row["rank"] is None for row in models_table.rows)
+        shown = [column for column in models_table.columns if not (unranked and column.key == "rank")]
+        parts += [models_table._replace(columns=shown), Prose([*words.notes(self), level])]
         parts += [tables["differences"], Prose([*several, words.forecast_sentence(self)])]
         for title, key in (
-            (LEARNED_DIFFERENCES, "learned_differences"),
-            (TOGETHER_DIFFERENCES, "together_differences"),
+            (words.LEARNED_DIFFERENCES, "learned_differences"),
+            (words.TOGETHER_DIFFERENCES, "together_differences"),
         ):
             parts += [Heading(title), tables[key]] if tables[key].rows else []
         if self.subgroups:
             parts += [Heading("Subgroups"), Prose([words.missed_sentence(self.subgroups)])]
             parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
         others = [(printable(name), one.signature) for name, one in [*self.by_featurizer.items()][1:]]
-        models_table = tables["models"]
-        tables |= {"models": models_table._replace(columns=(*models_table.columns, *WARNING_COLUMNS))}
+        tables |= {"models": models_table._replace(columns=(*models_table.columns, *CSV_COLUMNS))}
         title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
-        return Document(title, parts, tables, [("", self.signature), *others])
+        called = words.with_labels(self)
+        paper = paper_table({name: (called.models[name], called.own[name].mauve) for name in called.ranking})
+        below = [ranking_sentence(self)] if len(self.models) > 1 else []
+        below += caveats(called.models)
+        return Document(title, parts, tables, [("", self.signature), *others], (paper, below))
 
     def plot(self) -> alt.VConcatChart:
         """The figures as one Altair chart (see `mauve_metric.results.charts.of_comparison`)."""
@@ -252,20 +248,34 @@ class Comparison(SignedResult):
         }
 
 
+def _is_ranked(comparison: Comparison) -> bool:
+    """Return whether any models are told apart and none is in doubt, so that a rank means something."""
+    doubtful = any(result.verdict == "no verdict" for result in comparison.models.values())
+    return any(pair.real for pair in comparison.differences) and not doubtful
+
+
 def _model_rows(comparison: Comparison) -> list[TableRow]:
-    """The rows of one featurizer, the best model first; equal models have the same rank."""
+    """The rows of one featurizer, the best model first; equal models share a rank, and without a difference none."""
+    is_ranked = _is_ranked(comparison)
     equal = {(item.a, item.b) for item in comparison.differences if item.difference == 0}
     rows: list[TableRow] = []
     for place, name in enumerate(comparison.ranking):
         rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
+        rank = rank if is_ranked else None
         result, own = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
         rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
-        codes = sorted(result.warnings, key=lambda warning: -warning.weight)
-        reason = f" ({result.verdict_reason})" if result.verdict_reason else ""
+        rows[-1] |= {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
+        first = next(
+            (item for item in comparison.differences if (item.a, item.b) == (comparison.ranking[0], name)), None
+        )
+        low, high = (first and first.ci) or (None, None)
         rows[-1] |= {
-            "verdict": result.verdict + reason,
-            "warnings": " ".join(dict.fromkeys(warning.code for warning in codes)),
+            "difference": first and -first.difference,
+            "difference_low": None if high is None else -high,
+            "difference_high": None if low is None else -low,
+            "difference_p": first and first.p_value,
+            "differs": first and ("yes" if first.real else "no"),
         }
     return rows
 

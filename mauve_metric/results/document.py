@@ -58,6 +58,12 @@ class Line(NamedTuple):
     other: str = "  "
 
 
+class Preformatted(NamedTuple):
+    """Lines whose blanks count, such as a first screen; LaTeX leaves them out."""
+
+    text: str
+
+
 class Prose(NamedTuple):
     """Sentences, the empty ones left out; `lead` comes first and is bold in Markdown.
 
@@ -100,7 +106,7 @@ class Table(NamedTuple):
         return self._replace(columns=used)
 
 
-Part: TypeAlias = Heading | Prose | Table
+Part: TypeAlias = Heading | Preformatted | Prose | Table
 
 
 @dataclass(frozen=True)
@@ -108,13 +114,15 @@ class Document:
     """Content of a result, independent of the format.
 
     title: shown in the terminal and in reports. parts: in order. tables: those for CSV by name, the first the usual
-    one. signatures: each with the name of what it fixes, which is empty for the result itself.
+    one. signatures: each with the name of what it fixes, which is empty for the result itself. paper: the columns that
+    a paper shows, with the sentences below them; None: LaTeX has every table.
     """
 
     title: str
     parts: Sequence[Part]
     tables: Mapping[str, Table]
     signatures: Sequence[tuple[str, str]] = ()
+    paper: tuple[Table, Sequence[str]] | None = None
 
     def terminal(self, signatures: bool = True) -> str:
         """The document as wide as the terminal: parts separated by blank lines, the own signature last."""
@@ -129,15 +137,24 @@ class Document:
         parts += [f"`{signature.replace('`', ' ')}`" for signature in self._signature_lines()]
         return "\n\n".join(filter(None, parts)) + "\n"
 
-    def latex(self) -> str:
-        """The tables as `tabular`s, which need the package booktabs; headings and signatures as comments."""
-        parts = []
-        for part in self.shown("latex"):
+    def latex(self, every: bool = False) -> str:
+        """`paper`, or every table, as `tabular`s of the package booktabs; headings and signatures as comments."""
+        parts = [] if self.paper is None else [latex_table(self.paper[0].columns, self.paper[0].rows)]
+        for part in self.shown("latex") if every or self.paper is None else ():
             if isinstance(part, Table):
                 parts.append(latex_table(part.columns, part.rows))
             elif isinstance(part, Heading):
                 parts.append(f"% {printable(part.text)}")
+        if self.paper is not None and self.paper[1]:
+            parts.append(f"\\par\\smallskip{{\\footnotesize {' '.join(map(latex_text, self.paper[1]))}\\par}}")
         return "\n\n".join([*parts, *(f"% {signature}" for signature in self._signature_lines())]) + "\n"
+
+    def left_out(self) -> list[str]:
+        """The sentences for which CSV and LaTeX have no room."""
+        if self.paper is not None:
+            return [*self.paper[1]]
+        lines = [line for part in self.parts if isinstance(part, Prose) for line in (Line(part.lead), *part.texts)]
+        return [line.text for line in lines if line.text]
 
     def csv(self, table: str | None = None) -> str:
         """One table as CSV with a header, numbers in full; the first one by default.
@@ -189,6 +206,9 @@ def _terminal_lines(part: Part) -> list[str]:
         return plain_table(part.columns, part.rows)
     if isinstance(part, Heading):
         return [printable(f"{part.text}: {part.more}" if part.more else part.text)]
+    if isinstance(part, Preformatted):
+        lines, width = map(printable, part.text.split("\n")), terminal_width()
+        return [text for line in lines for text in (wrapped(line, "", "    ") if len(line) > width else [line])]
     return [text for line in (Line(part.lead), *part.texts) for text in wrapped(*line)]
 
 
@@ -197,6 +217,8 @@ def _markdown_part(part: Part) -> str:
         return markdown_table(part.columns, part.rows)
     if isinstance(part, Heading):
         return f"**{markdown_text(part.text)}**"
+    if isinstance(part, Preformatted):  # an indented block, in which no mark means anything
+        return "\n".join(f"    {printable(line)}".rstrip() for line in part.text.split("\n"))
     texts = [f"{'- ' if line.first.endswith('- ') else ''}{markdown_text(line.text)}" for line in part.texts]
     between = "\n\n" if part.paragraphs else "\n"
     return "\n\n".join(filter(None, (part.lead and f"**{markdown_text(part.lead)}**", between.join(texts))))

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.text_functions import NgramUse
-from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table
+from mauve_metric.results.document import FILES, Column, Document, Line, Part, Preformatted, Prose, Table
 from mauve_metric.results.first_screen import featurizers_of, headline, one_line
 from mauve_metric.results.plain_text import digits, excerpt, percent, printable
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
 from mauve_metric.results.wording import evidence, words
-from mauve_metric.results.wording.answer import opening
-from mauve_metric.results.wording.verdict import learned_sentence, verdict
 
 if TYPE_CHECKING:
     import altair as alt
@@ -195,9 +193,7 @@ class Explanation(Result):
 
     def document(self) -> Document:
         """Build the document: score, gap and parts, buckets with texts, and evidence of a classifier."""
-        result, first = self.result, words.headline(self.result)
-        whose = "" if result.mauve_debiased is None else " of the literature's number"
-        said = (opening(result), f"{first.sentence}.", first.beside, verdict(result))
+        result = self.result
         buckets = Table(
             BUCKET_COLUMNS,
             [Table.row(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets],
@@ -208,9 +204,9 @@ class Explanation(Result):
             (self.noise, "from buckets that could be noise"),
         )
         parts: tuple[Part, ...] = (
-            Prose([*dict.fromkeys(said)], paragraphs=True, advice=True),
+            Preformatted(result.first_screen()),
             words.warnings_prose([("", warning) for warning in result.warnings]),
-            Prose([f"The gap{whose} to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
+            Prose([f"The gap of MAUVE to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
             Table.of(GAP_COLUMNS, [(value, percent(value, self.gap), text) for value, text in gaps]),
             Table(buckets.columns, buckets.rows, views=FILES),
             *self._evidence(),
@@ -288,7 +284,7 @@ class Explanation(Result):
             Prose([evidence.STABILITY_NOTE] if self.buckets else []),
             Prose([evidence.EXTREMES_NOTE, *extremes] if extremes else []),
             Prose([evidence.NGRAMS_NOTE, *uses] if uses else []),
-            Prose([learned_sentence(self.result)] if self.result.normalised else []),
+            Prose([words.learned_sentence(self.result)] if self.result.normalised else []),
         ]
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.options import MauveConfig
-from mauve_metric.results.document import Column, plain_table
-from mauve_metric.results.plain_text import digits, printable, rounded_up, shown_names
+from mauve_metric.results.document import Column, Table, plain_table
+from mauve_metric.results.plain_text import digits, listed, printable, rounded_up, shown_names
 from mauve_metric.results.signature import signature_number
-from mauve_metric.results.verdict import SMALL
+from mauve_metric.results.verdict import SMALL, VerdictWord
 from mauve_metric.uncertainty.closeness import closeness_of
 from mauve_metric.uncertainty.intervals import local_form_inverse
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mauve_metric.results.comparison import Comparison
     from mauve_metric.results.result import MauveResult
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -22,6 +24,12 @@ DIFFERS = {
     "groups": "other kinds of texts, or other shares of them",
     "detail": "the same topics, but recognisable",
     "both": "in its topics and in detail",
+}
+LEADS: dict[VerdictWord, str] = {
+    "different": "DIFFERENT from human text",
+    "like human": "LIKE HUMAN TEXT",
+    "undecided": "UNDECIDED: {n} texts a set are too few",
+    "no verdict": "NO VERDICT",
 }
 NO_VERDICT = {  # reason → what is wrong, and what to do
     "too_few": "{n} texts a set are too few. Give 20 at least, better 500.",
@@ -68,15 +76,25 @@ _COLUMNS = (
 )
 
 
+PAPER_COLUMNS = (
+    Column("model", "model"),
+    Column("mauve", "MAUVE", ".3f"),
+    Column("closeness", "closeness"),
+    *Column.each(".2f", "precision", "recall"),
+)
+
+
 class Facts(NamedTuple):
     """The facts that every view shows.
 
-    differs: "groups" of texts, "detail" or "both", by what shows the difference; None without one. caught: the AUC of
-    the sharpest classifier, as times in 100. smallest: the distance from 1 that these sets would show in 8 of 10 cases.
+    differs: "groups" of texts, "detail" or "both", by what shows the difference; None without one. seen_by: of several
+    featurizers those that show it. caught: the AUC of the sharpest classifier, as times in 100. smallest: the distance
+    from 1 that these sets would show in 8 of 10 cases.
     needed: texts a set that would decide. notes: at most three, by how much they can change the verdict.
     """
 
     differs: str | None
+    seen_by: tuple[str, ...]
     caught: int | None
     smallest: float | None
     needed: int | None
@@ -91,7 +109,9 @@ def facts_of(result: MauveResult) -> Facts:
         confidence_level=result.confidence_level,
     )
     found = closeness_of(result.bounds, config)
-    kinds = {result.bounds[number].kind for number in found.shown} if found is not None else set()
+    shown = [result.bounds[number] for number in found.shown] if found is not None else []
+    kinds: set[str] = {bound.kind for bound in shown}
+    seen_by = tuple(dict.fromkeys(bound.featurizer for bound in shown if bound.featurizer))
     if not kinds and result.verdict == "different":
         kinds = {"groups"} if result.closeness == result.mauve_debiased else {"classifier"}
     differs = None
@@ -103,7 +123,7 @@ def facts_of(result: MauveResult) -> Facts:
     if smallest is not None and result.verdict == "undecided":
         growth = local_form_inverse(1 - min(smallest, 0.99)) / local_form_inverse(1 - SMALL)
         needed = max(round(min(result.n_p, result.n_q) * growth), min(result.n_p, result.n_q) + 1)
-    return Facts(differs, round(100 * max(aucs)) if aucs else None, smallest, needed, notes_of(result))
+    return Facts(differs, seen_by, round(100 * max(aucs)) if aucs else None, smallest, needed, notes_of(result))
 
 
 def notes_of(result: MauveResult) -> tuple[str, ...]:
@@ -138,21 +158,22 @@ def headline(result: MauveResult, facts: Facts | None = None) -> str:
     return verdict_sentence(result.verdict, result.verdict_reason, size, seen, facts or facts_of(result))
 
 
-def verdict_sentence(verdict: str, reason: str | None, n: int, seen: str, facts: Facts) -> str:
+def verdict_sentence(verdict: VerdictWord, reason: str | None, n: int, seen: str, facts: Facts) -> str:
     """The verdict in words; n: texts of the smaller set. seen: names of the featurizers."""
+    lead = LEADS[verdict].format(n=n)
     if verdict == "different":
-        if reason == "layout":
-            return "DIFFERENT from human text, in part by its layout."
-        return f"DIFFERENT from human text: {DIFFERS[facts.differs or 'detail']}."
+        how = ", in part by its layout" if reason == "layout" else f": {DIFFERS[facts.differs or 'detail']}"
+        shown = f" Shown by {listed([*shown_names([*facts.seen_by]).values()])}." if facts.seen_by else ""
+        return f"{lead}{how}.{shown}"
     if verdict == "like human":
-        said = f"LIKE HUMAN TEXT as far as {seen} sees." if seen else "LIKE HUMAN TEXT."
+        said = f"{lead} as far as {seen} sees." if seen else f"{lead}."
         if facts.smallest is not None:
             said += f" A difference of {digits(facts.smallest, '.2g')} or more would have shown in 8 of 10 cases."
         return said
     if verdict == "undecided":
         enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
-        return f"UNDECIDED: {n} texts a set are too few{enough}."
-    return f"NO VERDICT: {NO_VERDICT[reason or 'no_interval'].format(n=n)}"
+        return f"{lead}{enough}."
+    return f"{lead}: {NO_VERDICT[reason or 'no_interval'].format(n=n)}"
 
 
 def featurizers_of(result: MauveResult) -> str:
@@ -199,8 +220,12 @@ def one_line(result: MauveResult) -> str:
     >>> one_line(compute_mauve(p_features=[[0.0], [1.0]] * 9, q_features=[[0.0], [1.0]] * 9))[:37]
     'no verdict (too_few): closeness 1.000'
     """
-    reason = f" ({result.verdict_reason})" if result.verdict_reason else ""
-    return f"{result.verdict}{reason}: closeness {_number(result.closeness, result.closeness_ci)}"
+    return f"{verdict_words(result)}: closeness {_number(result.closeness, result.closeness_ci)}"
+
+
+def verdict_words(result: MauveResult) -> str:
+    """The verdict, and the code of its reason in brackets."""
+    return result.verdict + (f" ({result.verdict_reason})" if result.verdict_reason else "")
 
 
 def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -> str:
@@ -221,7 +246,7 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
             "mauve": comparison.own[name].mauve,
             "precision": result.precision,
             "recall": result.recall,
-            "verdict": result.verdict + (f" ({result.verdict_reason})" if result.verdict_reason else ""),
+            "verdict": verdict_words(result),
         }
         for name in comparison.ranking
         for result in (comparison.models[name],)
@@ -237,20 +262,45 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
 
 def ranking_sentence(comparison: Comparison) -> str:
     """Name the models that differ; call none closest while there is a doubt about any of them."""
+    if len(comparison.ranking) == 1:
+        return headline(comparison.models[comparison.ranking[0]])
     called = shown_names(list(comparison.models))
     doubtful = [called[name] for name, result in comparison.models.items() if result.verdict == "no verdict"]
     if doubtful:
-        return f"NO RANKING: there is no verdict on {_listed(doubtful)}."
-    if len(comparison.ranking) == 1:
-        return headline(comparison.models[comparison.ranking[0]])
+        return f"NO RANKING: there is no verdict on {listed(doubtful)}."
     best = comparison.ranking[0]
     alike = [called[pair.b] for pair in comparison.differences if pair.a == best and not pair.real]
     real = sum(pair.real for pair in comparison.differences)
     if not real:
         return "These texts do not tell the models apart."
     if alike:
-        return f"{_listed([called[best], *alike])} come first, and cannot be told apart."
+        return f"{listed([called[best], *alike])} come first, and cannot be told apart."
     return f"{called[best]} is closest to human text."
+
+
+def paper_table(rows: Mapping[str, tuple[MauveResult, float]]) -> Table:
+    """The columns of a paper: for each model its result and the published MAUVE."""
+    table = [
+        {
+            "model": name,
+            "mauve": mauve,
+            "closeness": _number(result.closeness, result.closeness_ci),
+            "precision": result.precision,
+            "recall": result.recall,
+        }
+        for name, (result, mauve) in rows.items()
+    ]
+    return Table(PAPER_COLUMNS, table)
+
+
+def caveats(models: Mapping[str, MauveResult]) -> list[str]:
+    """The verdicts with their notes as sentences, each once, with the models that they are about."""
+    found: dict[str, list[str]] = {}
+    for name, result in models.items():
+        for text in (headline(result), *notes_of(result)):
+            found.setdefault(text if text.endswith(".") else f"{text}.", []).append(name)
+    everyone = len(models)
+    return [text if len(names) == everyone else f"{listed(names)}: {text}" for text, names in found.items()]
 
 
 def _number(value: float | None, ends: tuple[float, float] | None, form: str = ".3f") -> str:
@@ -258,7 +308,3 @@ def _number(value: float | None, ends: tuple[float, float] | None, form: str = "
         return "–"
     interval = "" if ends is None else f" [{digits(ends[0], form)}, {digits(ends[1], form)}]"
     return digits(value, ".3f") + interval
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

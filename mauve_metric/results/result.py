@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.groups import Design
-from mauve_metric.results.document import Column, Document, Part, Prose, Table
-from mauve_metric.results.first_screen import first_screen, one_line
+from mauve_metric.results.document import Column, Document, Part, Preformatted, Prose, Table
+from mauve_metric.results.first_screen import caveats, first_screen, one_line, paper_table, verdict_words
 from mauve_metric.results.plain_text import printable
-from mauve_metric.results.result_methods import SignedResult
+from mauve_metric.results.result_methods import SignedResult, plain
 from mauve_metric.results.signature import is_published_setting, signature_number
 from mauve_metric.results.verdict import VerdictWord
-from mauve_metric.results.wording.answer import CONTENT, KINDS, featurizers_table, joint_verdict, opening
-from mauve_metric.results.wording.verdict import finding, learned_sentence
-from mauve_metric.results.wording.verdict import verdict as verdict_sentence
-from mauve_metric.results.wording.words import facts, headline, result_warnings, warnings_prose
+from mauve_metric.results.wording.answer import featurizers_table
+from mauve_metric.results.wording.words import facts, learned_sentence, result_warnings, warnings_prose
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned_score import Learned
@@ -32,6 +30,7 @@ SCORE_COLUMNS = (
     *Column.each(".4f", "value", "low", "high"),
     *Column.each("s", "better", "meaning"),
 )
+WARNING_COLUMNS = Column.each("s", "verdict", "warnings")  # of CSV: the verdict, and the codes of warnings
 FACT_COLUMNS = Column.each("s", name="rests on", value="value", meaning="meaning")
 INTERVALS = {  # attributes of the scores that have one
     "closeness": "closeness_ci",
@@ -40,6 +39,11 @@ INTERVALS = {  # attributes of the scores that have one
     "auc": "auc_ci",
     "frontier_integral_debiased": "frontier_integral_ci",
 }
+
+
+def codes_of(warnings: Iterable[ScoreWarning]) -> str:
+    """The codes of warnings, each once, the most important first."""
+    return " ".join(dict.fromkeys(item.code for item in sorted(warnings, key=lambda item: -item.weight)))
 
 
 class Stripped(NamedTuple):
@@ -228,11 +232,6 @@ class MauveResult(SignedResult):
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     @property
-    def joint_verdict(self) -> str:
-        """The joint verdict of several featurizers, in sentences; empty for one (see `answer.joint_verdict`)."""
-        return joint_verdict(self.by_featurizer)
-
-    @property
     def confidence_level(self) -> float:
         """The level of the intervals and tests."""
         return signature_number(self.signature_entries, "confidence_level")
@@ -243,31 +242,15 @@ class MauveResult(SignedResult):
         return is_published_setting(self.signature_entries)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every number as plain Python floats, integers, strings and lists, fit for JSON.
-
-        With several featurizers also `by_featurizer`, the dict of each with its `finding` ("shown", "not shown",
-        "undecided", "withheld"), and `joint_verdict`.
-        """
-        own = super().to_dict()
-        if self.by_featurizer:
-            each = {name: one.to_dict() | {"finding": finding(one)} for name, one in self.by_featurizer.items()}
-            own |= {"by_featurizer": each, "joint_verdict": self.joint_verdict}
-        return own
+        """Every number as plain Python values, fit for JSON; with several featurizers also `by_featurizer`."""
+        return super().to_dict() | ({"by_featurizer": plain(self.by_featurizer)} if self.by_featurizer else {})
 
     def document(self) -> Document:
-        """Build the document: verdict, warnings, every computed score, and the facts behind them.
+        """Build the document: first screen, warnings, every computed score, and the facts behind them.
 
-        With several featurizers also the verdict of each, and the warnings and signatures of the others.
+        With several featurizers also the scores of each, and the warnings and signatures of the others.
         """
-        first, each = headline(self), self.by_featurizer if len(self.by_featurizer) > 1 else {}
-        kind = "" if self.mauve_debiased is None else f"By content ({KINDS[CONTENT]}): "
-        said = (
-            opening(self),
-            f"{kind}{first.sentence}.",
-            learned_sentence(self),
-            verdict_sentence(self),
-            self.joint_verdict,
-        )
+        each = self.by_featurizer if len(self.by_featurizer) > 1 else {}
         rows = []
         for name, score in SCORES.items():
             if (value := getattr(self, name)) is not None:
@@ -275,16 +258,20 @@ class MauveResult(SignedResult):
                 rows.append((name, score.title, value, low, high, score.better, score.meaning))
         scores = Table.of(SCORE_COLUMNS, rows)
         parts: tuple[Part, ...] = (
-            Prose((*dict.fromkeys(said), first.beside), paragraphs=True, advice=True),
+            Preformatted(self.first_screen()),
             warnings_prose(result_warnings(self)),
             Table(SCORE_COLUMNS[1:], scores.rows),
+            Prose([learned_sentence(self)], advice=True),
             Table.of(FACT_COLUMNS, facts(self)),
             *([featurizers_table(each)] if each else []),
         )
-        tables = {"scores": Table((*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6]), scores.rows)}
+        more = {"verdict": verdict_words(self), "warnings": codes_of(self.warnings)}
+        columns = (*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
+        tables = {"scores": Table(columns, [row | more for row in scores.rows])}
         others = [(printable(name), one.signature) for name, one in [*each.items()][1:]]
         title = f"{self.n_q} model texts against {self.n_p} human texts"
-        return Document(title, parts, tables, [("", self.signature), *others])
+        paper = paper_table({"model": (self, self.mauve)}), caveats({"model": self})
+        return Document(title, parts, tables, [("", self.signature), *others], paper)
 
     def plot(self) -> alt.VConcatChart:
         """Draw the figures of this result as one Altair chart, which a notebook shows (see `charts.of_result`).

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from mauve_metric.results.document import Document
+from mauve_metric.results.document import Document, Table
 from mauve_metric.results.plain_text import cell, digits
 from mauve_metric.results.signature import format_signature
-from mauve_metric.results.wording import answer, evidence, words
-from mauve_metric.results.wording import verdict as verdicts
+from mauve_metric.results.wording import evidence, words
 from mauve_metric.runtime.optional_imports import import_pandas, import_vl_convert
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_can_be_written, check_ending, written_whole
 
@@ -124,9 +123,15 @@ class Result(AsDict, ABC):
         except ImportError:
             return text
 
-    def to_latex(self) -> str:
-        """The tables as LaTeX `tabular`s with the rules of booktabs, the signature as a comment."""
-        return self.document().latex()
+    def to_latex(self, every: bool = False) -> str:
+        """The table for a paper as a LaTeX `tabular` with the rules of booktabs, the signature as a comment.
+
+        A score and a comparison have a note with the verdicts and warnings below; the other results show all tables.
+
+        Args:
+            every: all tables and columns, too.
+        """
+        return self.document().latex(every)
 
     def save_report(self, path: str | Path) -> Path:
         """Write one HTML page with sentences, tables, figure and signature, that needs no network.
@@ -197,7 +202,7 @@ def save_page(path: str | Path, page: Callable[[], str]) -> Path:
 
 
 def report_page(comparison: Comparison, measures: Document | None = None) -> str:
-    """The page: conclusion, warnings, models, figures, differences, buckets of each model, signatures.
+    """The page: first screen, warnings, models, figures, differences, buckets of each model, signatures.
 
     measures: the document of a description of the same models.
 
@@ -206,7 +211,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
     from mauve_metric.results.charts import of_comparison
 
     comparison = words.with_labels(comparison)
-    results = list(comparison.models.values())
+    results, document = list(comparison.models.values()), comparison.document()
     found = words.collected_warnings(comparison)
     others = [*words.each_featurizer(comparison).items()][1:]
     signatures = [("comparison", comparison.signature)]
@@ -216,13 +221,13 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
         signatures.append((f"{name}, own buckets", comparison.own[name].signature))
     signatures += [] if measures is None else [("measures", text) for _, text in measures.signatures]
     return _template().render(
-        answer=answer,
-        title=f"MAUVE of {len(results)} model{'s' if len(results) > 1 else ''} against {results[0].n_p} human texts",
+        title=f"{len(results)} model{'s' if len(results) > 1 else ''} against {results[0].n_p} human texts",
+        screen=next(iter(comparison.models.values())).first_screen() if len(results) == 1 else str(comparison),
         level=f"{100 * comparison.confidence_level:g} %",
         common=results[0],
         comparison=comparison,
-        tables=comparison.document().tables,
-        joint=comparison.joint_verdict,
+        models=next(part for part in document.parts if isinstance(part, Table)),
+        tables=document.tables,
         severe=[item for item in found if item[1].severe],
         other=[item for item in found if not item[1].severe],
         measures=measures,
@@ -257,7 +262,6 @@ def _template(name: str = "report.html") -> jinja2.Template:
     )
     known = {
         "words": words,
-        "verdicts": verdicts,
         "evidence": evidence,
         "cell": cell,
         "digits": digits,

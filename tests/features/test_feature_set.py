@@ -64,6 +64,14 @@ def test_from_texts(tiny_gpt2: str) -> None:
     assert len(found.identity["revision"]) == 64 and len(found.identity["tokenizer"]) == 12
 
 
+def test_the_featurizer_is_the_second_argument() -> None:
+    texts = [f"Number {number}, then." for number in range(20)]
+    named = featurize(texts, featurize_model_name="ngrams", verbose=False)
+    assert np.array_equal(featurize(texts, "ngrams", verbose=False).features, named.features)
+    with pytest.raises(TypeError, match="the featurizer twice"):
+        featurize(texts, "ngrams", featurize_model_name="ngrams")
+
+
 def test_an_unknown_option_is_refused(tiny_gpt2: str) -> None:
     with pytest.raises(TypeError, match=r"unknown option 'poolin' \(did you mean 'pooling'\?\)"):
         FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2, poolin="mean")

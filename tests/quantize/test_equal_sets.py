@@ -12,7 +12,6 @@ from scipy.stats import binom, norm
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.arrays import Rows
 from mauve_metric.quantize.quantizers import QUANTIZERS
-from mauve_metric.results.wording.verdict import told_apart
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "human.npz"
 
@@ -34,7 +33,6 @@ def check(results: list[MauveResult]) -> None:
     """Assert that no more results than chance allows show a difference: four standard deviations of 5 %."""
     most = int(binom.isf(norm.sf(4), len(results), 0.05))
     assert sum(result.verdict == "different" for result in results) <= most
-    assert sum(any(told_apart(result)) for result in results) <= most
     outside = [result for result in results if result.mauve_ci is not None and result.mauve_ci[1] < 1]
     assert len(outside) <= most
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from samples import PACKAGE, ROOT
 
-from mauve_metric import Comparison, MauveResult, compare, compute_mauve
+from mauve_metric import Comparison, MauveResult, compare
 from mauve_metric.hosts.space.view import markup
-from mauve_metric.results import result_methods
+from mauve_metric.results.first_screen import NO_VERDICT, headline, ranking_sentence
 from mauve_metric.results.wording import words
-from mauve_metric.results.wording.answer import joint_comparison, joint_verdict
-from mauve_metric.results.wording.verdict import LIFTED, WITHHELD, verdict
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 FORBIDDEN = re.compile(
     r"there is no difference between|(?:sets|models|they) do not differ|does not differ|equally close|"
@@ -37,54 +35,44 @@ def pair() -> Comparison:
 
 
 ENDS = [None, (0.3, 0.5, 0.8), (0.3, 0.7, 1.0), (0.95, 1.0, 1.0), (1.0, 1.0, 1.0)]
-CODES = ["", *WITHHELD, *LIFTED]
+VERDICTS = [(word, None) for word in ("like human", "different", "undecided")]
+VERDICTS += [("no verdict", reason) for reason in NO_VERDICT]
 P_VALUES = [None, 2.3e-308, 0.05, 1.0]
 
 
-def changed(result: MauveResult, ends: tuple[float, float, float] | None, code: str, p: float | None) -> MauveResult:
+def changed(
+    result: MauveResult, ends: tuple[float, float, float] | None, said: tuple[Any, str | None], p: float | None
+) -> MauveResult:
     low, value, high = ends or (None, None, None)
     ci = None if low is None or high is None else (low, high)
-    warnings = (ScoreWarning(code, "message", {}),) if code else ()
-    return replace(result, mauve_debiased=value, mauve_ci=ci, warnings=warnings, p_value=p)
+    scores: dict[str, Any] = {"mauve_debiased": value, "mauve_ci": ci, "closeness": value, "closeness_ci": ci}
+    return replace(result, verdict=said[0], verdict_reason=said[1], p_value=p, **scores)
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_no_verdict_claims_equality(pair: Comparison, code: str) -> None:
+@pytest.mark.parametrize("said", VERDICTS)
+def test_no_verdict_claims_equality(pair: Comparison, said: tuple[Any, str | None]) -> None:
     for ends, p in itertools.product(ENDS, P_VALUES):
-        result = changed(pair.models["a"], ends, code, p)
-        other = changed(pair.models["b"], (0.3, 0.5, 0.8), "", 0.05)
-        both = joint_verdict({"x": result, "y": other}), joint_verdict({"x": result, "y": result})
-        for said in (verdict(result), words.headline(result).sentence, *both, markup.headline(result)):
-            assert not FORBIDDEN.search(said), said
+        result = changed(pair.models["a"], ends, said, p)
+        for text in (headline(result), str(result), result.to_markdown(), markup.headline(result)):
+            assert not FORBIDDEN.search(text), text
 
 
-@pytest.mark.parametrize(("difference", "real", "code"), [
-    (0.0, False, ""), (0.1, False, ""), (0.1, True, ""), (0.1, True, "shared_prompts"), (0.0, False, "short_references")
-])  # fmt: skip
-def test_no_comparison_claims_equality(pair: Comparison, difference: float, real: bool, code: str) -> None:
+@pytest.mark.parametrize("said", VERDICTS)
+@pytest.mark.parametrize(("difference", "real"), [(0.0, False), (0.1, False), (0.1, True)])
+def test_no_comparison_claims_equality(
+    pair: Comparison, difference: float, real: bool, said: tuple[Any, str | None]
+) -> None:
     for p, needed in itertools.product((2.3e-308, 0.5), (None, 30, 10**6)):
         item = replace(pair.differences[0], difference=difference, real=real, p_value=p)
-        models = {name: changed(one, ENDS[3], code, p) for name, one in pair.models.items()}
+        models = {name: changed(one, ENDS[3], said, p) for name, one in pair.models.items()}
         found = replace(pair, differences=(item,), models=models, texts_needed=needed, learned_ranking=())
-        views = [words.ranking_verdict(found), words.conclusion(found), words.forecast_sentence(found)]
-        views += [joint_comparison({"x": found, "y": found}), markup.headline(found), str(found)]
-        views += [found.to_markdown(), found.to_latex(), found.to_csv()]
-        for said in views:
-            assert not FORBIDDEN.search(said), said
-        assert "closest" not in views[0] or (real and not code)
-        assert ("cannot be told apart" in views[0]) == (not real and not code)
-    assert not FORBIDDEN.search(result_methods.report_page(found))
-
-
-def test_a_verdict_names_its_features(pair: Comparison) -> None:
-    apart = compute_mauve(p_features=normal(0), q_features=normal(1, 5.0), num_buckets=4)
-    unmeasured = ", whose blind spots were not measured"  # of interest where no difference is seen
-    alike = replace(changed(apart, (0.95, 1.0, 1.0), "", None), auc=None)
-    for result in (apart, alike):
-        entries = {**result.signature_entries, "featurize_model_name": "org/name"}
-        said = verdict(replace(result, signature_entries=entries))
-        assert " on the features of org/name" in said and (unmeasured in said) == (result is alike)
-    assert "on the features given" in words.ranking_verdict(pair)
+        views = [ranking_sentence(found), words.forecast_sentence(found)]
+        views += [markup.headline(found), str(found), found.to_markdown(), found.to_latex(), found.to_csv()]
+        for text in views:
+            assert not FORBIDDEN.search(text), text
+        sure = said[0] != "no verdict"
+        assert ("closest" in views[0]) == (real and sure)
+        assert ("do not tell the models apart" in views[0]) == (not real and sure)
 
 
 @pytest.mark.parametrize("folder", [PACKAGE, ROOT / "docs", ROOT / "examples", ROOT / "leaderboard"])

@@ -11,7 +11,8 @@ from samples import ROOT, script
 
 from mauve_metric import Comparison
 from mauve_metric.results.comparison import DIFFERENCE_COLUMNS, MODEL_COLUMNS
-from mauve_metric.results.wording import words
+from mauve_metric.results.first_screen import PAPER_COLUMNS
+from mauve_metric.results.plain_text import rounded_up
 
 
 def test_csv_holds_the_numbers(told: Comparison) -> None:
@@ -38,13 +39,14 @@ def test_markdown_and_latex_escape_names(told: Comparison) -> None:
     table = next(part for part in told.to_markdown().split("\n\n") if part.startswith("| rank |"))
     for line in table.splitlines():
         assert len(re.findall(r"(?<!\\)\|", line)) == len(MODEL_COLUMNS) + 1
-    body = told.to_latex().rpartition("\n%")[0]
+    body = told.to_latex(every=True).rpartition("\n%")[0]
     assert not re.search(r"(?<!\\)[$#_]|(?<=.)(?<!\\)%", body)
     for line in body.splitlines():
         if line.endswith(r"\\"):
             assert len(re.findall(r"(?<!\\)&", line)) in (
                 len(MODEL_COLUMNS) - 1,
                 len(DIFFERENCE_COLUMNS) - 1,
+                len(PAPER_COLUMNS) - 1,
             )
 
 
@@ -54,7 +56,7 @@ def test_terminal_table_has_everything(comparison: Comparison) -> None:
         assert f"{comparison.models[name].mauve:.4f}" in shown and f"{comparison.own[name].mauve:.4f}" in shown
     assert "few_texts" in shown and shown.endswith(comparison.signature)
     assert shown.count("120 texts are few") == 1  # what is true of all models is said once
-    assert words.rounded_up(1) == "1" and words.rounded_up(100) == "100" and words.rounded_up(101) == "110"
+    assert rounded_up(1) == "1" and rounded_up(100) == "100" and rounded_up(101) == "110"
 
 
 @pytest.mark.parametrize("command", ["score", "compare"])

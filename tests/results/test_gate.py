@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import json
 import math
 import re
@@ -13,9 +15,10 @@ import pytest
 from samples import write_jsonl
 from scipy.stats import norm
 
-from mauve_metric import compare, compute_mauve
+from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.hosts.cli.commands import compare as command_of_compare
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.results.first_screen import NO_VERDICT
 from mauve_metric.results.gate import changes, closeness_below, read_scores
 
 RNG = np.random.default_rng(5)
@@ -206,6 +209,39 @@ def test_a_gate_fails_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFi
         assert main(["compare", human, f"m={now}", *gate]) == 0
         assert main(["compare", human, f"m={now}", *gate, "--fail-if-worse"]) == 4
         assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reason", NO_VERDICT)
+def test_every_reason_fails_every_gate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    human, good = files(tmp_path, human=HUMAN[:60], good=GOOD[:60])
+    flags = ["--num-runs", "1", "--num-buckets", "4", "--kmeans-num-redo", "1"]
+    assert main(["compare", human, f"m={good}", "--json", *flags]) == 0
+    before = tmp_path / "before.json"
+    before.write_text(capsys.readouterr().out)
+
+    def doubted(result: MauveResult) -> MauveResult:
+        return dataclasses.replace(result, verdict="no verdict", verdict_reason=reason)
+
+    @functools.wraps(compute_mauve)
+    def score(**given: Any) -> MauveResult:
+        return doubted(compute_mauve(**given))
+
+    @functools.wraps(compare)
+    def comparison(**given: Any) -> Comparison:
+        found = compare(**given)
+        return dataclasses.replace(found, models={name: doubted(one) for name, one in found.models.items()})
+
+    monkeypatch.setattr("mauve_metric.api.compute.compute_mauve", score)
+    monkeypatch.setattr("mauve_metric.api.compare.compare", comparison)
+    assert main(["score", human, good, *flags, "--fail-under", "0"]) == 4
+    out, err = capsys.readouterr()
+    said = f"NO VERDICT: {NO_VERDICT[reason].format(n=60)}"
+    assert said in out and f"failed: {said}" in err
+    assert main(["compare", human, f"m={good}", *flags, "--baseline", str(before), "--fail-if-worse"]) == 4
+    out, err = capsys.readouterr()
+    assert said in out and f"failed: m: {said}" in err
 
 
 def test_every_featurizer_is_in_the_gate(tmp_path: Path) -> None:

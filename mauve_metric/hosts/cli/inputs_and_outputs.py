@@ -239,10 +239,11 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
         elif _wants_first_screen(result, options):
             show(_first_screen(result, options, title))
         else:
-            show(_format_document(result.document(), options, title).rstrip("\n"))
-            if (options.csv or options.latex) and not options.quiet:
-                for note in _left_out(result):
-                    tell(note)
+            document = result.document()
+            show(_format_document(document, options, title).rstrip("\n"))
+            if not options.quiet and (options.csv or (options.latex and document.paper is None)):
+                for note in document.left_out():
+                    tell(SHELL.respell(note))
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
             from mauve_metric.results.result_methods import save_chart
@@ -263,24 +264,16 @@ def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
     if options.quiet:
         return printable_lines(result.summary())
     others = "" if options.command == "explain" else " · mauve-metric explain"
-    text = result.first_screen(title, f"more: --all · --report FILE · --latex{others}")
+    text = _with_flags(result.first_screen(title, f"more: --all · --report FILE · --latex{others}"))
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         for word, colour in COLOURS.items():
             text = re.sub(rf"^({word}\b[^\n]*)", rf"\033[1;{colour}m\1\033[0m", text, flags=re.MULTILINE)
     return f"{text}\n\nsignature: {result.signature}" if options.signature else text
 
 
-def _left_out(result: Any) -> list[str]:
-    """The notes on a score or a comparison, which a table alone has no room for."""
-    from mauve_metric.results.first_screen import headline, notes_of
-    from mauve_metric.results.result import MauveResult
-
-    if isinstance(result, MauveResult):
-        return [headline(result), *notes_of(result)]
-    models = getattr(result, "models", None)
-    if not isinstance(models, Mapping) or not all(isinstance(one, MauveResult) for one in models.values()):
-        return []
-    return [f"{name}: {note}" for name, one in models.items() for note in (headline(one), *notes_of(one))]
+def _with_flags(screen: str) -> str:
+    """A first screen whose notes name options as flags."""
+    return "\n".join(SHELL.respell(line) if line.startswith("! ") else line for line in screen.split("\n"))
 
 
 def printable_lines(text: str) -> str:
@@ -303,18 +296,20 @@ def show_result_of(
 
 def _format_document(document: Document, options: argparse.Namespace, title: str) -> str:
     """Format a document as asked for; advice names flags."""
-    from mauve_metric.results.document import Prose
+    from mauve_metric.results.document import Preformatted, Prose
 
     parts = list(document.parts)
     for place, part in enumerate(parts):
-        if isinstance(part, Prose) and part.advice:
+        if isinstance(part, Preformatted):
+            parts[place] = Preformatted(_with_flags(part.text))
+        elif isinstance(part, Prose) and part.advice:
             parts[place] = part._replace(lines=[line._replace(text=SHELL.respell(line.text)) for line in part.texts])
     document = replace(document, title=title or document.title, parts=parts)
     if options.csv:
         return document.csv(options.csv)
     if options.markdown:
         return document.markdown()
-    return document.latex() if options.latex else document.terminal(options.signature)
+    return document.latex(getattr(options, "all", False)) if options.latex else document.terminal(options.signature)
 
 
 def failed_gate(reasons: Sequence[str], undecidable: Sequence[str] = ()) -> int:

@@ -36,15 +36,15 @@ def curve_charts(comparison: Comparison) -> alt.HConcatChart:
 
 
 def curves_chart(comparison: Comparison) -> alt.LayerChart:
-    """The divergence curves of all models on the common buckets; the area under a curve is its MAUVE."""
+    """The divergence curves of all models on the common buckets; the area under a curve is MAUVE there."""
     comparison = with_labels(comparison, figure_text)
     rows: figure.ChartRows = []
     for name in comparison.ranking:
         rows += figure.curve_rows(comparison.models[name].divergence_curve.tolist(), model=name)
     line = _curves("divergence", comparison.ranking, rows, figure.COVERAGE, figure.QUALITY)
     areas = ", ".join(f"{name} {comparison.models[name].mauve:.4f}" for name in comparison.ranking)
-    description = f"Divergence curves, quality of a model's text against coverage of human text; MAUVE: {areas}."
-    title = "Divergence curves", "the area under a curve is its MAUVE"
+    description = f"Divergence curves, quality of a model's text against coverage of human text; areas: {areas}."
+    title = "Divergence curves", "area under a curve: MAUVE on the buckets that all share"
     return figure.layered([figure.equal_line(), line], figure.SIDE, figure.SIDE, title, description)
 
 
@@ -79,7 +79,7 @@ def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
 
 
 def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
-    """Each model's debiased MAUVE with its interval, the best on top; small ticks: MAUVE on the common buckets.
+    """Each model's closeness with its interval, the best on top; small ticks: the published MAUVE.
 
     Several featurizers have their models one below the other, each with its own best on top.
     """
@@ -91,12 +91,13 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
     said = []
     for featurizer, name in [(featurizer, name) for featurizer, one in each.items() for name in one.ranking]:
         result, prefix = each[featurizer].models[name], f"{featurizer}: " if featurizer else ""
-        low, high = result.mauve_ci or (None, None)
-        score = result.mauve if result.mauve_debiased is None else result.mauve_debiased
+        low, high = result.closeness_ci or (None, None)
+        mauve = each[featurizer].own[name].mauve
+        score = mauve if result.closeness is None else result.closeness
         label = f"{called_by[featurizer]}: {labels[name]}" if featurizer else labels[name]
         called: figure.ChartRow = {"model": name, "label": label}
         called |= {"row": len(rows) + 0.64, "name_row": len(rows) + 0.22, "start": 0.0}
-        rows.append(called | {"score": score, "low": low, "high": high, "mauve": result.mauve})
+        rows.append(called | {"score": score, "low": low, "high": high, "mauve": mauve})
         said.append(f"{prefix}{name} {score:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})"))
     unit = alt.Scale(**figure.UNIT)
     places = alt.Scale(domain=[0, len(rows)], range=[0, _ROW * len(rows)], nice=False)
@@ -120,8 +121,8 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
         ),
     ]
     level = f"{100 * comparison.confidence_level:g} % intervals, {next(iter(comparison.models.values())).ci_scope}"
-    title = "Of what two human sets reach", level, "tick: MAUVE on the buckets that all share"
-    description = f"Debiased MAUVE, of what two human sets reach, with its interval: {', '.join(said)}."
+    title = "Closeness", level, "tick: the published MAUVE"
+    description = f"Closeness with its interval: {', '.join(said)}."
     return figure.layered(layers, width, _ROW * len(rows), title, description)
 
 

@@ -116,7 +116,7 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
 
 
 def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
-    """Debiased MAUVE with its interval on the line from 0 to 1; below it that on learned buckets, then MAUVE.
+    """The scores by groups and by classifier with their intervals on lines from 0 to 1, and below them MAUVE.
 
     MAUVE is in the shaded span, which runs from `mauve_floor` (nothing in common) to `mauve_ceiling` (two samples of
     one distribution).
@@ -146,14 +146,17 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     left = one["label"].transform_filter("datum.value < 0.5").mark_text(align="left", fontSize=11, baseline="middle")
     right = one["label"].transform_filter("datum.value >= 0.5").mark_text(align="right", fontSize=11, baseline="middle")
     layers += [labels.encode(text="label:N") for labels in (left, right)]
-    literature = f"MAUVE as in the literature: {result.mauve:.4f}"
-    title, description = [literature], literature
-    if result.mauve_debiased is not None and result.mauve_ci is not None:
-        lead = f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach"
-        interval, score, ci = interval_words(result.mauve_ci), result.mauve_classifier, result.mauve_classifier_ci
-        learned = [f"on learned buckets {digits(score, '.3f')}{in_brackets(ci)}"] if score is not None and ci else []
-        title = [lead, f"interval: {interval}", *(f"square: {said}" for said in learned), f"diamond: {literature}"]
-        description = ". ".join([f"{lead} ({interval})", *learned, literature])
+    published = f"MAUVE {result.mauve:.4f}"
+    title, description = [published], published
+    if result.closeness is not None:
+        lead = f"Closeness {digits(result.closeness, '.3f')}{in_brackets(result.closeness_ci)}"
+        known = [
+            (f"{name} {digits(value, '.3f')}{in_brackets(ci)}", mark)
+            for name, value, ci, mark in _scores(result)
+            if value is not None
+        ]
+        title = [lead, *(f"{mark}: {said}" for said, mark in known), f"diamond: {published}"]
+        description = ". ".join([lead, *(said for said, _ in known), published])
     description += f", between {result.mauve_floor:.4f} (floor) and {result.mauve_ceiling:.4f} (ceiling)."
     return figure.layered(layers, width, height, title, description)
 
@@ -192,7 +195,7 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     return [
         figure.marks(edge, "line", fill=color, fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
         figure.marks(inner, "line", color=color, strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
-        _curve_label("debiased, in its pointwise band", inner, 0.85),
+        _curve_label("without sampling bias, with its band", inner, 0.85),
     ]
 
 
@@ -237,7 +240,7 @@ def _neighbour_rows(result: MauveResult) -> figure.ChartRows:
 
 
 def _score_rows(result: MauveResult) -> figure.ChartRows:
-    """Rows of the lines of the score chart, by kind: debiased score, learned score, MAUVE in its span."""
+    """Rows of the lines of the score chart, by kind: by groups, by classifier, MAUVE in its span."""
     floor, ceiling = result.mauve_floor, result.mauve_ceiling
     below: figure.ChartRows = [
         {"kind": "span", "value": floor, "to": ceiling},
@@ -249,17 +252,13 @@ def _score_rows(result: MauveResult) -> figure.ChartRows:
         {"kind": "label", "label": f"floor {floor:.3f}", "value": floor},
         {"kind": "label", "label": f"ceiling {ceiling:.3f}", "value": ceiling},
     ]
-    scores = (
-        ("debiased MAUVE", result.mauve_debiased, result.mauve_ci, "circle"),
-        ("MAUVE, learned buckets", result.mauve_classifier, result.mauve_classifier_ci, "square"),
-    )
     lines: list[figure.ChartRows] = [
         [
             {"kind": "line", "value": 0.0, "to": 1.0},
             {"kind": "interval", "name": "interval", "value": ci[0], "to": ci[1]},
             {"kind": "mark", "name": name, "value": value, "symbol": symbol},
         ]
-        for name, value, ci, symbol in scores
+        for name, value, ci, symbol in _scores(result)
         if value is not None and ci is not None
     ]
     first = 1.5 - 0.9 * bool(lines)
@@ -267,8 +266,16 @@ def _score_rows(result: MauveResult) -> figure.ChartRows:
     return [{**row, "row": round(first + 0.9 * number, 1)} for number, rows in placed for row in rows]
 
 
+def _scores(result: MauveResult) -> list[tuple[str, float | None, tuple[float, float] | None, str]]:
+    """The scores that closeness is the lower of: name, value, interval and mark of each."""
+    return [
+        ("by groups", result.mauve_debiased, result.mauve_ci, "circle"),
+        ("by classifier", result.mauve_classifier, result.mauve_classifier_ci, "square"),
+    ]
+
+
 def _interval(result: MauveResult) -> str:
-    """The debiased score and its interval, in a few words."""
+    """The score by groups and its interval, in a few words."""
     if result.mauve_ci is None or result.mauve_debiased is None:
         return "interval: not computed"
-    return f"debiased {digits(result.mauve_debiased, '.3f')}, interval {interval_words(result.mauve_ci)}"
+    return f"by groups {digits(result.mauve_debiased, '.3f')}, interval {interval_words(result.mauve_ci)}"

@@ -1,22 +1,25 @@
-"""Numbers as words, the same in tables, reports, figures and the page."""
+"""Numbers as words, the same in tables, reports, figures and the page; the verdict is in `results.first_screen`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mauve_metric.results.document import Line, Prose
-from mauve_metric.results.plain_text import digits, interval_words, p_words, printable, rounded_up, shown_names
-from mauve_metric.results.wording.verdict import on_named_features, permutations, verdict, withheld
+from mauve_metric.results.plain_text import digits, in_brackets, printable, rounded_up, shown_names
+from mauve_metric.results.signature import signature_number
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
-    from mauve_metric.results.comparison import Comparison, Difference, Subgroup
-    from mauve_metric.results.result import MauveResult
+    from mauve_metric.results.comparison import Comparison, Subgroup
+    from mauve_metric.results.result import LearnedScore, MauveResult
 
 ResultT = TypeVar("ResultT", "MauveResult", "Comparison")
+
+LEARNED_DIFFERENCES = "Differences by classifier"
+TOGETHER_DIFFERENCES = "Differences by one classifier of the features of all featurizers"
 
 
 def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) -> Comparison:
@@ -51,179 +54,49 @@ def each_result(found: ResultT, form: Callable[[str], str] = printable) -> dict[
     return {called[name]: one for name, one in found.by_featurizer.items()}
 
 
-class Headline(NamedTuple):
-    """First sentence on a score: one number as text and its reading with its interval.
-
-    beside: a sentence on the literature's number, where `number` is another one, and what it lies between.
-    """
-
-    number: str
-    reading: str
-    beside: str
-
-    @property
-    def sentence(self) -> str:
-        """The number with its reading, without a full stop."""
-        return f"{self.number} {self.reading}"
-
-
-LITERATURE = "MAUVE as in the literature"
-
-
-def headline(result: MauveResult) -> Headline:
-    """The debiased score with its interval, where two human sets reach 1; without one, the literature's number."""
-    ends = f"two human sets of these sizes reach about {digits(result.mauve_ceiling)}, sets with nothing in common "
-    ends += f"{digits(result.mauve_floor)}."
-    if result.mauve_debiased is None:
-        reading = f"is {LITERATURE}; it has no interval, since that takes two texts in each set"
-        return Headline(digits(result.mauve), reading, ends.capitalize())
-    interval = "without an interval, for the reason that its warning gives"
-    if result.mauve_ci is not None:
-        interval = f"{interval_words(result.mauve_ci)}; {level_words(result)} interval {result.ci_scope}"
-    reading = f"of what two human sets reach ({interval})"
-    return Headline(digits(result.mauve_debiased, ".3f"), reading, f"{LITERATURE}: {digits(result.mauve)}; {ends}")
-
-
 def level_words(result: MauveResult) -> str:
     """The level of a result's intervals."""
     return f"{100 * result.confidence_level:g} %"
 
 
-def closest(ranking: Sequence[str], differences: Sequence[Difference]) -> tuple[str, ...]:
-    """The best model and those that these texts do not tell apart from it, as they are ranked."""
-    best = ranking[0]
-    doubtful = [{item.a, item.b} for item in differences if not item.real]
-    return tuple(name for name in ranking if name == best or {name, best} in doubtful)
-
-
-def closest_words(comparison: Comparison) -> str:
-    """Sentence on the model that is closest to people's texts, by content and by style (learned buckets)."""
-    content, among = closest(comparison.ranking, comparison.differences), len(comparison.ranking)
-    if len(comparison.learned_ranking) < 2:
-        return f"{_closest_phrase(content, among)}."
-    style = closest(comparison.learned_ranking, comparison.learned_differences)
-    if set(style) == set(content):
-        return f"By content and by style, {_closest_phrase(content, among)}."
-    return f"By content, {_closest_phrase(content, among)}; by style, {_closest_phrase(style, among)}."
-
-
-def _closest_phrase(names: Sequence[str], among: int) -> str:
-    if len(names) == 1:
-        return f"{names[0]} is closest to people's texts"
-    if len(names) == among == 2:
-        return f"{listed(names)} cannot be told apart"
-    return f"{listed(names[1:])} cannot be told apart from {names[0]}, which ranks first"
-
-
-def comparison_headline(comparison: Comparison) -> Headline:
-    """`headline` of the best model; the literature's number is that on buckets of its own, whose range is not known."""
-    best = comparison.ranking[0]
-    found = headline(comparison.models[best])
-    if len(comparison.models) == 1:
-        return found
-    return found._replace(beside=f"{LITERATURE}: {digits(comparison.own[best].mauve)}, on buckets of its own.")
-
-
-def ranking_verdict(comparison: Comparison) -> str:
-    """Verdict on the models that these texts tell apart; for one model, on its difference from the human texts.
-
-    No model is called the closest unless its difference to every other one is significant, and none is ranked where a
-    warning contradicts a score.
-    """
-    comparison = with_labels(comparison)
-    first, best = comparison_headline(comparison).sentence, comparison.models[comparison.ranking[0]]
-    if len(comparison.models) == 1:
-        return f"{first}. {verdict(best)}"
-    equal = [item.b for item in comparison.differences if item.a == comparison.ranking[0] and item.difference == 0]
-    highest = listed([comparison.ranking[0], *equal])
-    if reason := ranking_withheld(comparison):
-        return f"No ranking: {reason}. The highest score is that of {highest}, {first}."
-    pair, smallest, detectable = comparison.differences[0], comparison.smallest_difference, ""
-    if smallest is not None and not pair.real:
-        least = f"A difference of {digits(smallest, '.2g')} or more"
-        detectable = f" {least} between {pair.a} and {pair.b} would have shown in 8 of 10 cases."
-    return (
-        f"{closest_words(comparison)} The highest score by content is that of {highest}, {first}, "
-        f"{on_named_features(best.signature_entries)}. {conclusion(comparison)}{detectable}"
-    )
-
-
-def ranking_withheld(comparison: Comparison) -> str:
-    """The reasons for which no ranking is given, each with its models; empty where one can be.
-
-    A score without an interval is ranked all the same where every difference from it was tested.
-    """
-    found: dict[str, list[str]] = {}
-    tested = all(pair.p_value is not None for pair in comparison.differences)
-    for name, result in comparison.models.items():
-        if reason := withheld(result, ("no_interval",) if tested else ()):
-            found.setdefault(reason, []).append(name)
-    everyone = len(comparison.models)
-    return "; ".join(
-        reason if len(names) == everyone else f"{reason} ({listed(names)})" for reason, names in found.items()
-    )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Join names for a sentence.
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 def forecast_sentence(comparison: Comparison) -> str:
-    """Sentence on differences that these sets could show; empty for one model or if a warning contradicts a score."""
-    comparison = with_labels(comparison)
-    if comparison.smallest_difference is None or ranking_withheld(comparison):
+    """Sentences on the difference of the two best that these sets could show; empty without two sure ones."""
+    if comparison.smallest_difference is None or any(one.verdict == "no verdict" for one in comparison.models.values()):
         return ""
-    pair = comparison.differences[0]
+    comparison = with_labels(comparison)
+    pair, needed = comparison.differences[0], comparison.texts_needed
     n = min(min(result.n_p, result.n_q) for result in comparison.models.values())
     smallest = digits(comparison.smallest_difference, ".2g")
-    sentence = f"Sets of {n} texts would show a difference of {smallest} between {pair.a} and {pair.b} in 8 of 10 cases"
-    if pair.difference == 0:
-        return f"{sentence}; here both have the same score."
-    if comparison.texts_needed is None:
-        return f"{sentence}; the one seen here would take more than a billion."
-    if not pair.real and comparison.texts_needed <= n:  # nearly enough: a number would contradict the verdict
-        return f"{sentence}."
-    sentence += f"; if they truly differ by {digits(pair.difference, '.3f')}, that takes about "
-    sentence += f"{rounded_up(comparison.texts_needed)} texts a set"
+    said = f"Sets of {n} texts would show a difference of {smallest} between {pair.a} and {pair.b} in 8 of 10 cases."
+    if pair.real or needed is None or needed <= n:  # nearly enough: a number would contradict the test
+        return said
+    said += f" For the one seen, {digits(pair.difference, '.3f')}, it takes about {rounded_up(needed)} texts a set"
     shares = [result.q_prompts / result.n_q for result in comparison.models.values() if result.q_prompts is not None]
     if comparison.design == "prompts" and shares and min(shares) < 1:
-        prompts = rounded_up(math.ceil(comparison.texts_needed * min(shares)))
-        sentence += f", {prompts} prompts with as many answers each as here"
-    return f"{sentence}."
+        said += f", of {rounded_up(math.ceil(needed * min(shares)))} prompts"
+    return f"{said}."
 
 
-def conclusion(comparison: Comparison) -> str:
-    """One sentence on which differences are significant; empty where a warning contradicts a score."""
-    pairs = with_labels(comparison).differences
-    if not pairs or ranking_withheld(comparison):
-        return ""
-    level = f"{100 * (1 - comparison.confidence_level):.3g} %"
-    tested = [item.p_value for item in pairs if item.p_value is not None]
-    if not tested:
-        return "None of the differences is tested: a score that they are of has no interval."
-    if len(pairs) == 1:
-        shown = p_words(tested[0])
-        if pairs[0].real:
-            return f"The difference is significant at the level of {level} ({shown})."
-        return f"These texts do not show a difference in content between them at the level of {level} ({shown})."
-    real = sum(item.real for item in pairs)
-    corrected = f"at the level of {level} (corrected for {len(pairs)} pairs)"
-    if not real:
-        return f"These texts do not show a difference in content between any two models {corrected}."
-    doubtful = [f"{item.a} and {item.b}" for item in pairs if not item.real]
-    others = f"; not told apart: {some_pairs(doubtful)}" if doubtful else ""
-    return f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} significant {corrected}{others}."
+def learned_sentence(result: MauveResult) -> str:
+    """The score by classifier without layout, or why it is not known, and that of all featurizers' features."""
+    said = []
+    if result.normalised is not None:
+        said.append(f"By classifier, without the layout that differs: {_score_words(result.normalised)}.")
+    elif result.normalised_missing:
+        said.append(f"The score without layout is not known: {result.normalised_missing}.")
+    if result.together is not None:
+        said.append(f"By one classifier of the features of all featurizers: {_score_words(result.together)}.")
+    return " ".join(said)
 
 
-def some_pairs(pairs: Sequence[str]) -> str:
-    """The first six pairs, and how many more there are."""
-    more = len(pairs) - 6
-    return ", ".join(pairs[:6]) + (f" and {more} more pair{'' if more == 1 else 's'}" if more > 0 else "")
+def _score_words(found: LearnedScore) -> str:
+    score = f"{digits(found.mauve_classifier, '.3f')}{in_brackets(found.mauve_classifier_ci)}"
+    return f"{score}, AUC {digits(found.auc, '.3f')}"
+
+
+def permutations(result: MauveResult) -> int:
+    """Number of permutations in the test of a result."""
+    return int(signature_number(result.signature_entries, "permutations"))
 
 
 def facts(result: MauveResult) -> list[tuple[str, str, str]]:
@@ -264,31 +137,29 @@ def many_warnings(number: int, more: bool = False) -> str:
 
 def notes(comparison: Comparison) -> list[str]:
     """Explanations of the columns of the tables."""
+    order = "closeness" if comparison.ranked_by == "closeness" else "by groups"
     found = [
-        "MAUVE: on the buckets that all models share. MAUVE own: on buckets of each pair's own, the literature's "
-        "number.",
-        "debiased, low, high: the shared buckets' score without sampling bias, and its interval, where two human sets "
-        "reach 1; ranks and differences are of it.",
+        f"closeness, low, high: the lower score of by groups and by classifier, and its interval. Ranked by {order}.",
+        "by groups, by classifier: MAUVE without sampling bias on these buckets, where two human sets reach 1.",
+        "MAUVE: the published number, on buckets of each model's own. shared MAUVE: on the buckets that all share.",
     ]
     tested = [result for result in comparison.models.values() if result.p_value is not None]
     if tested:
-        found.append(
-            f"p: of {permutations(tested[0])} permutations, that a model's texts and the human ones come from one "
-            "distribution."
-        )
+        number = permutations(tested[0])
+        found.append(f"p: of {number} permutations, that a model's texts and the human ones have one distribution.")
     if len(comparison.by_featurizer) > 1:
         first = next(iter(each_featurizer(comparison)))
         found.append(
-            f"featurizer: each ranks the models by itself, and corrects for its own pairs. What is said of one score, "
-            f"the forecast and the curves are those of the first, {first}."
+            "featurizer: each ranks the models by itself and corrects for its own pairs. "
+            f"Curves and explanations are those of the first, {first}."
         )
     return found
 
 
 SUBGROUP_NOTE = (
-    "recall, coverage: shares of a subgroup's human texts that are like some text of the model, by the distances among "
-    "the model's texts and among the human ones. missed: a lower coverage than all other human texts have, with all "
-    "subgroups taken together. The other scores compare the texts of the subgroup alone."
+    "recall, coverage: shares of a subgroup's human texts that are like some text of the model. "
+    "missed: a lower coverage than all other human texts have, with all subgroups taken together. "
+    "The other scores compare the texts of the subgroup alone."
 )
 
 

@@ -109,7 +109,7 @@ def test_every_figure_is_described_with_its_numbers(comparison: Comparison, char
     assert f"{result.mauve:.4f}" in said["score"] and f"{result.mauve:.4f}" in said["curve"]
     assert f"{result.prd_area:.4f}" in said["precision"] and f"{1 - result.mauve:.3f}" in said["gap"]
     assert f"{best} {comparison.models[best].mauve:.4f}" in said["curves"]
-    assert f"{best} {comparison.models[best].mauve_debiased:.3f}" in said["forest"]
+    assert f"{best} {comparison.models[best].closeness:.3f}" in said["forest"]
     assert f"{best} {comparison.models[best].prd_area:.4f}" in said["precisions"]
 
 

@@ -18,5 +18,5 @@ def rows_of(chart: Any) -> list[dict[str, Any]]:
 def test_charts_hold_the_numbers(comparison: Comparison) -> None:
     rows = rows_of(of_comparison.forest_chart(comparison))
     assert [row["model"] for row in rows] == list(comparison.ranking)
-    assert [row["mauve"] for row in rows] == [comparison.models[name].mauve for name in comparison.ranking]
+    assert [row["mauve"] for row in rows] == [comparison.own[name].mauve for name in comparison.ranking]
     assert "vconcat" in comparison.plot().to_dict()

@@ -104,7 +104,7 @@ def test_the_score_is_drawn_between_floor_and_ceiling(result: MauveResult, score
     assert chart["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
     rows = {row.get("name", row["kind"]): row for row in rows_of(chart)}
     assert (rows["span"]["value"], rows["span"]["to"]) == (result.mauve_floor, result.mauve_ceiling)
-    assert rows["MAUVE"]["value"] == result.mauve and rows["debiased MAUVE"]["value"] == result.mauve_debiased
+    assert rows["MAUVE"]["value"] == result.mauve and rows["by groups"]["value"] == result.mauve_debiased
     marks = [row for row in rows_of(chart) if row["kind"] == "mark"]
     assert len({row["symbol"] for row in marks}) == len({row["row"] for row in marks}) == 3  # told apart without colour
     scores = ((result.mauve_debiased, result.mauve_ci), (result.mauve_classifier, result.mauve_classifier_ci))
@@ -117,21 +117,21 @@ def test_the_score_is_drawn_between_floor_and_ceiling(result: MauveResult, score
     assert {row["kind"] for row in rows_of(of_result.score_chart(one))} == {"span", "end", "mark", "label"}
 
 
-def test_the_score_leads_with_the_debiased_one_and_its_interval(result: MauveResult, score: dict[str, Any]) -> None:
-    spec, (low, high) = score, result.mauve_ci
-    lead, literature = f"{result.mauve_debiased:.3f} of what two human sets reach", f"{result.mauve:.4f}"
-    assert spec["title"]["text"] == lead
-    ends = result.mauve_classifier_ci
-    learned = f"on learned buckets {result.mauve_classifier:.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
-    below = [
-        f"interval: {low:.3f} to {high:.3f}",
-        f"square: {learned}",
-        f"diamond: MAUVE as in the literature: {literature}",
-    ]
-    assert spec["title"]["subtitle"] == below
-    assert spec["description"].startswith(f"{lead} ({low:.3f} to {high:.3f}). {learned}. MAUVE as")
-    one = dataclasses.replace(result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None)
-    assert of_result.score_chart(one).to_dict()["title"]["text"] == f"MAUVE as in the literature: {literature}"
+def test_the_score_leads_with_closeness_and_its_interval(result: MauveResult, score: dict[str, Any]) -> None:
+    each = {
+        "Closeness": (result.closeness, result.closeness_ci),
+        "by groups": (result.mauve_debiased, result.mauve_ci),
+        "by classifier": (result.mauve_classifier, result.mauve_classifier_ci),
+    }
+    lead, groups, learned = (
+        f"{name} {value:.3f} ({low:.3f} to {high:.3f})" for name, (value, (low, high)) in each.items()
+    )
+    assert score["title"]["text"] == lead
+    below = [f"circle: {groups}", f"square: {learned}", f"diamond: MAUVE {result.mauve:.4f}"]
+    assert score["title"]["subtitle"] == below
+    assert score["description"].startswith(f"{lead}. {groups}. {learned}. MAUVE {result.mauve:.4f}, between")
+    one = dataclasses.replace(result, n_p=1, closeness=None, mauve_debiased=None, mauve_stderr=None, mauve_ci=None)
+    assert of_result.score_chart(one).to_dict()["title"]["text"] == f"MAUVE {result.mauve:.4f}"
 
 
 def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult, curve: Any) -> None:
@@ -200,7 +200,7 @@ def test_curves_share_axes_and_name_the_score(result: MauveResult, curve: Any) -
     lines = [spec["layer"][2]["mark"] for spec in curves]
     assert lines[0]["strokeDash"] != lines[1]["strokeDash"]  # told apart without colour
     assert "12 buckets, c = 2.5" in curves[0]["title"]["subtitle"][0]
-    assert f"debiased {result.mauve_debiased:.3f}" in curves[0]["title"]["subtitle"][1]
+    assert f"by groups {result.mauve_debiased:.3f}" in curves[0]["title"]["subtitle"][1]
 
 
 def test_a_collapsed_model_is_drawn_with_quality_and_without_coverage() -> None:
@@ -228,8 +228,12 @@ def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult)
     spec = of_result.result_chart(result).to_dict()
     score, curves, histogram = spec["vconcat"]
     titles = [part["title"]["text"] for part in (score, *curves["hconcat"], histogram)]
-    lead, mauve = f"{result.mauve_debiased:.3f} of what two human sets reach", f"Published MAUVE = {result.mauve:.4f}"
-    assert titles == [lead, mauve, f"PRD area = {result.prd_area:.4f}", "Where the two sets differ"]
+    mauve = f"Published MAUVE = {result.mauve:.4f}"
+    assert titles[0].startswith("Closeness ") and titles[1:] == [
+        mauve,
+        f"PRD area = {result.prd_area:.4f}",
+        "Where the two sets differ",
+    ]
     assert result.plot().to_dict() == spec
 
 

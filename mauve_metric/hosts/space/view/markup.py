@@ -25,7 +25,6 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer, evidence, words
 from mauve_metric.results.wording.answer import featurizers_table
 from mauve_metric.results.wording.spelling import PAGE
-from mauve_metric.results.wording.verdict import LEARNED_DIFFERENCES, learned_ranking, learned_sentence, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
@@ -173,21 +172,22 @@ def scores_panel(result: MauveResult, model: str | None = None) -> str:
 
 
 def verdicts(result: MauveResult) -> str:
-    """The verdicts on two sets in full, with their tests, and their scores by each of several featurizers."""
-    said = [verdict(result), learned_sentence(result), words.headline(result).beside, result.joint_verdict]
+    """Sentences on further scores, and the table of several featurizers."""
+    said = [words.learned_sentence(result)]
     each = result.by_featurizer
     table = render("featurizers", table=featurizers_table(each)) if each else ""
     return render("sentences", sentences=said) + table
 
 
 def comparison_tables(comparison: Comparison) -> str:
-    """The verdicts on several models in full, all their scores and the differences of all pairs; real ones are bold."""
-    said = [words.ranking_verdict(comparison), learned_ranking(comparison), comparison.joint_verdict]
-    return render("sentences", sentences=said) + render(
+    """All scores of several models and the differences of all pairs; real ones are bold."""
+    document = comparison.document()
+    return render(
         "comparison_tables",
-        tables=comparison.document().tables,
+        models=next(part for part in document.parts if isinstance(part, Table)),
+        tables=document.tables,
         notes=words.notes(comparison),
-        learned_title=LEARNED_DIFFERENCES,
+        learned_title=words.LEARNED_DIFFERENCES,
         difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),
     )
@@ -268,7 +268,7 @@ def pair_panel(
         marked=any(piece.marked for _, pieces in sides for piece in pieces),
         learned=explanation,
         most=_TEXT_CHARACTERS,
-        normalised=learned_sentence(explanation.result) if explanation.result.normalised else "",
+        normalised=words.learned_sentence(explanation.result) if explanation.result.normalised else "",
         wording=evidence,
     )
 

@@ -18,6 +18,7 @@ from mauve_metric.hosts.space.limits import Limits, check_options, other_featuri
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
 from mauve_metric.results.first_screen import DIFFERS, NO_VERDICT, Facts, facts_of, verdict_sentence
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.verdict import VerdictWord
 from mauve_metric.results.wording import answer
 from mauve_metric.results.wording.spelling import label_of
 
@@ -224,12 +225,12 @@ def control_values(found: Mapping[str, object], models: Sequence[str]) -> dict[s
 _MOST_TEXTS = 10**7
 _FOREIGN = "the link's shared result is not one that this page made"
 _SCALE = 100_000  # closeness is written in whole parts of this
-_VERDICTS = ("like human", "different", "undecided", "no verdict")
+_VERDICTS: tuple[VerdictWord, ...] = ("like human", "different", "undecided", "no verdict")
 _REASONS = ("", "layout", *NO_VERDICT)
 _DIFFERS = ("", *DIFFERS)
 _PART = r"(\d{1,6}|)"
 _SHARED = re.compile(
-    rf"(\d{{1,8}}),(\d{{1,8}}),{_PART},{_PART},{_PART},{_PART},(\d{{1,8}}|),(\d),(\d{{1,2}}),(\d);([\w./,-]{{1,600}})",
+    rf"(\d{{1,8}}),(\d{{1,8}}),{_PART},{_PART},{_PART},{_PART},(\d{{1,8}}|),(\d),(\d{{1,2}}),(\d),(\d{{1,3}});([\w./,-]{{1,600}})",
     re.ASCII,
 )
 
@@ -241,7 +242,7 @@ class SharedResult(NamedTuple):
     n_q: int
     closeness: float | None
     ends: tuple[float, float] | None
-    verdict: str
+    verdict: VerdictWord
     reason: str | None
     featurizers: list[str]
     facts: Facts
@@ -268,6 +269,7 @@ def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
         _VERDICTS.index(result.verdict),
         _REASONS.index(result.verdict_reason or ""),
         _DIFFERS.index(facts.differs or ""),
+        sum(1 << number for number, name in enumerate(names) if name in facts.seen_by),
     ]
     written = ["" if value is None else f"{_SCALE * value:.0f}" for value in numbers]
     given = [result.n_p, result.n_q, *written, "" if facts.needed is None else facts.needed, *codes]
@@ -283,8 +285,8 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
     found = _SHARED.fullmatch(value[:2000])
     if found is None:
         raise ValueError(_FOREIGN)
-    n_p, n_q, needed, *codes = (int(found[group] or 0) for group in (1, 2, 7, 8, 9, 10))
-    names, choices = found[11].split(","), (_VERDICTS, _REASONS, _DIFFERS)
+    n_p, n_q, needed, *codes, seen = (int(found[group] or 0) for group in (1, 2, 7, 8, 9, 10, 11))
+    names, choices = found[12].split(","), (_VERDICTS, _REASONS, _DIFFERS)
     if not {*names} <= {*featurizers} or len({*names}) < len(names):
         raise ValueError(_FOREIGN)
     if any(code >= len(words) for code, words in zip(codes, choices, strict=True)):
@@ -295,6 +297,7 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
     if not is_none and not answer.Mark("closeness", -1.0 if closeness is None else closeness, ends).is_possible:
         raise ValueError("the link's shared result has numbers that no result has")
     verdict, reason, differs = (words[code] for code, words in zip(codes, choices, strict=True))
-    facts = Facts(differs or None, None, smallest, needed or None, ())
+    seen_by = tuple(name for number, name in enumerate(names) if seen >> number & 1)
+    facts = Facts(differs or None, seen_by, None, smallest, needed or None, ())
     sizes = min(n_p, _MOST_TEXTS), min(n_q, _MOST_TEXTS)
     return SharedResult(*sizes, closeness, ends, verdict, reason or None, names, facts)

@@ -22,9 +22,7 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, sc
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
-from mauve_metric.results.first_screen import one_line
-from mauve_metric.results.plain_text import digits
-from mauve_metric.results.wording.verdict import verdict
+from mauve_metric.results.first_screen import headline, one_line
 
 gr = pytest.importorskip("gradio")
 
@@ -52,7 +50,7 @@ def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: Mauve
     give(desk, tmp_path)
     shown = press(desk)
     assert f"<strong>{expected.closeness:.3f}</strong>" in shown["score"]
-    assert verdict(expected) in html.unescape(shown["tables"]) and f"{expected.mauve:.4f}" in shown["score"]
+    assert headline(expected) in html.unescape(shown["score"]) and f"{expected.mauve:.4f}" in shown["score"]
     assert all(
         warning.message.split(":")[0] in html.unescape(shown["warnings"] + shown["score"])
         for warning in expected.warnings
@@ -135,7 +133,7 @@ def test_the_commands_give_the_same_result(
     names: dict[str, Any] = {}
     exec(shown["python"], names)
     assert names["out"].design == "aligned" and "TextFile" in shown["python"]  # both files name the same prompts
-    assert names["out"].signature == shown["signature"] and names["out"].joint_verdict in html.unescape(shown["tables"])
+    assert names["out"].signature == shown["signature"] and headline(names["out"]) in html.unescape(shown["score"])
     assert f">{names['out'].mauve:.4f}<" in shown["table"]
     capsys.readouterr()
     assert cli.main([*shlex.split(shown["shell"])[1:], "--json"]) == 0
@@ -165,7 +163,7 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
     assert result.to_dict() == wanted.to_dict()
     so_far = f"so far, by ngrams alone: {one_line(wanted.by_featurizer['ngrams'])}. letters: "
     assert any(words.startswith(so_far) for _, words in told)
-    assert [*result.by_featurizer] == ["ngrams", "letters"] and result.joint_verdict in html.unescape(shown["tables"])
+    assert [*result.by_featurizer] == ["ngrams", "letters"] and headline(result) in html.unescape(shown["score"])
     assert all(f"<td class='mm-name'>{name}</td>" in shown["tables"] for name in result.by_featurizer)
     shares = [share for share, _ in told]
     assert shares == sorted(shares) and told[0][1].startswith("ngrams: ") and "letters: " in told[-2][1]
@@ -196,7 +194,7 @@ def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path
     assert json.loads(content["mauve.json"]) == json.loads(json.dumps(result.to_dict()))
     assert result.signature in content["signature.txt"].decode()
     assert {name for name, data in content.items() if b"slept" in data} == {"report.html"}
-    assert f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach".encode() in content["report.html"]
+    assert headline(result).encode() in content["report.html"]
     desk.leave(request())
     assert not archive.exists()
 

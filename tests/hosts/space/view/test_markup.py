@@ -16,7 +16,7 @@ from mauve_metric.results.explanation import ScoredText
 from mauve_metric.results.first_screen import NO_VERDICT, NOTES, headline, ranking_sentence
 from mauve_metric.results.wording import answer
 from mauve_metric.results.wording.spelling import PAGE
-from mauve_metric.results.wording.verdict import verdict
+from mauve_metric.results.wording.words import learned_sentence
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
 
@@ -48,7 +48,7 @@ def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
     assert [mark.value for mark in bar.marks] == [result.mauve_debiased, result.mauve_classifier]
     assert all(mark.words in parts and mark.words not in seen for mark in bar.marks)
     full = text_of(markup.verdicts(result))
-    assert verdict(result) in full and f"literature: {result.mauve:.4f}; two human sets" in full
+    assert learned_sentence(result) in full
     warned = replace(result, warnings=(warn("garbled_texts", _GARBLED, more="model"),))
     assert "model texts were decoded wrongly (such as â€™ for ’)" in text_of(markup.headline(warned))
     single = replace(

@@ -57,9 +57,10 @@ def test_a_link_holds_verdict_and_closeness() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["", "9,9", "9,9,5,,,,,0,0,0;other", "9,9,5,,,,,0,0,0;minilm,minilm", "9,9,5,,,,,4,0,0;minilm",
-     "9,9,5,,,,,0,99,0;minilm", "9,9,5,,,,,0,0,9;minilm", "9,9,100001,,,,,0,0,0;minilm", "9,9,5,6,7,,,0,0,0;minilm",
-     "9,9,,6,7,,,0,0,0;minilm", "9,9,5,,,,,0,0,0;<b>", "9,9,5;minilm"],
+    ["", "9,9", "9,9,5,,,,,0,0,0,0;other", "9,9,5,,,,,0,0,0,0;minilm,minilm", "9,9,5,,,,,4,0,0,0;minilm",
+     "9,9,5,,,,,0,99,0,0;minilm", "9,9,5,,,,,0,0,9,0;minilm", "9,9,100001,,,,,0,0,0,0;minilm",
+     "9,9,5,6,7,,,0,0,0,0;minilm",
+     "9,9,,6,7,,,0,0,0,0;minilm", "9,9,5,,,,,0,0,0,0;<b>", "9,9,5;minilm"],
 )  # fmt: skip
 def test_what_no_result_says_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="the link's shared result"):
