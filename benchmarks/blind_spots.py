@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import mauve_metric.uncertainty.blind_spots as package
+from mauve_metric.perturbations.table import PERTURBATIONS
 
 TABLE = Path(package.__file__).with_name("blind_spots.json")
 ENCODER_KEYS = ("revision", "pooling", "dtype")  # of the signature, which tell featurizers apart
@@ -33,6 +34,7 @@ def row(texts: str, found: dict[str, Any], featurizer: str) -> dict[str, Any]:
         "signature": found["signatures"][featurizer],
         "perturbations": {
             name: {
+                "said": PERTURBATIONS[name].said,
                 "strengths": scores["strengths"],
                 "mauve_debiased": [round(value, DIGITS) for value in scores["mauve_debiased"]],
                 "smallest_seen": scores["smallest_seen"],

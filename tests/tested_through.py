@@ -54,6 +54,6 @@ TESTED_THROUGH = {
     "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": ("runtime/tensors",),
     "results/charts/test_figure.py": ("results/charts/of_texts",),
-    "results/test_document.py": ("results/charts/of_studies",),
+    "results/test_document.py": ("results/charts/intervals", "results/charts/of_studies"),
     "test_metric.py": ("hosts/evaluate/stored_texts",),
 }

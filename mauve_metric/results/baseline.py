@@ -132,7 +132,7 @@ class HumanBaseline(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """Plot MAUVE of equal sets by size, as in the literature and without sampling bias."""
-        from mauve_metric.results.charts.of_studies import intervals_chart
+        from mauve_metric.results.charts.intervals import intervals_chart
 
         values = [
             (name, f"{item.texts} texts ({item.source})", found.mean, (found.low, found.high))

@@ -112,7 +112,7 @@ class Description(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """Each measure with its intervals: differences from the human texts, or values of measures of both sets."""
-        from mauve_metric.results.charts.of_studies import intervals_chart
+        from mauve_metric.results.charts.intervals import intervals_chart
 
         values = [
             (title_of(measure), name, item.value if item.difference is None else item.difference, item.ci)

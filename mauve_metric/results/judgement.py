@@ -194,7 +194,7 @@ class Judgement(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The models' scores with their intervals, a panel for each question."""
-        from mauve_metric.results.charts.of_studies import intervals_chart
+        from mauve_metric.results.charts.intervals import intervals_chart
 
         values = [(name, one.model, one.score, one.ci) for name, of in self.questions.items() for one in of.models]
         return intervals_chart(values, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
@@ -294,7 +294,7 @@ class BoundaryGame(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The mean points with their intervals."""
-        from mauve_metric.results.charts.of_studies import intervals_chart
+        from mauve_metric.results.charts.intervals import intervals_chart
 
         values = [("points", label, scores.points, scores.ci) for label, scores in self._labelled()]
         level = f"{100 * self.confidence_level:g} % intervals"

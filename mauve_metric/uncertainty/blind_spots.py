@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mauve_metric.perturbations.table import PERTURBATIONS
-
 _TABLE = Path(__file__).with_name("blind_spots.json")
 _NAMED = 3  # errors in a sentence
 
@@ -20,17 +18,17 @@ _NAMED = 3  # errors in a sentence
 class BlindSpots(NamedTuple):
     """Differences that a featurizer does not detect, on any set of texts that it was measured on.
 
-    errors: names of perturbations whose strongest form is not told apart from no error. texts: in a half, of the
-    smallest set.
+    errors: perturbations whose strongest form is not told apart from no error, by name as a sentence has them. texts:
+    in a half, of the smallest set.
     """
 
-    errors: tuple[str, ...]
+    errors: Mapping[str, str]
     texts: int
 
     @property
     def said(self) -> str:
         """The first three errors in words, and how many more."""
-        errors = [PERTURBATIONS[name].said for name in self.errors]
+        errors = [*self.errors.values()]
         more = len(errors) - _NAMED
         shown = [*errors[:_NAMED], f"{more} more errors"] if more > 1 else errors
         return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
@@ -53,13 +51,10 @@ def blind_spots(identity: Mapping[str, str]) -> BlindSpots | None:
     runs = _runs_of(identity)
     if not runs:
         return None
-    unseen = [
-        name
-        for name in PERTURBATIONS
-        if any(name in run["perturbations"] for run in runs)
-        and all(run["perturbations"].get(name, {"smallest_seen": None})["smallest_seen"] is None for run in runs)
-    ]
-    return BlindSpots(tuple(unseen), min(run["n"] for run in runs)) if unseen else None
+    tried = [(name, scores) for run in runs for name, scores in run["perturbations"].items()]
+    seen = {name for name, scores in tried if scores["smallest_seen"] is not None}
+    unseen = {name: scores["said"] for name, scores in tried if name not in seen}
+    return BlindSpots(unseen, min(run["n"] for run in runs)) if unseen else None
 
 
 def _runs_of(identity: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -16,7 +16,11 @@ IDENTITY = {**ENCODER, "model": "mine", "revision": "a" * 64}
 
 
 def run(n: int, **seen: float | None) -> dict[str, Any]:
-    return {"encoder": ENCODER, "n": n, "perturbations": {name: {"smallest_seen": at} for name, at in seen.items()}}
+    return {
+        "encoder": ENCODER,
+        "n": n,
+        "perturbations": {name: {"said": PERTURBATIONS[name].said, "smallest_seen": at} for name, at in seen.items()},
+    }
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("table")
 def test_only_what_no_run_saw_is_a_blind_spot() -> None:
     found = blind_spots(IDENTITY)
-    assert found == (("words_shuffled",), 250) and found is not None and found.said == "words shuffled"
+    assert found == ({"words_shuffled": "words shuffled"}, 250) and found is not None and found.said == "words shuffled"
     for other in ({"revision": "b" * 64}, {"pooling": "cls"}, {"dtype": "float16"}):
         assert blind_spots(IDENTITY | other) is None
     assert blind_spots({"model": "mine"}) is None
@@ -49,6 +53,7 @@ def test_the_packaged_table_is_of_known_errors() -> None:
     assert measured(), "the package comes with a table"
     for found in measured():
         assert set(found["perturbations"]) <= set(PERTURBATIONS) and found["n"] >= 100
-        for scores in found["perturbations"].values():
+        for name, scores in found["perturbations"].items():
+            assert scores["said"] == PERTURBATIONS[name].said
             assert len(scores["strengths"]) == len(scores["mauve_debiased"])
             assert scores["smallest_seen"] in (None, *scores["strengths"])
