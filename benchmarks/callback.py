@@ -20,7 +20,7 @@ import torch
 from featurize import CASES, EXAMPLES, random_gpt2
 from transformers import AutoTokenizer, GPT2LMHeadModel
 
-from mauve_metric.generation.evaluator import ModelEvaluator
+from mauve_metric.apps.generation.evaluator import ModelEvaluator
 
 PROMPT_TOKENS = 16
 

@@ -28,10 +28,10 @@ import numpy as np
 from learned import gaussian_mauve
 
 from mauve_metric import FeatureSet
-from mauve_metric.api.score import score_features
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig
+from mauve_metric.scoring.score import score_features
 
 CONFIG = MauveConfig(knn=False)
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

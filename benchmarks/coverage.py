@@ -20,9 +20,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from mauve_metric.clustering import kmeans
 from mauve_metric.measures import frontier
 from mauve_metric.measures.frontier import exact_area, frontier_integral
-from mauve_metric.quantize import kmeans
 from mauve_metric.uncertainty import intervals, jackknife, resampling
 
 Floats = NDArray[np.float64]

@@ -22,10 +22,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
+from mauve_metric.clustering.histograms import Histograms, auto_num_buckets, count_labels
 from mauve_metric.measures.frontier import exact_area, frontier_integral
 from mauve_metric.measures.groups import count_groups
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import Histograms, auto_num_buckets, count_labels
 from mauve_metric.uncertainty import resampling
 from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.differences import difference_of, joint_errors

@@ -18,11 +18,11 @@ from machine import machine
 from scipy.stats import norm
 
 from mauve_metric.arrays import Floats
+from mauve_metric.clustering.histograms import auto_num_buckets, count_labels
+from mauve_metric.clustering.kmeans import kmeans
 from mauve_metric.measures.density_ratios import ESTIMATORS, estimate_mauve
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.measures.smoothing import SMOOTHINGS, smoothed
-from mauve_metric.quantize.histograms import auto_num_buckets, count_labels
-from mauve_metric.quantize.kmeans import kmeans
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 

@@ -318,7 +318,9 @@ def main() -> None:
     parser.add_argument("--max-batch-tokens", type=int, help="our token budget; unset: what the package chooses")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args()
-    logging.getLogger("mauve_metric.api.compute").setLevel(logging.ERROR)  # the scores are here for their drift alone
+    logging.getLogger("mauve_metric.scoring.compute").setLevel(
+        logging.ERROR
+    )  # the scores are here for their drift alone
     case, device = CASES[options.case], resolve_device(options.device)
     if options.case == "gpt2-large" and not device.startswith("cuda"):
         parser.exit(1, "the case gpt2-large takes most of a day without a CUDA device, and here is none\n")

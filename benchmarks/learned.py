@@ -20,12 +20,12 @@ from scipy.stats import norm
 from score import language_model_like
 
 from mauve_metric import compute_mauve
-from mauve_metric.api.score import learned_of, score_features
 from mauve_metric.arrays import Array, Integers
+from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.cross_fitting import buckets_of_ranks
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.scoring.score import learned_of, score_features
 from mauve_metric.uncertainty.closeness import closeness_of
 from mauve_metric.uncertainty.learned_score import debiased, learned_score
 

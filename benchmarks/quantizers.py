@@ -16,9 +16,9 @@ import numpy as np
 from machine import machine
 
 from mauve_metric.arrays import Array
+from mauve_metric.clustering.partition import partition_sets
+from mauve_metric.clustering.quantizers import quantizer_options
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.partition import partition_sets
-from mauve_metric.quantize.quantizers import quantizer_options
 
 WAYS = {
     "k-means, k = n/10": lambda n: MauveConfig(num_buckets=max(2, n // 10), num_runs=1),

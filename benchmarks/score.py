@@ -49,7 +49,7 @@ def language_model_like(n: int, d: int = 1280, seed: int = 0) -> tuple[Array, Ar
 def minilm(n: int) -> tuple[Array, Array]:
     """MiniLM features of sentences of the human and of the model's example texts, at most n a side."""
     from mauve_metric.features.feature_set import FeatureSet
-    from mauve_metric.texts.files import examples_folder, read_texts
+    from mauve_metric.inputs.files import examples_folder, read_texts
 
     sides = []
     for names in (("human", "human_other"), ("nucleus", "sampling", "top_k")):
@@ -63,7 +63,7 @@ def contenders(human: Array, model: Array, buckets: int) -> dict[str, Callable[[
     """The functions to time, by name."""
     import mauve
 
-    from mauve_metric.api.compute import compute_mauve
+    from mauve_metric.scoring.compute import compute_mauve
 
     plain = {"num_buckets": buckets, "knn": False, "num_runs": 1}
     return {
@@ -87,8 +87,8 @@ def best_times(functions: dict[str, Callable[[], Any]], repeats: int) -> tuple[d
 
 def stages(human: Array, model: Array, buckets: int) -> str:
     """Seconds of our projection and clustering, and the clustering's bound by brute-force matrix products."""
+    from mauve_metric.clustering import kmeans, projection
     from mauve_metric.features.featurize import matmul_rate
-    from mauve_metric.quantize import kmeans, projection
 
     rows = np.concatenate([model, human])
     started = time.perf_counter()
@@ -117,7 +117,7 @@ def label_agreement(human: Array, model: Array, buckets: int) -> float:
     from sklearn.decomposition import PCA
     from sklearn.preprocessing import normalize
 
-    from mauve_metric.quantize import kmeans, projection
+    from mauve_metric.clustering import kmeans, projection
 
     rows = np.concatenate([model, human])
     unit = normalize(rows, norm="l2", axis=1)

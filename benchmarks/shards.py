@@ -28,12 +28,12 @@ from machine import machine
 from threadpoolctl import threadpool_limits
 
 from mauve_metric.arrays import Array, Integers
-from mauve_metric.features.rows import ArrayRows, hash_of_rows
+from mauve_metric.clustering import blocks, kmeans
+from mauve_metric.clustering.nearest_centres import assign
+from mauve_metric.clustering.projection import Projection, fit_projection
+from mauve_metric.features.row_blocks import ArrayRows, hash_of_rows
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize import blocks, kmeans
-from mauve_metric.quantize.nearest_centres import assign
-from mauve_metric.quantize.projection import Projection, fit_projection
 
 CONFIG = MauveConfig(num_buckets=500, kmeans_num_redo=1, kmeans_max_iter=10)
 ROWS_A_BUCKET = (256, 64, 32, 16)

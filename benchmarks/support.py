@@ -21,8 +21,8 @@ from machine import machine
 from numpy.typing import NDArray
 from prdc import compute_prdc
 
-from mauve_metric.measures.support import support_scores
-from mauve_metric.quantize import projection
+from mauve_metric.clustering import projection
+from mauve_metric.measures.knn_precision_recall import support_scores
 
 K = 4
 

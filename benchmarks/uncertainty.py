@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from mauve_metric.clustering import kmeans
+from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures import frontier, precision_recall
-from mauve_metric.quantize import kmeans
-from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
 
 

@@ -34,19 +34,19 @@ GROUPS = {
 }
 _TESTS_ELSEWHERE = {
     "closeness": "uncertainty/test_closeness.py",
-    "mauve": "api/test_compute.py",
+    "mauve": "scoring/test_compute.py",
     "mauve_debiased": "uncertainty/test_jackknife.py",
     "mauve_classifier": "uncertainty/test_learned_score.py",
     "auc": "measures/test_cross_fitting.py",
-    "mauve_star": "api/test_compute.py",
+    "mauve_star": "scoring/test_compute.py",
     "mauve_exact": "measures/test_frontier.py",
     "frontier_integral": "measures/test_frontier.py",
     "frontier_integral_debiased": "uncertainty/test_jackknife.py",
-    "frontier_integral_star": "api/test_compute.py",
+    "frontier_integral_star": "scoring/test_compute.py",
     "jensen_shannon": "measures/test_divergences.py",
     "decoder_choices": "features/likelihood/test_likelihoods.py",
     "near_duplicates_across": "duplicates/test_repeated_substrings.py",
-    **dict.fromkeys(("precision", "recall", "density", "coverage"), "measures/test_support.py"),
+    **dict.fromkeys(("precision", "recall", "density", "coverage"), "measures/test_knn_precision_recall.py"),
     **dict.fromkeys(("prd_precision", "prd_recall", "prd_area"), "measures/test_precision_recall.py"),
 }
 HEAD = """# Measures
@@ -204,7 +204,7 @@ def run(only: str | None = None) -> dict[str, dict[str, dict[str, float]]]:
         KeyError: there is no measure of this name whose value on the examples can be computed.
     """
     from mauve_metric import compute_mauve, describe
-    from mauve_metric.texts.files import read_texts
+    from mauve_metric.inputs.files import read_texts
 
     human = read_texts(ROOT / "examples" / "human.jsonl")
     models = {name: read_texts(ROOT / "examples" / f"{name}.jsonl") for name in MODELS}

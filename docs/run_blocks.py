@@ -365,7 +365,7 @@ def environment_of(cache: str) -> dict[str, str]:
 def run_pages(pages: Sequence[str], at_once: int = 2) -> list[Ran]:
     """Run pages beside each other, each in a process of its own that has the heavy imports already."""
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["mauve_metric.api.compute", "torch", "transformers", "scipy.stats", "faiss"])
+    processes.set_forkserver_preload(["mauve_metric.scoring.compute", "torch", "transformers", "scipy.stats", "faiss"])
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(at_once) as threads:
         environment = environment_of(cache)
         os.environ.update(environment)  # before the first import in the server

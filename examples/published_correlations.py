@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mauve_metric.api.preferences import Measured
-from mauve_metric.measures.judgements.boundary_detection import chance_points
-from mauve_metric.measures.judgements.rank_correlation import spearman
-from mauve_metric.texts.tables import open_table
+from mauve_metric.apps.judging.measures.boundary_detection import chance_points
+from mauve_metric.apps.judging.preferences import Measured
+from mauve_metric.inputs.tables import open_table
+from mauve_metric.measures.rank_correlation import spearman
 
 PUBLISHED = Path(__file__).parent / "published"
 MEASURES = ("mauve", "generation_perplexity", "distinct_4", "self_bleu", "zipf", "repetition")

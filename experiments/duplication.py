@@ -20,7 +20,7 @@ from decoding import nucleus
 from models import Workshop, add_arguments, first_words
 
 from mauve_metric.duplicates.memorisation import memorisation
-from mauve_metric.measures.copying import authenticity, data_copying
+from mauve_metric.measures.authenticity import authenticity, data_copying
 from mauve_metric.results.document import Column, TableRow
 
 COLUMNS = (

@@ -9,7 +9,7 @@ from common import EXAMPLES, progress
 
 from mauve_metric import FeatureSet
 from mauve_metric.arrays import Array
-from mauve_metric.texts.files import read_texts
+from mauve_metric.inputs.files import read_texts
 
 # Human text first, as a control, then what a small model wrote under five decoding rules.
 DECODERS = ("human_other", "nucleus", "top_k", "temperature", "sampling", "greedy")

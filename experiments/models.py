@@ -22,8 +22,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 
 import mauve_metric
 from mauve_metric import FeatureSet
-from mauve_metric.generation.decoding import Prompt, generation_settings, token_ids
-from mauve_metric.generation.writer import Writer
+from mauve_metric.apps.generation.decoding import Prompt, generation_settings, token_ids
+from mauve_metric.apps.generation.writer import Writer
 from mauve_metric.runtime.outputs import written_whole
 
 make_examples = neighbour("examples", "make_examples")

@@ -35,7 +35,7 @@ class FeatureRows(Protocol):
 
 Features = Array | FeatureRows  # of one set of texts, (n, d)
 
-TextData = Iterable[object] | Path  # texts as users give them: lists, columns, streams (`texts.sources`), files
+TextData = Iterable[object] | Path  # texts as users give them: lists, columns, streams (`inputs.sources`), files
 TokenData = Iterable[object]  # lists of token ids, likewise
 FeatureData = Iterable[object] | Path  # arrays, tensors, nested lists, files, data sets, streams of blocks
 

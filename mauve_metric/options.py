@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
+from mauve_metric.inputs.sources import text_source
 from mauve_metric.runtime.checks import (
     Check,
     check_bool,
@@ -26,7 +27,6 @@ from mauve_metric.runtime.checks import (
 )
 from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.runtime.errors import NotTexts, WrongOption
-from mauve_metric.texts.sources import text_source
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Featurizer = str | tuple[object, object] | Callable[[list[str]], object]

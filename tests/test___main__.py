@@ -132,7 +132,7 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize(
-    "when", ["mauve_metric.hosts.cli.main", "argparse", "numpy", "faiss", "mauve_metric.api.compute"]
+    "when", ["mauve_metric.hosts.cli.main", "argparse", "numpy", "faiss", "mauve_metric.scoring.compute"]
 )
 def test_ctrl_c_while_modules_are_imported(when: str, files: tuple[str, str]) -> None:
     # a shell starts what goes to the background, as these tests may, without an ear for the interrupt
@@ -155,7 +155,7 @@ def test_ctrl_c_while_a_command_works(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 def test_an_ignored_interrupt_stays_ignored(files: tuple[str, str]) -> None:
     script = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-    script += INTERRUPT_WHEN_IMPORTED.format(when="mauve_metric.api.compute").replace(
+    script += INTERRUPT_WHEN_IMPORTED.format(when="mauve_metric.scoring.compute").replace(
         "import os, signal, sys", "import os"
     )
     found = subprocess.run(

@@ -141,7 +141,7 @@ def check(found: dict[str, Any], package: Path, version: str) -> None:
     assert "error" not in found, found["trace"]
     assert 0.9 < found["mauve"] <= 1 and found["json"] == found["mauve"]
     assert (found["package"], found["version"]) == (str(package.resolve()), version)
-    assert (found["name"], found["class"]) == ("mauve", "mauve_metric.metric")
+    assert (found["name"], found["class"]) == ("mauve", "mauve_metric.hosts.evaluate.metric")
     assert not found["mauve_text"], found["plain"]
 
 

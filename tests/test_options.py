@@ -27,6 +27,7 @@ from mauve_metric import (
     score_sharded,
     stress_test,
 )
+from mauve_metric.apps.sharding.shards import Shard, shard_tasks
 from mauve_metric.features.cache import source_of
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
@@ -35,7 +36,6 @@ from mauve_metric.features.sides import check_same_encoder
 from mauve_metric.options import MauveConfig, RunOptions, config_fields, encoder_options, option, run_fields
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime.checks import integer_check
-from mauve_metric.sharding.shards import Shard, shard_tasks
 
 
 @pytest.mark.parametrize("name", ["verbose", "compile", "distributed"])

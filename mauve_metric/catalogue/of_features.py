@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from mauve_metric.catalogue.row import BOTH_FEATURES, BOTH_LIKELIHOODS, BOTH_TEXTS, FEATURES, THREE_FEATURES, Measure
+from mauve_metric.clustering.without_buckets import mauve_without_buckets
 from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
 from mauve_metric.measures import discriminators
-from mauve_metric.measures.copying import authenticity, data_copying
+from mauve_metric.measures.authenticity import authenticity, data_copying
 from mauve_metric.measures.distances import frechet_distance, frechet_infinity, sliced_wasserstein, vendi_score
+from mauve_metric.measures.knn_precision_recall import clipped_coverage, clipped_density
 from mauve_metric.measures.mmd import mmd, mmd_gaussian
-from mauve_metric.measures.support import clipped_coverage, clipped_density
-from mauve_metric.quantize.without_buckets import mauve_without_buckets
 
 _distance = partial(Measure, group="distance", better="lower", low=0, high=None, inputs=BOTH_FEATURES)
 _of_size = partial(_distance, sizes_matter=True)

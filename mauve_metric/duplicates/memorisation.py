@@ -14,16 +14,16 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.duplicates.repeated_substrings import LENGTH, Span, check_length, covered, spans_of, window_groups
+from mauve_metric.inputs.fields import LOOKED_AT, chosen_field
+from mauve_metric.inputs.files import READERS, TextFile, plain_text, read_texts
+from mauve_metric.inputs.json_rows import loaded
+from mauve_metric.inputs.records import Record, decode
+from mauve_metric.inputs.tables import parquet_batches
+from mauve_metric.inputs.tool_formats import text_in
 from mauve_metric.lexical.tokens import Tokens, number_tokens, spaced_tokens
 from mauve_metric.runtime.checks import check_file
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, RowsDiffer, UnknownEnding
 from mauve_metric.runtime.optional_imports import import_edit_distance
-from mauve_metric.texts.fields import LOOKED_AT, chosen_field
-from mauve_metric.texts.files import READERS, TextFile, plain_text, read_texts
-from mauve_metric.texts.json_rows import loaded
-from mauve_metric.texts.records import Record, decode
-from mauve_metric.texts.tables import parquet_batches
-from mauve_metric.texts.tool_formats import text_in
 
 _AT_ONCE = 1 << 20  # tokens of the corpus that are sorted together with those of the generations
 _UNKNOWN = -1  # the number of a token that no generation has

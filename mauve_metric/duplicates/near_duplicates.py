@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Integers, MeasuredValue
+from mauve_metric.inputs.fingerprints import OPENING_WORDS
 from mauve_metric.lexical.ngrams import ngram_counts
 from mauve_metric.lexical.tokens import Tokens, spaced_tokens
 from mauve_metric.runtime.checks import check_count, number_check, or_none
 from mauve_metric.runtime.errors import EmptyTexts, WrongOption
 from mauve_metric.runtime.optional_imports import import_datasketch, import_edit_distance
-from mauve_metric.texts.fingerprints import OPENING_WORDS
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -14,7 +14,7 @@ import numpy as np
 from mauve_metric.arrays import Hashes, Integers
 from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.feature_set import Dependence, FeatureSet
-from mauve_metric.features.rows import as_rows, content_order, row_hashes, some_numbers
+from mauve_metric.features.row_blocks import as_rows, content_order, row_hashes, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, design_of
 from mauve_metric.measures.shared_prompts import PairSearch, find_pairs
 

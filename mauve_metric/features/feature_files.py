@@ -19,14 +19,14 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
-from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, ParquetFeatures, name_among, npy_header
-from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
+from mauve_metric.features.array_files import NOT_A_HEADER, NpyRows, ParquetFeatures, name_among, npy_header
+from mauve_metric.features.row_blocks import CheckedRows, all_rows, check_features, hash_of_rows
+from mauve_metric.inputs.files import FEATURE_FILES
+from mauve_metric.inputs.fingerprints import Marks
 from mauve_metric.runtime.checks import check_directory, check_file, check_path, check_unpacked, shown
 from mauve_metric.runtime.errors import DamagedFile, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable, written_whole
-from mauve_metric.texts.files import FEATURE_FILES
-from mauve_metric.texts.fingerprints import Marks
 
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Integers, TextData
+from mauve_metric.features.array_files import feature_rows
 from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
 from mauve_metric.features.feature_files import (
@@ -35,9 +36,12 @@ from mauve_metric.features.featurize import (
     unseen_formats,
 )
 from mauve_metric.features.pretrained import FEATURIZERS
-from mauve_metric.features.row_files import feature_rows
-from mauve_metric.features.rows import CheckedRows, as_rows, check_features, hash_of_rows
+from mauve_metric.features.row_blocks import CheckedRows, as_rows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
+from mauve_metric.inputs.files import read_texts
+from mauve_metric.inputs.fingerprints import Marks, TextHashes
+from mauve_metric.inputs.sources import TextSource, text_source
+from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.measures.groups import Design
 from mauve_metric.options import (
     Featurizer,
@@ -54,10 +58,6 @@ from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFeatures, WrongOption
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
-from mauve_metric.texts.files import read_texts
-from mauve_metric.texts.fingerprints import Marks, TextHashes
-from mauve_metric.texts.sources import TextSource, text_source
-from mauve_metric.texts.wrapping import Stripping
 
 logger = logging.getLogger(__name__)
 

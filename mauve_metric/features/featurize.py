@@ -16,6 +16,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.features.cache import FeatureCache, token_key
 from mauve_metric.features.encoder import Encoder
+from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.options import RunOptions
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import EmptyTexts, WrongOption
@@ -24,7 +25,6 @@ from mauve_metric.runtime.model_state import evaluating, out_of_memory, release_
 from mauve_metric.runtime.optional_imports import import_torch
 from mauve_metric.runtime.processes import agree, rank_and_size, together
 from mauve_metric.runtime.threads import fitting_threads
-from mauve_metric.texts.fingerprints import FORMATS
 
 if TYPE_CHECKING:
     import torch

@@ -15,14 +15,14 @@ import numpy as np
 
 from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, prompts_of
+from mauve_metric.inputs.echoes import columns_of_text, count_echoes, field_prompts, known_prompts
+from mauve_metric.inputs.files import READERS, SideTexts, TextFile, split_field
+from mauve_metric.inputs.match_rows import join
+from mauve_metric.inputs.stripping import PromptEcho
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, is_missing_key, shown
 from mauve_metric.runtime.errors import NoSuchField, RowsDiffer, UnlikeFeatures, WrongOption
-from mauve_metric.texts.echoes import columns_of_text, count_echoes, field_prompts, known_prompts
-from mauve_metric.texts.files import READERS, SideTexts, TextFile, split_field
-from mauve_metric.texts.joined import join
-from mauve_metric.texts.wrapping import PromptEcho
 
 logger = logging.getLogger(__name__)
 

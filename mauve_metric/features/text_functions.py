@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Hashes
+from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.options import Featurizer, config_fields
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.texts.fingerprints import FORMATS
 
 COLUMNS = 512  # of each half of a row
 KEPT_LETTERS = 3  # words up to here are themselves, longer ones only "a long word": grammar is in the short ones

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Counts, Features, Floats, Integers, Labels
 from mauve_metric.duplicates.near_duplicates import same_origin
-from mauve_metric.measures.separation import HeldOut, average_ranks
-from mauve_metric.measures.tails import positive
+from mauve_metric.measures.auc import HeldOut, average_ranks
+from mauve_metric.measures.p_values import positive
 from mauve_metric.runtime.tensors import as_array, full_precision
 from mauve_metric.runtime.threads import one_blas_thread
 

@@ -12,8 +12,8 @@ from mauve_metric.arrays import Array, Integers, MeasuredValue
 from mauve_metric.duplicates.near_duplicates import same_origin, texts_of_one_origin
 from mauve_metric.lexical.ngrams import letter_runs, word_counts
 from mauve_metric.lexical.tokens import Tokens
+from mauve_metric.measures.auc import HeldOut, accuracy_of_scores, auc_of_scores
 from mauve_metric.measures.cross_fitting import assign_folds, check_groups, cross_fit, same_rows
-from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
 from mauve_metric.runtime.threads import one_blas_thread
 
 FEWEST_TO_CLASSIFY = 10  # of each side, copies and texts of one prompt counted once: two for each of five folds

@@ -12,8 +12,8 @@ from mauve_metric.results.document import Column, Document, Heading, Part, Prefo
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.first_screen import caveats, comparison_screen, paper_table, ranking_sentence, verdict_words
 from mauve_metric.results.plain_text import printable
+from mauve_metric.results.rendering import AsDict, SignedResult, plain, report_page, save_page
 from mauve_metric.results.result import WARNING_COLUMNS, MauveResult, codes_of
-from mauve_metric.results.result_methods import AsDict, SignedResult, plain, report_page, save_page
 from mauve_metric.results.signature import VERSIONS
 from mauve_metric.results.wording import words
 from mauve_metric.uncertainty.score_warnings import ScoreWarning

@@ -12,8 +12,8 @@ from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.results.document import FILES, Column, Document, Line, Part, Preformatted, Prose, Table
 from mauve_metric.results.first_screen import featurizers_of, headline, one_line
 from mauve_metric.results.plain_text import digits, excerpt, percent, printable
+from mauve_metric.results.rendering import Result
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.result_methods import Result
 from mauve_metric.results.wording import evidence, words
 
 if TYPE_CHECKING:

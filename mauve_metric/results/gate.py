@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS
+from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.options import config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.first_screen import headline
@@ -16,7 +17,6 @@ from mauve_metric.results.plain_text import digits, p_words
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
 from mauve_metric.runtime.checks import is_bool, shown
-from mauve_metric.texts.json_rows import read_json
 from mauve_metric.uncertainty.forecast import detectable_difference
 from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.intervals import DifferenceEstimate, Estimate, estimate_difference

@@ -12,7 +12,7 @@ from mauve_metric.measures.groups import Design
 from mauve_metric.results.document import Column, Document, Part, Preformatted, Prose, Table
 from mauve_metric.results.first_screen import caveats, first_screen, one_line, paper_table, verdict_words
 from mauve_metric.results.plain_text import printable
-from mauve_metric.results.result_methods import SignedResult, plain
+from mauve_metric.results.rendering import SignedResult, plain
 from mauve_metric.results.signature import is_published_setting, signature_number
 from mauve_metric.results.verdict import VerdictWord
 from mauve_metric.results.wording.answer import featurizers_table

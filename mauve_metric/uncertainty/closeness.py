@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Integers, Labels
+from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.uncertainty import forecast, intervals, jackknife, resampling
 from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
 from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
+from mauve_metric.clustering import histograms
 from mauve_metric.measures.groups import codes_by_content
 from mauve_metric.options import ResolvedConfig
-from mauve_metric.quantize import histograms
 from mauve_metric.uncertainty import intervals, jackknife
 
 HALVES = 8  # random halves that show the decrease of errors with the number of texts

@@ -16,10 +16,10 @@ from statistics import NormalDist
 import numpy as np
 
 from mauve_metric.arrays import Counts, MeasuredValue
+from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.measures.divergences import DIVERGENCES, Divergence, divergence_terms
 from mauve_metric.measures.groups import FEWEST_GROUPS, GroupCounts
-from mauve_metric.measures.tails import t_quantile
-from mauve_metric.quantize.histograms import Histograms
+from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.runtime.checks import check_known
 from mauve_metric.uncertainty import intervals
 from mauve_metric.uncertainty.jackknife import (

@@ -9,8 +9,8 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.inputs.fingerprints import FORMATS, Marks
 from mauve_metric.measures.cross_fitting import cross_fit
-from mauve_metric.texts.fingerprints import FORMATS, Marks
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
 TELLING = 0.6  # AUC above which layout is named

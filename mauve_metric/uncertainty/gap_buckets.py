@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Counts, Floats
 from mauve_metric.measures.frontier import mixture_weights
-from mauve_metric.measures.tails import positive
+from mauve_metric.measures.p_values import positive
 
 
 def noise_p_values(p_counts: Counts, q_counts: Counts) -> Floats:

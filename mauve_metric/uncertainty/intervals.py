@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats
-from mauve_metric.measures import tails
+from mauve_metric.measures import p_values
 from mauve_metric.measures.frontier import mauve_floor
 from mauve_metric.measures.groups import FEWEST_GROUPS
 from mauve_metric.uncertainty.jackknife import (
@@ -116,7 +116,7 @@ def with_errors(
 
 def _quantile(level: float, freedom: float) -> float:
     """Half-width of an interval in standard errors; above 0, which a level below 1e-16 would make it by rounding."""
-    quantile = NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else tails.t_quantile(level, freedom)
+    quantile = NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else p_values.t_quantile(level, freedom)
     return max(quantile, 1e-12)
 
 
@@ -212,7 +212,7 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     down = _combine(a.value - a.ci[0], b_up, correlation)
     up = _combine(a_up, b.value - b.ci[0], correlation)
     margin = down if value > 0 else up if value < 0 else max(down, up)
-    p_value = 1.0 if value == 0 else tails.two_sided(z * abs(value) / margin if margin > 0 else math.inf, freedom)
+    p_value = 1.0 if value == 0 else p_values.two_sided(z * abs(value) / margin if margin > 0 else math.inf, freedom)
     return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
 
 

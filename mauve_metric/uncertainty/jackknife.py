@@ -24,7 +24,7 @@ import numpy as np
 from mauve_metric.arrays import Bools, Counts, Floats, Integers
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts
-from mauve_metric.measures.tails import t_quantile
+from mauve_metric.measures.p_values import t_quantile
 
 WEIGHTS = np.linspace(0, 1, 102)[1:-1]  # mixture weights λ of the debiased curve
 _CHUNK = 4_000_000  # numbers of the terms of changed buckets that are computed at once

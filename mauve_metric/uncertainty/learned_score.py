@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
-from mauve_metric.features.rows import ConcatenatedRows, as_rows, content_order
+from mauve_metric.clustering.histograms import Histograms, count_labels
+from mauve_metric.features.row_blocks import ConcatenatedRows, as_rows, content_order
+from mauve_metric.measures.auc import auc_of_scores
 from mauve_metric.measures.cross_fitting import (
     auto_learned_buckets,
     buckets_of_ranks,
@@ -18,9 +20,7 @@ from mauve_metric.measures.cross_fitting import (
     same_rows,
 )
 from mauve_metric.measures.discriminators import FEWEST_TO_CLASSIFY
-from mauve_metric.measures.separation import auc_of_scores
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife

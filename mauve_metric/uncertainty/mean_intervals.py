@@ -9,7 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.lexical.tokens import number_items
-from mauve_metric.measures.tails import t_quantile
+from mauve_metric.measures.p_values import t_quantile
 
 
 def mean_interval(

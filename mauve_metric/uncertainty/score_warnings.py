@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Hashes
+from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.rows import equal_rows, read_in_blocks, some_rows
+from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
+from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
-from mauve_metric.quantize.histograms import Histograms
-from mauve_metric.texts.fingerprints import FORMATS
 from mauve_metric.uncertainty.blind_spots import blind_spots
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by

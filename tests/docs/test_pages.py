@@ -63,9 +63,9 @@ def test_every_name_of_the_package_exists(page: Path) -> None:
 
 
 def test_a_name_that_is_gone_is_found() -> None:
-    assert is_there("mauve_metric.compute_mauve") and is_there("mauve_metric.hosts.plugins.pair_scores.scalar_scores")
-    assert not is_there("mauve_metric.hosts.plugins.gone") and not is_there("mauve_metric.texts.files.gone")
-    assert FILE.findall("see `texts/files.py` and `nowhere/files.py`") == ["texts/files.py", "nowhere/files.py"]
+    assert is_there("mauve_metric.compute_mauve") and is_there("mauve_metric.hosts.harness.pair_scores.scalar_scores")
+    assert not is_there("mauve_metric.hosts.harness.gone") and not is_there("mauve_metric.inputs.files.gone")
+    assert FILE.findall("see `inputs/files.py` and `nowhere/files.py`") == ["inputs/files.py", "nowhere/files.py"]
 
 
 def test_readme_is_short() -> None:

@@ -19,8 +19,8 @@ from samples import texts_of
 
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import feature_files
-from mauve_metric.features.row_files import NpyRows
-from mauve_metric.features.rows import BLOCK_ROWS
+from mauve_metric.features.array_files import NpyRows
+from mauve_metric.features.row_blocks import BLOCK_ROWS
 
 FORMATS = ["npz", "npy", "parquet"]
 

@@ -21,10 +21,10 @@ from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import encoder, featurize
 from mauve_metric.features.feature_set import Featurizing
 from mauve_metric.features.feature_set import featurize as featurized
+from mauve_metric.inputs import sources
+from mauve_metric.inputs.fingerprints import TextHashes
 from mauve_metric.options import RunOptions, split_options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.texts import sources
-from mauve_metric.texts.fingerprints import TextHashes
 
 SMALL: dict[str, Any] = {"num_buckets": 4, "knn": False, "num_runs": 1, "kmeans_num_redo": 1, "cache": False}
 

@@ -15,7 +15,7 @@ from samples import texts_of
 
 from mauve_metric import FeatureSet, read_texts
 from mauve_metric.duplicates.memorisation import corpus_texts
-from mauve_metric.features.row_files import NpyRows
+from mauve_metric.features.array_files import NpyRows
 from mauve_metric.runtime import errors
 
 FLIPS = 150  # of each file

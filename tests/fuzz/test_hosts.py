@@ -64,7 +64,7 @@ def refused(error: Exception, value: object, before: object, name: str) -> None:
 
 def of_torchmetrics(changed: str, value: object) -> tuple[dict[str, float], str]:
     """Scores and signature of a metric with one value changed: of an option, of the texts or of their side."""
-    from mauve_metric.hosts.plugins.torchmetrics import MauveScore
+    from mauve_metric.hosts.harness.torchmetrics import MauveScore
 
     metric = MauveScore(**(SMALL if changed in ("texts", "real") else SMALL | {changed: value}))
     metric.update(HUMAN, real=True)
@@ -101,7 +101,7 @@ def test_any_value_of_the_torchmetrics_class(data: st.DataObject) -> None:
 @given(data=st.data())
 def test_any_value_of_the_evaluate_metric(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     pytest.importorskip("evaluate")
-    from mauve_metric.metric import Mauve
+    from mauve_metric.hosts.evaluate.metric import Mauve
 
     own = ["predictions", "references", "prediction_features", "reference_features", "aligned", "featurizers"]
     name = data.draw(st.sampled_from([*own, *config_fields()]))

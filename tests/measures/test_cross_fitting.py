@@ -14,7 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 
 from mauve_metric.arrays import Array
-from mauve_metric.features.rows import ArrayRows
+from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures.cross_fitting import (
     assign_folds,
     buckets_of_ranks,

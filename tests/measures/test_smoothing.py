@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.measures.frontier import exact_area, frontier_integral
 from mauve_metric.measures.smoothing import SMOOTHINGS, smoothed
-from mauve_metric.quantize.histograms import Histograms
 
 COUNTS = [4, 2, 1, 1, 0, 0]  # n = 8; φ0 = 2, φ1 = 2, φ2 = 1, φ3 = 0, φ4 = 1
 

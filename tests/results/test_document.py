@@ -27,7 +27,7 @@ from mauve_metric import (
     stress_test,
 )
 from mauve_metric.results.document import Column, Document, Heading, Line, Prose, Table, row_of
-from mauve_metric.results.result_methods import Result, chart_svg
+from mauve_metric.results.rendering import Result, chart_svg
 
 ODD = 'odd | _name_ %$&#{} \\ ~^ <b>"`'
 WORDS = "the old sea was calm and a man in his boat saw no fish for many days".split()

@@ -233,8 +233,8 @@ def test_every_reason_fails_every_gate(
         found = compare(**given)
         return dataclasses.replace(found, models={name: doubted(one) for name, one in found.models.items()})
 
-    monkeypatch.setattr("mauve_metric.api.compute.compute_mauve", score)
-    monkeypatch.setattr("mauve_metric.api.compare.compare", comparison)
+    monkeypatch.setattr("mauve_metric.scoring.compute.compute_mauve", score)
+    monkeypatch.setattr("mauve_metric.scoring.compare.compare", comparison)
     assert main(["score", human, good, *flags, "--fail-under", "0"]) == 4
     out, err = capsys.readouterr()
     said = f"NO VERDICT: {NO_VERDICT[reason].format(n=60)}"

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, Explanation, MauveResult, compare, compute_mauve, explain
-from mauve_metric.results import result_methods
+from mauve_metric.results import rendering
 from mauve_metric.results.document import Prose
 from mauve_metric.results.first_screen import DIFFERS, NO_VERDICT, ranking_sentence
-from mauve_metric.results.result_methods import document_page, report_page
+from mauve_metric.results.rendering import document_page, report_page
 from mauve_metric.results.wording.answer import featurizers_table
 
 FEW: dict[str, Any] = {"num_runs": 1, "kmeans_num_redo": 1}
@@ -66,7 +66,7 @@ def comparison() -> Comparison:
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result_methods, "chart_svg", lambda chart: "<svg></svg>")
+    monkeypatch.setattr(rendering, "chart_svg", lambda chart: "<svg></svg>")
 
 
 def check(shown: str, *verdicts: str) -> None:

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, compare
+from mauve_metric.apps.studies.robustness_result import CSV_COLUMNS, FACTOR_COLUMNS, PAIR_COLUMNS
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.document import latex_text
 from mauve_metric.results.plain_text import cell, digits, figure_text, percent, printable, shown_names, spreadsheet_text
-from mauve_metric.results.result_methods import chart_svg, save_chart
-from mauve_metric.results.robustness import CSV_COLUMNS, FACTOR_COLUMNS, PAIR_COLUMNS
+from mauve_metric.results.rendering import chart_svg, save_chart
 
 NASTY = (
     "</script><script>alert(1)</script>",

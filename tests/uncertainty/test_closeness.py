@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty import resampling
 from mauve_metric.uncertainty.closeness import Bound, closeness_of, debiased_estimates
 from mauve_metric.uncertainty.learned_score import learned_score

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.api.pipeline import resolve_config
 from mauve_metric.options import MauveConfig
+from mauve_metric.scoring.pipeline import resolve_config
 from mauve_metric.uncertainty import intervals, jackknife
 from mauve_metric.uncertainty.differences import _of_difference, difference_of, joint_errors
 

@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from mauve_metric import compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.texts.fingerprints import FORMATS, Marks, TextHashes, format_numbers
-from mauve_metric.texts.wrapping import WRAPPING
+from mauve_metric.inputs.fingerprints import FORMATS, Marks, TextHashes, format_numbers
+from mauve_metric.inputs.stripping import WRAPPING
 from mauve_metric.uncertainty import format_check
 from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.stats import norm, t
 
 from mauve_metric import compute_mauve
+from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.measures.frontier import curve_area, divergence_curve, exact_area, frontier_integral, mauve_floor
 from mauve_metric.measures.groups import count_groups
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty import intervals
 from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.intervals import Estimate, debiased_scores, estimate_scores, with_errors

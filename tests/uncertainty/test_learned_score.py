@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from mauve_metric import compare, compute_mauve, explain
+from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.options import MauveConfig
-from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.uncertainty.learned_score import Learned, debiased, learned_estimates, learned_score
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from mauve_metric import compute_mauve
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.feature_set import Dependence, FeatureSet, featurize
+from mauve_metric.inputs.fingerprints import format_numbers
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts, count_groups
-from mauve_metric.texts.fingerprints import format_numbers
 from mauve_metric.uncertainty.score_warnings import (
     GUIDE,
     SEVERE,

@@ -14,8 +14,8 @@ from mauve_metric.arrays import Floats, Integers, MeasuredValue
 from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.likelihood.likelihoods import Likelihoods
 from mauve_metric.measures import likelihood
+from mauve_metric.measures.auc import HeldOut, accuracy_of_scores
 from mauve_metric.measures.cross_fitting import assign_folds, cross_fit
-from mauve_metric.measures.separation import HeldOut, accuracy_of_scores
 
 _FIXED = ("revision", "tokenizer", "dtype", "max_text_length", "decoder")  # of an identity: what both sides must share
 

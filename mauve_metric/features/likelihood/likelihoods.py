@@ -32,12 +32,12 @@ from mauve_metric.features.likelihood.language_model import (
     find_head,
     run_likelihoods,
 )
+from mauve_metric.inputs.files import read_texts
+from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFinite
 from mauve_metric.runtime.progress import progress_bar
-from mauve_metric.texts.files import read_texts
-from mauve_metric.texts.sources import text_source
 
 logger = logging.getLogger(__name__)
 

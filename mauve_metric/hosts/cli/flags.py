@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection
 from dataclasses import Field
 from typing import Any, TypeVar
 
+from mauve_metric.inputs.files import FEATURE_FILES, READERS
 from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.results.wording.spelling import SHELL, flag_of
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_ending
-from mauve_metric.texts.files import FEATURE_FILES, READERS
 
 Value = TypeVar("Value")
 # Metavars of arguments that name no file to read. Every other text is taken for the name of one, so that no output

@@ -12,18 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mauve_metric.inputs.files import TextFile, split_field
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
-from mauve_metric.texts.files import TextFile, split_field
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
     from mauve_metric.results.document import Document
-    from mauve_metric.results.result_methods import Result
+    from mauve_metric.results.rendering import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
 GATE_FAILED, NO_VERDICT = 3, 4  # exit statuses
@@ -45,7 +45,7 @@ def check_output_files(options: argparse.Namespace) -> None:
         return
     outputs: list[str | Path] = [*options.parser.outputs_of(options), *options.more_outputs(options)]
     if getattr(options, "checkpoint", None) is not None:
-        from mauve_metric.quantize.blocks import CHECKPOINT_FILE
+        from mauve_metric.clustering.blocks import CHECKPOINT_FILE
 
         folder = Path(options.checkpoint).expanduser()
         outputs += [folder / CHECKPOINT_FILE] if folder.is_dir() else []
@@ -246,7 +246,7 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
                     tell(SHELL.respell(note))
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
-            from mauve_metric.results.result_methods import save_chart
+            from mauve_metric.results.rendering import save_chart
 
             save_chart(result.plot(), options.plot)
         if options.report is not None:

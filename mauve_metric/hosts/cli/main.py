@@ -1,4 +1,4 @@
-"""The command line, a view of the functions in `mauve_metric.api`: results on stdout, everything else on stderr.
+"""The command line, a view of the functions in `mauve_metric.scoring`: results on stdout, everything else on stderr.
 
 A command imports what it needs to compute when it runs, so that help and wrong usage are answered at once.
 """
@@ -20,11 +20,11 @@ from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import check_output_files, drop_output, named_file, tell
+from mauve_metric.inputs.files import READERS
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import code_of, message_of
-from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
 _IN_THE_ORDER_OF_THE_HELP = (

@@ -22,7 +22,7 @@ except ImportError as error:
 from mauve_metric.arrays import TextData
 from mauve_metric.hosts.evaluate.metric_card import describe_statistics
 from mauve_metric.hosts.evaluate.text_statistics import text_statistics
-from mauve_metric.texts.sources import text_source
+from mauve_metric.inputs.sources import text_source
 
 TEXT_STATISTICS = "text_statistics"
 ROW_TEXTS = 10_000  # texts of one stored row: Arrow's offsets into the characters of a row have 32 bits

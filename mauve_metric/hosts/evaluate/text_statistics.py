@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from mauve_metric.api.described_sets import tokenizing
+from mauve_metric.apps.describing.measure_runner import tokenizing
 from mauve_metric.catalogue.row import Form, Measure
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.lexical.tokens import number_tokens

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from mauve_metric.apps.generation.evaluation import Evaluation, value_names, values_of
+from mauve_metric.apps.generation.evaluator import ModelEvaluator
+from mauve_metric.apps.generation.writing_options import TrainingKeywords, WritingOptions
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.generation.evaluation import Evaluation, value_names, values_of
-from mauve_metric.generation.evaluator import ModelEvaluator
-from mauve_metric.generation.writing_options import TrainingKeywords, WritingOptions
 from mauve_metric.options import Featurizer, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool, check_count, check_path, shown
@@ -75,7 +75,7 @@ class MauveCallback(TrainerCallback):
     or the Trainer has the `MauveTrainerMixin`; TensorBoard and Weights & Biases then also some texts and the curve.
 
     Args:
-        prompts, references, dataset, prompt_tokens, include_prompt: see `generation.writing_options.WritingOptions`.
+        prompts, references, dataset, prompt_tokens, include_prompt: see `WritingOptions`.
         chat_template, num_samples, generation_config, max_new_tokens, generate_fn, generation_batch_size: likewise.
         every: score every so many evaluations under one prefix, the first included.
         on_error: "warn": an evaluation that fails is logged and its scores are NaN, which is never the best;

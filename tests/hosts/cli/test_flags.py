@@ -42,7 +42,7 @@ def test_every_field_of_the_config_is_a_flag(
         made.append(compute_mauve(**{key: value for key, value in options.items() if key != name or not texts_only}))
         return made[-1]
 
-    monkeypatch.setattr("mauve_metric.api.compute.compute_mauve", spy)
+    monkeypatch.setattr("mauve_metric.scoring.compute.compute_mauve", spy)
     for key, other in with_it.items():
         arguments += [f"--{key.replace('_', '-')}", str(other)]
     assert main(["score", *files, *arguments, "--json"]) == 0

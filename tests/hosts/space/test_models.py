@@ -26,7 +26,7 @@ from mauve_metric.hosts.space.view.showing import plot_value
 from mauve_metric.results.charts.figure import COLORS
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.first_screen import ranking_sentence
-from mauve_metric.results.result_methods import save_chart
+from mauve_metric.results.rendering import save_chart
 
 gr = pytest.importorskip("gradio")
 

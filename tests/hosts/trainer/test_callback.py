@@ -17,7 +17,7 @@ import pytest
 from programs import TORCH, TWO_PROCESSES, Programs
 
 from mauve_metric import FeatureSet, MauveCallback, MauveTrainerMixin, evaluate_model
-from mauve_metric.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, values_of
+from mauve_metric.apps.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, values_of
 from mauve_metric.hosts.trainer.callback import curve_image, evaluation_prefix, generation_table
 
 torch = pytest.importorskip("torch")
@@ -674,7 +674,7 @@ import json, pathlib, sys
 import numpy as np, torch, transformers
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.distributed.fsdp.wrap import ModuleWrapPolicy
-from mauve_metric.generation.evaluator import ModelEvaluator
+from mauve_metric.apps.generation.evaluator import ModelEvaluator
 folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
 human = json.loads((folder / "warn" / "human.json").read_text())
 tokenizer = transformers.AutoTokenizer.from_pretrained(name)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, MauveResult, compare
-from mauve_metric.results import result_methods
+from mauve_metric.results import rendering
 from mauve_metric.results.charts import figure, of_comparison, of_result, of_texts
 
 LONG = [f"outputs_of_the_model_of_2024-11-{day:02d}_with_temperature_{day}_final.jsonl" for day in range(8)]
@@ -160,7 +160,7 @@ def squares(svg: str) -> Sequence[tuple[float, float]]:
 
 
 def test_saved_plots_stay_square_whatever_the_names_are(comparison: Comparison) -> None:
-    first, second, *_ = squares(result_methods.chart_svg(of_comparison.curve_charts(comparison)))
+    first, second, *_ = squares(rendering.chart_svg(of_comparison.curve_charts(comparison)))
     assert first == second == (figure.SIDE, figure.SIDE)
 
 

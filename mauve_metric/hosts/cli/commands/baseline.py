@@ -22,6 +22,6 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score halves of the texts and show the result."""
-    from mauve_metric.api.baseline import human_baseline
+    from mauve_metric.apps.studies.baseline import human_baseline
 
     show_result(human_baseline(**human_side(options), **keywords_of(human_baseline, options)), options)

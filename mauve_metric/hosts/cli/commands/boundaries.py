@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from mauve_metric.apps.judging.measures.judgement_options import FULL_POINTS, SENTENCES
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result
-from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
 
 HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"
 
@@ -27,6 +27,6 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score the guesses and show the result."""
-    from mauve_metric.api.boundaries import score_boundary_guesses
+    from mauve_metric.apps.judging.boundaries import score_boundary_guesses
 
     show_result(score_boundary_guesses(**keywords_of(score_boundary_guesses, options)), options)

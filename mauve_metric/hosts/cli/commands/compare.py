@@ -36,8 +36,8 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the models, show the result and write its files; the exit status of the gate, 3 or 4 if it fails."""
-    from mauve_metric.api.compare import compare
     from mauve_metric.results.gate import changes, check_before, read_scores, stored_without_verdict, without_verdict
+    from mauve_metric.scoring.compare import compare
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _check_stored(name: str, values: Mapping[str, Any]) -> None:
     """Refuse an earlier result whose numbers contradict each other; `ValueError` names its model."""
-    from mauve_metric.api.stored_results import check_stored
+    from mauve_metric.scoring.stored_results import check_stored
 
     try:
         check_stored(values)

@@ -7,7 +7,7 @@ import json
 
 from mauve_metric.hosts.cli.flags import CommandParser, count
 from mauve_metric.hosts.cli.inputs_and_outputs import show
-from mauve_metric.texts.files import read_texts
+from mauve_metric.inputs.files import read_texts
 
 HELP = "keep one text of each group of near duplicates, or one copy of each repeated passage"
 PRESETS = ("lee", "strict")  # of `near_duplicates.PUBLISHED`

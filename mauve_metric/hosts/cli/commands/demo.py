@@ -9,7 +9,7 @@ from typing import Any
 
 from mauve_metric.hosts.cli.flags import CommandParser, Once, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result_of
-from mauve_metric.texts.files import examples_folder, read_texts
+from mauve_metric.inputs.files import examples_folder, read_texts
 
 HELP = "score a small language model's texts that come with the package"
 
@@ -30,9 +30,9 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score the texts and show the result."""
-    from mauve_metric.api.compute import compute_mauve
     from mauve_metric.features.feature_set import FeatureSet
-    from mauve_metric.texts.fingerprints import TextHashes
+    from mauve_metric.inputs.fingerprints import TextHashes
+    from mauve_metric.scoring.compute import compute_mauve
 
     given = {"featurize_model_name": "minilm"} | keywords_of(compute_mauve, options)
     sides: dict[str, Any] = {}

@@ -39,7 +39,7 @@ def add_arguments(parser: CommandParser) -> None:
 @argument_type
 def _measures(text: str) -> str:
     """Check the names of measures before anything is computed."""
-    from mauve_metric.api.describe import chosen_measures
+    from mauve_metric.apps.describing.describe import chosen_measures
 
     chosen_measures(text)
     return text
@@ -47,7 +47,7 @@ def _measures(text: str) -> str:
 
 def run(options: argparse.Namespace) -> None:
     """Compute the measures, show the table and write the report."""
-    from mauve_metric.api.describe import describe
+    from mauve_metric.apps.describing.describe import describe
 
     decoders = dict(text.rpartition(":")[::2] for text in options.decoder or ())
     given = keywords_of(describe, options) | {"decoder": decoders.get("", decoders or None)}

@@ -23,6 +23,6 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Explain the score and show the result."""
-    from mauve_metric.api.explain import explain
+    from mauve_metric.scoring.explain import explain
 
     show_result_of(explain, options, keywords_of(explain, options) | two_sides(options))

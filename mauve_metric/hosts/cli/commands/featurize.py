@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import tell
-from mauve_metric.texts.files import FEATURE_FILES, READERS, read_texts
+from mauve_metric.inputs.files import FEATURE_FILES, READERS, read_texts
 
 HELP = "turn texts into features, to score or ship without the texts"
 

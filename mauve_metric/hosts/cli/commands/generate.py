@@ -7,9 +7,9 @@ from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import tell
+from mauve_metric.inputs.files import READERS, read_texts
 from mauve_metric.options import config_fields
 from mauve_metric.runtime.checks import check_count
-from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "let a model write texts for prompts, or continue the beginnings of human texts"
 EXAMPLES = """examples:
@@ -60,7 +60,7 @@ def add_arguments(parser: CommandParser) -> None:
 @argument_type
 def _decoder(text: str) -> str:
     """Check a decoder before anything is loaded."""
-    from mauve_metric.generation.decoding import decoder_settings
+    from mauve_metric.apps.generation.decoding import decoder_settings
 
     decoder_settings(text)
     return text
@@ -68,14 +68,14 @@ def _decoder(text: str) -> str:
 
 def more_outputs(options: argparse.Namespace) -> list[Path]:
     """The file of the unfinished job."""
-    from mauve_metric.generation.written_file import unfinished
+    from mauve_metric.apps.generation.written_file import unfinished
 
     return [unfinished(options.output)]
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the texts and say how many there are."""
-    from mauve_metric.generation.generate import generate
+    from mauve_metric.apps.generation.generate import generate
 
     given = keywords_of(generate, options) | {"texts": read_texts(options.texts, options.text_field)}
     written = generate(**given)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show, tell
-from mauve_metric.hosts.plugins import lm_eval_task as task
-from mauve_metric.texts.files import READERS, read_texts
+from mauve_metric.hosts.harness import lm_eval_task as task
+from mauve_metric.inputs.files import READERS, read_texts
 
 HELP = "write a task for lm-evaluation-harness from human texts"
 
@@ -37,8 +37,8 @@ def more_outputs(options: argparse.Namespace) -> list[Path]:
 
 def run(options: argparse.Namespace) -> None:
     """Write the task and show the command that runs it."""
-    from mauve_metric.api.compute import compute_mauve
-    from mauve_metric.quantize.quantizers import scoring_options
+    from mauve_metric.clustering.quantizers import scoring_options
+    from mauve_metric.scoring.compute import compute_mauve
 
     given = keywords_of(compute_mauve, options)
     scoring_options(given)  # the task stores the options of the score; the others are checked, too

@@ -7,8 +7,8 @@ from typing import Any
 
 from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import json_of, show
+from mauve_metric.inputs.files import read_texts
 from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.texts.files import read_texts
 
 HELP = "show the share of a model's texts that appears word for word in a corpus"
 _SHOWN = 10  # passages listed in the terminal
@@ -31,9 +31,9 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Find the passages and show them."""
-    from mauve_metric.api.described_sets import tokenizing
+    from mauve_metric.apps.describing.measure_runner import tokenizing
     from mauve_metric.duplicates.memorisation import corpus_texts, memorisation, prompted_memorisation
-    from mauve_metric.results.result_methods import plain
+    from mauve_metric.results.rendering import plain
 
     if options.prompted and options.length is not None:
         raise WrongOption("--length counts in passages, which --prompted does not look for: leave one of the two out")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
+from mauve_metric.apps.judging.measures.judgement_options import Errors, Ties
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result
-from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 
 HELP = "rank models by people's preferences, and measures by those ranks"
 
@@ -35,6 +35,6 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Rank the models and show the result."""
-    from mauve_metric.api.preferences import rank_by_preferences
+    from mauve_metric.apps.judging.preferences import rank_by_preferences
 
     show_result(rank_by_preferences(**keywords_of(rank_by_preferences, options)), options)

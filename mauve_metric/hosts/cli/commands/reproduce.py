@@ -32,10 +32,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score, show the differences; the exit status, 3 if more than versions of packages differ."""
-    from mauve_metric.api.compute import compute_mauve
     from mauve_metric.results.document import Column, plain_table, row_of
     from mauve_metric.results.plain_text import excerpt
     from mauve_metric.results.signature import VERSIONS, format_value, parse_signature, signature_options
+    from mauve_metric.scoring.compute import compute_mauve
 
     before = _result_before(options.signature)
     then = parse_signature(before["signature"])
@@ -114,7 +114,7 @@ def _result_before(signature: str) -> Mapping[str, Any]:
     """The JSON of a result, or a signature alone in its place."""
     if not signature.endswith(".json"):
         return {"signature": signature.removeprefix("signature: ")}
-    from mauve_metric.texts.json_rows import read_json
+    from mauve_metric.inputs.json_rows import read_json
 
     found = read_json(signature)
     if not isinstance(found, dict) or not isinstance(found.get("signature"), str):

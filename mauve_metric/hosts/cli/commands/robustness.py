@@ -27,13 +27,13 @@ def add_arguments(parser: CommandParser) -> None:
 @argument_type
 def _factors(text: str) -> tuple[str, ...]:
     """Check the names of factors before anything is computed."""
-    from mauve_metric.api.robustness_settings import chosen_factors
+    from mauve_metric.apps.studies.robustness_settings import chosen_factors
 
     return chosen_factors(text)
 
 
 def run(options: argparse.Namespace) -> None:
     """Vary the settings and show the result."""
-    from mauve_metric.api.robustness import robustness
+    from mauve_metric.apps.studies.robustness import robustness
 
     show_result(robustness(**keywords_of(robustness, options) | sides_of_models(options)), options)

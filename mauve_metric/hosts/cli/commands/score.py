@@ -72,8 +72,8 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 def run(options: argparse.Namespace) -> int:
     """Score and show the result; the exit status, 3 for a closeness below --fail-under, 4 without a verdict."""
-    from mauve_metric.api.compute import compute_mauve
     from mauve_metric.results.gate import closeness_below, without_verdict
+    from mauve_metric.scoring.compute import compute_mauve
 
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
@@ -82,8 +82,8 @@ def run(options: argparse.Namespace) -> int:
     if options.folder is None:
         result = show_result_of(compute_mauve, options, given | two_sides(options), title)
     else:
+        from mauve_metric.apps.sharding.score_sharded import score_sharded
         from mauve_metric.runtime.progress import LogLines
-        from mauve_metric.sharding.score_sharded import score_sharded
 
         given |= keywords_of(score_sharded, options)
         if options.text_field is not None:

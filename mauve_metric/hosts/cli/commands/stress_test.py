@@ -6,7 +6,7 @@ import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result
-from mauve_metric.texts.files import READERS, read_texts
+from mauve_metric.inputs.files import READERS, read_texts
 
 HELP = "say which errors in texts a featurizer sees, from what strength on"
 
@@ -35,7 +35,7 @@ def _numbers(text: str) -> list[float]:
 
 def run(options: argparse.Namespace) -> None:
     """Inject the errors and show those that are detected."""
-    from mauve_metric.api.stress_test import stress_test
+    from mauve_metric.apps.studies.stress_test import stress_test
 
     texts = read_texts(options.human, options.text_field, filter=options.filter, encoding=options.encoding)
     show_result(stress_test(texts, **keywords_of(stress_test, options)), options)

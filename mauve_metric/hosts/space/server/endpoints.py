@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 import gradio as gr
 import numpy as np
 
-from mauve_metric.api.describe import need_features
+from mauve_metric.apps.describing.describe import need_features
+from mauve_metric.apps.describing.description import Description
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.sides import GivenDesign, OpenedSides
@@ -20,12 +21,11 @@ from mauve_metric.hosts.space.limits import Limits, check_name, check_options, c
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.session.run import Run, Turns, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, embed, kept_texts, score
+from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import MauveConfig, OptionsOfOneProcess, config_fields
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.description import Description
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool
-from mauve_metric.texts.sources import text_source
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 SCORE, COMPARE, DESCRIBE = "score", "compare", "describe"

@@ -16,9 +16,9 @@ from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, feature_key, score, with_all
 from mauve_metric.hosts.space.session.sessions import Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
+from mauve_metric.inputs.files import examples_folder
+from mauve_metric.inputs.fingerprints import TextHashes
 from mauve_metric.options import MauveConfig, config_fields
-from mauve_metric.texts.files import examples_folder
-from mauve_metric.texts.fingerprints import TextHashes
 
 logger = logging.getLogger(__name__)
 

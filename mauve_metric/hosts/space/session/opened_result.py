@@ -12,21 +12,21 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from mauve_metric.api.explain import explain_model
-from mauve_metric.api.score import curve_band, score_histograms
-from mauve_metric.api.stored_results import bucket_counts, check_stored
 from mauve_metric.arrays import Integers
+from mauve_metric.clustering.histograms import Histograms
+from mauve_metric.clustering.partition import Partition
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.hosts.space.session.scoring import Outcome
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.options import MauveConfig, config_fields
-from mauve_metric.quantize.histograms import Histograms
-from mauve_metric.quantize.partition import Partition
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import parse_signature
 from mauve_metric.results.wording import answer
+from mauve_metric.scoring.explain import explain_model
+from mauve_metric.scoring.score import curve_band, score_histograms
+from mauve_metric.scoring.stored_results import bucket_counts, check_stored
 from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

@@ -11,17 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.api.compare import compare_features, compare_together, try_without_layout
-from mauve_metric.api.compute import join_featurizers, score_with_trial, with_together
-from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
-from mauve_metric.api.opening import check_sides
-from mauve_metric.api.pipeline import Clustered, cluster, resolve_config
+from mauve_metric.clustering.partition import Partition
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
+from mauve_metric.inputs.sources import TextSource
+from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import (
@@ -32,14 +30,16 @@ from mauve_metric.options import (
     encoder_options,
     options_of_stage,
 )
-from mauve_metric.quantize.partition import Partition
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.model_state import settings_kept
-from mauve_metric.texts.sources import TextSource
-from mauve_metric.texts.wrapping import Stripping
+from mauve_metric.scoring.compare import compare_features, compare_together, try_without_layout
+from mauve_metric.scoring.compute import join_featurizers, score_with_trial, with_together
+from mauve_metric.scoring.explain import explain_learned, explain_model, phrases_of_sides
+from mauve_metric.scoring.opening import check_sides
+from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
 
 Featurizer = Callable[[list[str]], ArrayLike]
 Prompts = tuple[Sequence[Hashable] | None, ...]  # of each set, the human one first; empty where none is shared

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from gradio.utils import get_upload_folder
 
+from mauve_metric.apps.describing.description import Description
 from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
-from mauve_metric.results.description import Description
 from mauve_metric.results.plain_text import one_line
 
 LONGEST_NAME = 60

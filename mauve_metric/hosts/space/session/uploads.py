@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
+from mauve_metric.inputs.fields import Role
+from mauve_metric.inputs.files import PROMPT_FIELDS, TextFile
+from mauve_metric.inputs.records import WrongEncoding
+from mauve_metric.inputs.tables import parquet_batches, reading_parquet
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.optional_imports import import_parquet
-from mauve_metric.texts.fields import Role
-from mauve_metric.texts.files import PROMPT_FIELDS, TextFile
-from mauve_metric.texts.records import WrongEncoding
-from mauve_metric.texts.tables import parquet_batches, reading_parquet
 
 FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx", ".gz"]
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)

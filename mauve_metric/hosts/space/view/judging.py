@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from mauve_metric.apps.judging.measures.boundary_detection import boundary_points
+from mauve_metric.apps.judging.measures.judgement_options import SENTENCES
+from mauve_metric.apps.studies.perturbations.pieces import sentences_in
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import LABEL, example_sets
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import HOUR, clean_name, delete_upload, free_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
 from mauve_metric.hosts.space.view.markup import escape, in_controls, render
-from mauve_metric.measures.judgements.boundary_detection import boundary_points
-from mauve_metric.measures.judgements.judgement_options import SENTENCES
-from mauve_metric.perturbations.pieces import sentences_in
 from mauve_metric.results.plain_text import spreadsheet_text
 
 HUMAN = "human"

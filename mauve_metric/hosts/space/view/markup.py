@@ -12,12 +12,12 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
+from mauve_metric.apps.describing.description import Description
 from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.results import first_screen as screen
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.description import Description
 from mauve_metric.results.document import Prose, Table
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.plain_text import cell, digits, percent

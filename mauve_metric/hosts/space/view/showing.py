@@ -11,12 +11,12 @@ import numpy as np
 from gradio.components.plot import PlotData
 
 from mauve_metric.arrays import Array
-from mauve_metric.features.rows import all_rows
+from mauve_metric.clustering.projection import unit_rows
+from mauve_metric.features.row_blocks import all_rows
 from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, takeaway
-from mauve_metric.quantize.projection import unit_rows
 from mauve_metric.results.charts import of_comparison, of_result
 from mauve_metric.results.charts.figure import page_spec
 from mauve_metric.results.charts.of_texts import map_chart
@@ -171,7 +171,7 @@ def text_map(scored: Scored, most: int, link: str | None = None) -> alt.LayerCha
 def variance_shares(rows: Sequence[Array], features: Sequence[Array]) -> tuple[float, float]:
     """The shares of the variance of the features, scaled to length 1, in the first two projected columns.
 
-    >>> from mauve_metric.quantize.projection import unit_rows
+    >>> from mauve_metric.clustering.projection import unit_rows
     >>> features = np.array([[3.0, 4.0], [4.0, 3.0], [0.0, 1.0], [1.0, 0.0]])
     >>> [round(share, 6) for share in variance_shares([unit_rows(features)], [features[:2], features[2:]])]
     [0.5, 0.5]

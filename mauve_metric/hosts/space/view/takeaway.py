@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from mauve_metric.apps.describing.description import Description
 from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.session.scoring import Scored
@@ -17,10 +18,9 @@ from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.markup import first_screen, render
 from mauve_metric.options import config_fields
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.description import Description
 from mauve_metric.results.plain_text import digits
+from mauve_metric.results.rendering import save_chart
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.result_methods import save_chart
 from mauve_metric.results.wording import answer
 from mauve_metric.results.wording.spelling import flag_of
 from mauve_metric.runtime.optional_imports import import_vl_convert

@@ -49,7 +49,7 @@ def test_output_of_other_libraries_is_not_in_the_json(
         print("(raylet) A worker died")
         return result
 
-    monkeypatch.setattr("mauve_metric.sharding.score_sharded.score_sharded", talking)
+    monkeypatch.setattr("mauve_metric.apps.sharding.score_sharded.score_sharded", talking)
     assert main(["score", "a.jsonl", "b.jsonl", "-o", str(tmp_path), "--ray", "--json"]) == 0
     shown = capsys.readouterr()
     assert json.loads(shown.out) == json.loads(json.dumps(result.to_dict())) and "raylet" not in shown.err

@@ -1,0 +1,1 @@
+"""Applications of the core: each uses its functions, and none uses another."""

@@ -1,0 +1,1 @@
+"""Measures of each set by itself, and of two sets, in one table."""

@@ -1,0 +1,394 @@
+"""The sets of a description in the forms that measures take, and one measure of all of them, with intervals."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import time
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mauve_metric.apps.describing.description import Described
+from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
+from mauve_metric.catalogue.row import Form, Measure
+from mauve_metric.clustering.histograms import count_labels
+from mauve_metric.duplicates.near_duplicates import texts_of_one_origin
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.likelihood.language_model import Decoder, describe_decoder
+from mauve_metric.features.row_blocks import all_rows
+from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
+from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
+from mauve_metric.measures.discriminators import TransferTable, transfer_table
+from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import EXPECTED, message_of
+from mauve_metric.scoring.compare import compare_features
+from mauve_metric.scoring.opening import check_sides, listed_texts, side_of
+from mauve_metric.scoring.subgroups import enough_rows
+from mauve_metric.uncertainty.divergence_intervals import TEXTS_OF_ROUGH, chi_square, few_texts_a_bucket
+from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
+
+if TYPE_CHECKING:
+    from mauve_metric.features.likelihood.likelihoods import Likelihoods
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class DescribedSet:
+    """One set of texts in the forms that measures take."""
+
+    name: str
+    texts: list[str] | None
+    side: FeatureSet | None = None
+    groups: Integers | None = None  # codes of `measures.groups`
+    tokenize: Callable[[str], Sequence[Hashable]] = split_words
+    likely: Callable[..., Likelihoods] | None = None
+    of_decoders: dict[str, Likelihoods] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.texts) if self.texts is not None else len(self.side or ())
+
+    @property
+    def has_repeated_groups(self) -> bool:
+        """True if several texts of the set have one prompt."""
+        return self.groups is not None and len(np.unique(self.groups)) < len(self.groups)
+
+    def form(self, form: Form) -> Any:
+        """The set in the form that a measure takes."""
+        return self.needed_texts() if form == "texts" else getattr(self, form)
+
+    def needed_texts(self) -> list[str]:
+        """The texts, or `ValueError`."""
+        if self.texts is None:
+            raise ValueError(f"it needs the texts of {self.name}, of which only features were given")
+        return self.texts
+
+    @property
+    def prompts(self) -> list[Hashable]:
+        """The group of each text."""
+        return [] if self.groups is None else self.groups.tolist()
+
+    @cached_property
+    def tokens(self) -> NumberedTokens:
+        """The tokens of each text."""
+        return number_tokens([self.tokenize(text) for text in self.needed_texts()])
+
+    def reference(self) -> FeatureSet:
+        """The features with their origin, or `ValueError`."""
+        if self.side is None:
+            raise ValueError(f"it needs the features of {self.name}")
+        return self.side
+
+    @cached_property
+    def features(self) -> Array:
+        """The features, (n, d)."""
+        return all_rows(self.reference().features)
+
+    @cached_property
+    def likelihoods(self) -> Likelihoods:
+        """Likelihoods of the texts under the language model."""
+        return self.decoded({})
+
+    def decoded(self, decoder: Decoder) -> Likelihoods:
+        """Likelihoods of the texts under the language model with a decoder."""
+        if self.likely is None:
+            raise ValueError("it needs a language model")
+        words = describe_decoder(decoder)
+        if words not in self.of_decoders:
+            self.of_decoders[words] = self.likely(self.needed_texts(), **decoder)
+        return self.of_decoders[words]
+
+    def drawn(self, size: int, seed: int) -> DescribedSet:
+        """A random sample of the texts in their order; the set itself if it is no larger."""
+        if len(self) <= size:
+            return self
+        less = self.of_rows(np.sort(np.random.default_rng(seed).choice(len(self), size, replace=False)))
+        less.groups = None
+        return less
+
+    def of_rows(self, chosen: Integers) -> DescribedSet:
+        """The texts with these numbers, in this order."""
+        texts = None if self.texts is None else [self.texts[row] for row in chosen]
+        side = None if self.side is None else self.side.of_rows(chosen)
+        groups = None if self.groups is None else self.groups[chosen]
+        less = replace(self, texts=texts, side=side, groups=groups, of_decoders={})
+        if "tokens" in vars(self):
+            less.tokens = number_tokens([self.tokens[row] for row in chosen])
+        return less
+
+
+@dataclass
+class DescribedSets:
+    """The sets of a description, what their measures share, and the state of the work.
+
+    human, models, training: the sets; training is None where none was given. config: of the features and scores.
+    no_features: why the sets have none; empty where they have. decoders: of the models that have one.
+    watch: called before each set is measured; what it raises ends the measure. before: called before each measure with
+    its name, how many are done and how many there are in all; what it raises ends the work.
+    compared: makes the comparison of the same sets under their config; None: it is made of their features.
+    seconds, failed: of each measure its time, and the reason if it failed. comparison: holds the buckets.
+    shared: results of which several measures are parts, by function and model.
+    """
+
+    human: DescribedSet
+    models: dict[str, DescribedSet]
+    training: DescribedSet | None
+    config: MauveConfig
+    run: RunOptions = field(default_factory=RunOptions)
+    no_features: str = ""
+    decoders: Mapping[str, Decoder] = field(default_factory=dict)
+    watch: Callable[[], None] = lambda: None
+    before: Callable[[str, int, int], None] | None = None
+    compared: Callable[[], Comparison] | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict, init=False)
+    comparison: Comparison | None = field(default=None, init=False)
+    shared: dict[tuple[object, str], Any] = field(default_factory=dict, init=False)
+
+    def of_rows(self, rows: Sequence[Integers | None]) -> DescribedSets | None:
+        """The texts of one subgroup, of the models that have enough of them; None for too few human texts, or no model.
+
+        rows: of the human texts and of each model; None for a set without labels.
+        """
+        human, some = enough_rows(self.models, rows)
+        if human is None or not some:
+            return None
+        models = {name: self.models[name].of_rows(own) for name, own in some.items()}
+        return replace(self, human=self.human.of_rows(human), models=models, seconds={})
+
+    @property
+    def smallest(self) -> int:
+        """The size of the smallest set of the human texts and the models'."""
+        return min(len(item) for item in (self.human, *self.models.values()))
+
+    @contextlib.contextmanager
+    def recorded(self, name: str) -> Iterator[None]:
+        """Record the duration of a measure, and the reason if it fails."""
+        start = time.perf_counter()
+        try:
+            yield
+        except EXPECTED as error:
+            self.failed[name] = message_of(error)
+            if self.before is None:  # the callback shows progress itself; its log holds no words of texts
+                logger.warning("%s is missing: %s", name, self.failed[name])
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    def compare(self) -> None:
+        """Make the comparison, which holds the scores and the buckets; record the reason if it fails."""
+        with self.recorded("score"):
+            if self.no_features:
+                raise ValueError(self.no_features)
+            if self.compared is not None:
+                self.comparison = self.compared()
+            else:
+                models = {name: item.reference() for name, item in self.models.items()}
+                self.comparison = compare_features(self.human.reference(), models, self.config, run=self.run)
+
+    def lacks(self, row: Measure) -> bool:
+        """Return True if a measure lacks an optional input that was not given."""
+        if "prompts" in row.inputs.given:
+            return not any(item.has_repeated_groups for item in (self.human, *self.models.values()))
+        if "a decoder" in row.inputs.given:
+            return not self.decoders
+        return "training" in row.inputs.given and self.training is None
+
+    def measure(self, row: Measure) -> tuple[float | None, dict[str, Described]]:
+        """Compute the human texts' value, where there is one, and that of each model."""
+        level, found = self.config.confidence_level, {}
+        if "features" in row.inputs.given and self.no_features:
+            raise ValueError(self.no_features)
+        if "a decoder" in row.inputs.given:
+            for name, decoder in self.decoders.items():
+                self.watch()
+                values = np.asarray(row.compute(self.human.decoded(decoder)))
+                found[name] = entry_of(values, level, self.human.groups)
+            return None, found
+        if row.inputs.sets > 1:
+            return None, {name: self._of_both(row, name) for name in self.models}
+        human = self._of_one(row, self.human)
+        for name, item in self.models.items():
+            of_model = self._of_one(row, item)
+            if of_model is None:
+                continue
+            groups = (item.groups, self.human.groups)
+            if human is not None and "prompts" in row.inputs.forms:
+                groups = (None, None)
+            found[name] = entry_of(of_model, level, groups[0], human, groups[1])
+        return None if human is None else float(np.mean(human)), found
+
+    def _of_one(self, row: Measure, item: DescribedSet) -> Floats | None:
+        """Values of a measure of one set: one number per text, or one for the set; None if it lacks what it takes."""
+        self.watch()
+        if row.sizes_matter:
+            item = item.drawn(self.smallest, self.config.seed)
+        if "prompts" in row.inputs.forms and not item.has_repeated_groups:
+            return None
+        found = row.on(item.form)
+        values = np.atleast_1d(np.asarray(found.value if isinstance(found, MeasuredValue) else found, dtype=np.float64))
+        if not len(values):
+            raise ValueError("there is nothing to compute it on")
+        if len(values) == 1 and np.isnan(values[0]):
+            raise ValueError("it has no value for these texts")
+        if np.isnan(values).any():
+            raise ValueError(f"{int(np.isnan(values).sum())} texts have no value")
+        return values
+
+    def _of_both(self, row: Measure, name: str) -> Described:
+        """The entry of a measure of two sets, with the reason for a missing interval if it is few texts a bucket."""
+        self.watch()
+        model, human = self.models[name], self.human
+        if "histograms" in row.inputs.forms:
+            return self._of_buckets(row, name)
+        if row.sizes_matter and not row.grouped:
+            model, human = (item.drawn(self.smallest, self.config.seed) for item in (model, human))
+        options: dict[str, Any] = {"seed": self.config.seed, "level": self.config.confidence_level}
+        if row.grouped and "texts" in row.inputs.forms:
+            known = human.groups is not None and model.groups is not None
+            options["prompts"] = (human.prompts, model.prompts) if known else None
+        elif row.grouped:
+            options |= _groups_of_folds({"groups_p": human, "groups_q": model}) or {}
+        pair = pair_of_groups(human.groups, model.groups) if row.designed else None
+        options |= {} if pair is None else {"groups": pair}
+        third = [self.training.form] if row.inputs.sets == 3 and self.training is not None else []
+        key = row.compute, name
+        if not row.part or key not in self.shared:
+            self.shared[key] = row._replace(part="").on(human.form, model.form, *third, **options)
+        found = getattr(self.shared[key], row.part) if row.part else self.shared[key]
+        if isinstance(found, MeasuredValue):
+            return Described(float(found.value), None, found.ci, found.p_value)
+        return Described(float(found))
+
+    def _of_buckets(self, row: Measure, name: str) -> Described:
+        """The entry of a measure of the histograms of the human texts and a model's."""
+        if self.comparison is None:
+            raise ValueError(self.failed.get("score", "there are no buckets"))
+        result = self.comparison.models[name]
+        groups = self.human.groups, self.models[name].groups
+        counts = count_labels(result.p_labels, result.q_labels, result.num_buckets, *groups)
+        grouped = {} if counts.groups is None else {"groups": counts.groups}
+        found: MeasuredValue = row.compute(
+            counts.p_counts, counts.q_counts, level=self.config.confidence_level, **grouped
+        )
+        few = found.ci is None and few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
+        reason = "none: few texts a bucket" if few and row.compute is not chi_square else ""
+        return Described(float(found.value), None, found.ci, found.p_value, reason)
+
+    def transfer(self) -> TransferTable:
+        """The discriminators of the features, each trained on one model's texts and tested on every model's."""
+        groups = _groups_of_folds({"human": self.human, **self.models})
+        features = {name: item.features for name, item in self.models.items()}
+        return transfer_table(
+            self.human.features, features, seed=self.config.seed, level=self.config.confidence_level, groups=groups
+        )
+
+
+def _groups_of_folds(sets: Mapping[str, DescribedSet]) -> dict[str, list[Hashable]] | None:
+    """Groups of texts that must stay in one fold: copies, and answers to one prompt; None where neither is known."""
+    groups: list[Hashable] | None = None
+    if all(item.groups is not None for item in sets.values()):
+        groups = [code for item in sets.values() for code in item.prompts]
+    if all(item.texts is not None for item in sets.values()):
+        groups = texts_of_one_origin([text for item in sets.values() for text in item.needed_texts()], groups).tolist()
+    if groups is None:
+        return None
+    remaining = iter(groups)
+    return {name: [*itertools.islice(remaining, len(item))] for name, item in sets.items()}
+
+
+def entry_of(
+    values: Floats,
+    level: float,
+    groups: Integers | None,
+    human: Floats | None = None,
+    human_groups: Integers | None = None,
+) -> Described:
+    """A model's value and its interval; where the human texts have values, the difference and its interval."""
+    value = float(values.mean())
+    if human is None:
+        return Described(value, None, mean_interval(values, level, groups) if len(values) > 1 else None)
+    several = len(values) > 1 and len(human) > 1
+    ci = difference_interval(values, human, level, groups, human_groups) if several else None
+    return Described(value, value - float(human.mean()), ci)
+
+
+def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
+    """The function from a text to its tokens."""
+    if tokenizer is None:
+        return split_words
+    if isinstance(tokenizer, str):
+        from mauve_metric.features.pretrained import load_tokenizer
+
+        tokenizer = load_tokenizer(tokenizer)
+    encode = getattr(tokenizer, "encode", None)
+    if encode is not None:
+        return lambda text: encode(text, add_special_tokens=False)
+    if callable(tokenizer):
+        return lambda text: _tokens_of(tokenizer(text))
+    raise TypeError(
+        f"tokenizer must be a name, a folder, a tokenizer or a function from a text to tokens, got {shown(tokenizer)}"
+    )
+
+
+def _tokens_of(value: object) -> Sequence[Hashable]:
+    """The tokens that a tokenizer of the caller returned, as a list; `TypeError` if they are none."""
+    if isinstance(value, str | bytes) or not isinstance(value, Collection):
+        raise TypeError(f"tokenizer must return a list of tokens for a text, got {shown(value)}")
+    return list(value)
+
+
+def read_sets(
+    opened: OpenedSides,
+    job: Featurizing,
+    with_features: bool,
+    tokenize: Callable[[str], Sequence[Hashable]],
+    likely: Callable[..., Likelihoods],
+) -> tuple[list[DescribedSet], str]:
+    """Read all sets; return them, and the reason where texts cannot be featurized, else an empty one.
+
+    Args:
+        tokenize, likely: functions of texts that the sets call later.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: invalid texts or features.
+    """
+    read: Mapping[str, tuple[FeatureSet | None, list[str] | None]]
+    missing = ""
+    try:
+        featurized = read_sides(job, opened) if with_features else None
+    except EXPECTED as error:
+        if not opened.are_texts:
+            raise
+        featurized, missing = None, f"the texts have no features: {message_of(error)}"
+    if featurized is None:
+        read = {
+            name: (None, listed_texts(job, side)) if side.kind == "text" else (job.side(side), None)
+            for name, side in job.prepared(opened.sides).items()
+        }
+    else:
+        check_sides({opened.sides[name].argument: side for name, (side, _) in featurized.items()})
+        read = featurized
+    sizes = {name: len(item) for name, sides in read.items() for item in sides if item is not None}
+    codes = opened.codes(sizes) or {}
+    sets = [
+        DescribedSet(name, texts, side, codes.get(name), tokenize=tokenize, likely=likely)
+        for name, (side, texts) in read.items()
+    ]
+    return sets, missing
+
+
+def read_training(training: object, job: Featurizing, with_features: bool) -> DescribedSet:
+    """The training set: its texts, and its features when a measure needs them."""
+    (side,) = open_sides({"training": side_of("training", training)}, job.config, job.run).sides.values()
+    texts = listed_texts(job, side) if side.kind == "text" else None
+    if not with_features:
+        return DescribedSet("training", texts)
+    return DescribedSet("training", texts, job.side(side if texts is None else side.with_texts(texts)))

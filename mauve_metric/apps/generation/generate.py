@@ -1,0 +1,258 @@
+"""Texts of a model or a server for given prompts, or for the first tokens of human texts, in a file of JSON lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from mauve_metric.apps.generation.decoding import (
+    NEUTRAL,
+    Prompt,
+    decode,
+    decoder_settings,
+    generation_settings,
+    token_ids,
+)
+from mauve_metric.apps.generation.prompts import NEW_TOKENS, PromptSource
+from mauve_metric.apps.generation.remote import openai_server
+from mauve_metric.apps.generation.writer import Writer
+from mauve_metric.apps.generation.writing_options import WritingOptions
+from mauve_metric.apps.generation.written_file import JobFile, check_new, unfinished
+from mauve_metric.features.encoder import Encoder, load_encoder
+from mauve_metric.features.pretrained import load_tokenizer
+from mauve_metric.results.result import WrittenText
+from mauve_metric.runtime.checks import check_bool, check_count
+from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.model_state import random_states_kept
+from mauve_metric.runtime.outputs import check_outputs
+from mauve_metric.runtime.progress import job_progress
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Author:
+    """A local model or a server that writes.
+
+    encoder: the model with its tokenizer; None for a server. server: None for a model. tokenizer: of either; None where
+    a server's is not known.
+    """
+
+    encoder: Encoder | None
+    server: openai_server | None
+    tokenizer: Any
+
+
+def generate(
+    texts: Iterable[object],
+    output: str | Path,
+    *,
+    model: str | tuple[Any, Any],
+    decoder: str = "sampling",
+    prompt_tokens: int | None = None,
+    n_per_prompt: int = 1,
+    max_new_tokens: int | None = None,
+    include_prompt: bool = True,
+    chat: bool = False,
+    seed: int = 25,
+    batch_size: int = WritingOptions.generation_batch_size,
+    device: str | None = None,
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] = "float32",
+    server: str | None = None,
+    tokenizer: str | None = None,
+    text_field: str | None = None,
+    verbose: bool = False,
+) -> list[WrittenText]:
+    """Write texts with a model into a new file of JSON lines, in the order of the prompts.
+
+    A line has prompt, text, decoder, seed and tokens. Texts are written in batches of like length, and kept batch by
+    batch in OUTPUT.part: the same call continues a job that was killed, and ends with the same texts.
+
+    Args:
+        texts: the prompts, or, with `prompt_tokens`, human texts; in any form that `compute_mauve` takes.
+        output: a name that ends in .jsonl, of no file yet.
+        model: "smollm2", a name or folder that transformers' AutoModelForCausalLM loads, or a (model, tokenizer) pair;
+            with `server`, the name that it serves.
+        decoder: see `apps.generation.decoding.decoder_settings`.
+        prompt_tokens: the first so many tokens of each text are the prompt, which is continued to the text's length.
+        n_per_prompt: texts for each prompt, one after the other.
+        max_new_tokens: the most tokens to write; None: the human text's length, or 128 for prompts.
+        include_prompt: whether a text begins with its prompt. An answer (`chat`) never does.
+        chat: answer the prompts, by the tokenizer's chat template, in place of continuing them.
+        seed: of the sampling.
+        batch_size: prompts written together; the texts of a sampling decoder depend on it.
+        device, dtype: of the model, as in `compute_mauve`.
+        server: the address of a server with OpenAI's protocol, such as "http://localhost:8000/v1".
+        tokenizer: of a server's model, to count tokens; `prompt_tokens` needs it.
+        text_field: the column of a dataset.
+        verbose: a progress bar on stderr.
+
+    Returns:
+        The texts, in the order of the file.
+
+    Raises:
+        TypeError, ValueError, OSError: an argument is not what it should be, the output is there already, or the model
+            cannot be reached; texts of a server failed, which the same call asks for again.
+    """
+    settings = decoder_settings(decoder)
+    check_count("n_per_prompt", n_per_prompt)
+    if n_per_prompt > 1 and not settings["do_sample"]:
+        raise WrongOption.of("n_per_prompt", f"must be 1 for {decoder!r}, which writes one text, got {n_per_prompt}")
+    check_bool("chat", chat)
+    check_count("seed", seed, low=0)
+    check_count("batch_size", batch_size)
+    output = check_new(output)
+    check_outputs([output, unfinished(output)], [path for path in (model, tokenizer) if isinstance(path, str)])
+    author = _author(model, settings, seed, server, tokenizer, device, dtype, chat)
+    if prompt_tokens is None:
+        given: dict[str, Any] = {"prompts": texts, "references": ()}  # the lengths are not those of human texts
+    else:
+        given = {"dataset": texts, "prompt_tokens": prompt_tokens}
+    options = WritingOptions(**given, include_prompt=include_prompt, chat_template=chat, max_new_tokens=max_new_tokens)
+    prompts = _prompts(PromptSource(options, generation_settings(settings), text_field), author)
+    rows = [prompt for prompt in prompts for _ in range(n_per_prompt)]
+    described = {
+        "model": model if isinstance(model, str) else "a pair",
+        "weights": server if author.encoder is None else author.encoder.identity["revision"],
+        "decoder": decoder,
+        "prompts": _digest(rows),
+        "include_prompt": include_prompt,
+        "seed": seed,
+        "batch_size": batch_size,
+        "dtype": dtype,
+    }
+    job = JobFile(output, described)
+    _write(job, author, rows, Writer(generation_settings(settings), batch_size, seed), options, verbose)
+    job.finish(output, decoder, seed)
+    return [job.texts[number] for number in range(len(rows))]
+
+
+def _author(
+    model: str | tuple[Any, Any],
+    settings: Mapping[str, object],
+    seed: int,
+    server: str | None,
+    tokenizer: str | None,
+    device: str | None,
+    dtype: str,
+    chat: bool,
+) -> Author:
+    """Load the model, or the tokenizer of a server's."""
+    if server is None:
+        if tokenizer is not None:
+            raise WrongOption.of("tokenizer", "is for a server's model: a model here has its own")
+        encoder = load_encoder(model, dtype=dtype, device=resolve_device(device), causal=True)
+        return Author(encoder, None, encoder.tokenizer)
+    if not isinstance(model, str):
+        raise WrongOption.of("model", "must be the name that the server has for it, got a pair")
+    found = None if tokenizer is None else load_tokenizer(tokenizer)
+    return Author(None, openai_server(server, model=model, chat=chat, seed=seed, **_request(settings)), found)
+
+
+def _request(settings: Mapping[str, object]) -> dict[str, Any]:
+    """The settings of a decoder as fields of a server's request."""
+    for name in ("num_beams", "no_repeat_ngram_size"):
+        if settings.get(name) != NEUTRAL.get(name):
+            raise WrongOption.of("decoder", f"must be without {name} for a server, which has no such setting")
+    always = ("temperature", "top_p")  # whatever the server's own defaults are
+    request = {name: value for name, value in settings.items() if name in always or value != NEUTRAL.get(name)}
+    request["temperature"] = request["temperature"] if request.pop("do_sample", True) else 0
+    return request
+
+
+def _prompts(source: PromptSource, author: Author) -> list[Prompt]:
+    """The prompts with the most tokens to write behind each."""
+    options, model = source.options, None if author.encoder is None else author.encoder.model
+    if options.dataset is not None:
+        if author.tokenizer is None:
+            raise WrongOption.of("prompt_tokens", "needs the tokenizer of the server's model (tokenizer)")
+        return source.of_dataset(options.dataset, model, author.tokenizer)[0]
+    prompts = source.as_given(model, author.tokenizer if model is not None else None, None, 0)
+    if model is None:
+        return [replace(prompt, new_tokens=options.max_new_tokens or NEW_TOKENS) for prompt in prompts]
+    return prompts
+
+
+def _digest(prompts: Sequence[Prompt]) -> str:
+    """A hash of what is to be continued, and how far."""
+    content = [(prompt.ids, prompt.new_tokens, prompt.text, prompt.messages is None) for prompt in prompts]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def _write(
+    job: JobFile, author: Author, rows: Sequence[Prompt], writer: Writer, options: WritingOptions, verbose: bool
+) -> None:
+    """Write the texts that are missing, and keep them batch by batch."""
+    missing = [number for number in range(len(rows)) if number not in job.texts]
+    if len(missing) < len(rows):
+        logger.warning("%s: %d of %d texts are there already", job.path, len(rows) - len(missing), len(rows))
+    sizes = [prompt.new_tokens for prompt in rows]
+    with job_progress("generate", sizes, verbose, "texts", "new tokens") as advance, random_states_kept():
+
+        def keep(continuations: Mapping[int, tuple[str, str, int | None]]) -> None:
+            """Store a batch: continuation, text with the prompt, and new tokens by number."""
+            texts = {}
+            for number, (continuation, whole, tokens) in continuations.items():
+                prompt = rows[number]
+                inside = options.include_prompt and prompt.messages is None
+                texts[number] = WrittenText(prompt.text, continuation, whole if inside else continuation, tokens)
+            job.keep(texts)
+            for number, text in texts.items():
+                advance(number, text.tokens or 0)
+
+        for number in job.texts:
+            advance(number, job.texts[number].tokens or 0)
+        if author.server is not None:
+            _ask(author.server, author.tokenizer, rows, missing, writer.batch_size, keep)
+        elif author.encoder is not None:
+            writer.write(
+                author.encoder.model,
+                author.tokenizer,
+                [rows[number] for number in missing],
+                missing,
+                keep=lambda batch: keep(
+                    {number: (it.continuation, it.text, len(it.ids or ())) for number, it in batch.items() if it}
+                ),
+            )
+
+
+def _ask(
+    server: openai_server, tokenizer: Any, rows: Sequence[Prompt], missing: Sequence[int], size: int, keep: Any
+) -> None:
+    """Ask a server for the missing texts, those of like length together.
+
+    Raises:
+        OSError: some failed; the others are kept.
+    """
+    waiting = sorted(missing, key=lambda number: -rows[number].new_tokens)
+    failed: list[str] = []
+    for start in range(0, len(waiting), size):
+        numbers = waiting[start : start + size]
+        server.settings["max_tokens"] = rows[numbers[0]].new_tokens
+        written: Sequence[str | None] = [None] * len(numbers)
+        try:
+            written = server([rows[number].messages or rows[number].text for number in numbers], numbers)
+        except OSError:  # for every one of these prompts, and others may be answered
+            if server.unreachable:
+                raise
+        failed += [f"prompt {numbers[place]}: {reason}" for place, reason in server.failures.items()]
+        texts = zip(numbers, written, strict=True)
+        keep({number: _cut(rows[number], text, tokenizer) for number, text in texts if text is not None})
+    if failed:
+        again = "the same command asks for them again"
+        raise OSError(f"{len(failed)} of {len(rows)} texts failed ({failed[0]}): {again}")
+
+
+def _cut(prompt: Prompt, text: str, tokenizer: Any) -> tuple[str, str, int | None]:
+    """A server's continuation, cut to the prompt's number of new tokens where the tokenizer is known."""
+    if tokenizer is None:
+        return text, prompt.text + text, None
+    ids = token_ids(tokenizer, [text], special=False)[0]
+    kept = text if len(ids) <= prompt.new_tokens else decode(tokenizer, ids[: prompt.new_tokens])
+    return kept, prompt.text + kept, min(len(ids), prompt.new_tokens)

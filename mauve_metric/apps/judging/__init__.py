@@ -1,0 +1,1 @@
+"""Human judgements: preferences and boundary guesses, compared with scores."""

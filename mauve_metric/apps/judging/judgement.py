@@ -1,0 +1,357 @@
+"""Results of human judgement: Bradley–Terry scores with their correlations, and boundary guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
+from mauve_metric.results.plain_text import digits, percent, printable, shown_names
+from mauve_metric.results.rendering import SignedResult, plain
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Reading: TypeAlias = Literal["higher", "lower", "human", "as it is"]
+
+QUESTION = Column("question", "question")
+SCORE_COLUMNS = (
+    Column("rank", "rank", "d"),
+    Column("model", "model"),
+    *Column.each("+.1f", ends=(), score="Bradley–Terry", low="low", high="high"),  # any number, and 0 is the mean
+    Column("wins", "wins", "g"),
+    Column("judgements", "judgements", "d"),
+)
+AGREEMENT_COLUMNS = (
+    Column("measure", "measure"),
+    Column("correlation", "Spearman", "+.3f"),
+    Column("p_value", "p", ".2g"),
+    Column("pearson", "Pearson", "+.3f"),
+    Column("models", "models", "d"),
+    Column("reading", "better"),
+)
+GAME_COLUMNS = (
+    Column("model", "model"),
+    *Column.each(".3f", "points", "low", "high", "random", always_last="always last"),
+    *Column.each(".3f", "accuracy", accuracy_low="from", accuracy_high="to"),
+    *Column.each(".3f", "exact", "eventually", false_alarms="false alarms", alpha="alpha"),
+    Column("seconds", "s/sentence", ".1f"),
+    *Column.each("d", "players", "rounds"),
+)
+PAIR_COLUMNS = (
+    *Column.each("s", a="player", b="and"),
+    *Column.each(".3f", "agreement", "low", "high"),
+    Column("texts", "texts", "d"),
+)
+_PAIRS_SHOWN = 15  # pairs of players in what is printed; all of them are in the CSV
+_NAMED = 6  # pairs of neighbours without a significant difference that are named
+CORRELATION_NOTE = (
+    "Spearman: 1 where a measure orders the models as people do; better: human is closeness to the human texts' value, "
+    "as it is: larger is taken for better. p: of no relation, by permutation, for each measure alone. Pearson: of the "
+    "measure and the Bradley–Terry scores; 1 on a rising line."
+)
+
+
+@dataclass(frozen=True)
+class ModelScore:
+    """Strength of one model in people's judgement.
+
+    score: Bradley–Terry times 100, see `bradley_terry`; higher is better, the sum over the models is 0. ci: its
+    interval. wins: of its judgements, a tie counting as half unless it was settled otherwise.
+    """
+
+    model: str = field(metadata={"in_dict": False})
+    score: float
+    ci: tuple[float, float]
+    wins: float
+    judgements: int
+
+
+@dataclass(frozen=True)
+class ScoreDifference:
+    """Difference of the scores of a and b, and its interval (of this pair alone)."""
+
+    a: str
+    b: str
+    difference: float
+    ci: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of a measure's order of the models with people's.
+
+    correlation: Spearman's, in [-1, 1], 1 for the same order, of the measure so taken that larger is better. reading:
+    the better direction, see `Measured`. p_value: of "no relation", by permutation, for this measure alone. pearson:
+    Pearson's r with the Bradley–Terry scores, likewise. models: how many were ordered.
+    """
+
+    measure: str = field(metadata={"in_dict": False})
+    correlation: float
+    p_value: float
+    pearson: float
+    models: int
+    reading: Reading
+
+
+@dataclass(frozen=True)
+class QuestionScores:
+    """The judgements on one question.
+
+    models: the strongest first. differences: of every pair, the stronger first. agreement: of each measure that was
+    given, the highest correlation first. failed: why other measures have none.
+    """
+
+    question: str
+    judgements: int
+    ties: int
+    annotators: int | None
+    models: tuple[ModelScore, ...]
+    differences: tuple[ScoreDifference, ...]
+    agreement: tuple[Agreement, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, models and measures by name."""
+        values = {name: getattr(self, name) for name in ("judgements", "ties", "annotators")}
+        values |= {"ranking": [score.model for score in self.models], "models": {one.model: one for one in self.models}}
+        correlations = {found.measure: found for found in self.agreement}
+        values |= {"differences": self.differences, "correlations": correlations, "failed": self.failed}
+        return {name: plain(value) for name, value in values.items()}
+
+
+@dataclass(frozen=True)
+class Judgement(SignedResult):
+    """Preferences of people, by question.
+
+    Attributes:
+        questions: by the name of the column of answers.
+        confidence_level: of the intervals.
+        quick: judgements that were left out for being too quick.
+        human: the name of the people's own texts among the models, which correlations leave out; None if it is not
+            there.
+        left_out: models that were measured or judged but not both, with `common_models`.
+        signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
+    """
+
+    questions: Mapping[str, QuestionScores]
+    confidence_level: float
+    quick: int
+    human: str | None
+    left_out: tuple[str, ...]
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
+    also = ("rank_sums",)
+
+    @property
+    def rank_sums(self) -> dict[str, float]:
+        """The sum of each model's ranks over all questions, the smallest, which is best, first (Ippolito 2021, §3.3).
+
+        Equal scores share the mean of their ranks; models that a question does not judge are left out.
+        """
+        from scipy.stats import rankdata
+
+        sums: dict[str, list[float]] = {}
+        for of in self.questions.values():
+            ranks = rankdata([-one.score for one in of.models]).tolist()
+            for one, rank in zip(of.models, ranks, strict=True):
+                sums.setdefault(one.model, []).append(rank)
+        full = {name: sum(ranks) for name, ranks in sums.items() if len(ranks) == len(self.questions)}
+        return dict(sorted(full.items(), key=lambda item: item[1]))
+
+    def document(self) -> Document:
+        """Build the document: models of each question, sources of their scores, and correlations of measures."""
+        parts: list[Part] = []
+        models: list[TableRow] = []
+        correlations: list[TableRow] = []
+        for name, scores in self.questions.items():
+            question, labels = printable(scores.question), shown_names([one.model for one in scores.models])
+            strengths = [one.score for one in scores.models]  # models of equal score have the same rank
+            ranked = [
+                Table.row(SCORE_COLUMNS, one, question=question, rank=1 + strengths.index(one.score), model=label)
+                for one, label in zip(scores.models, labels.values(), strict=True)
+            ]
+            agreement = [
+                Table.row(AGREEMENT_COLUMNS, found, question=question, measure=printable(found.measure))
+                for found in scores.agreement
+            ]
+            parts += [Heading(name, f"{len(ranked)} models"), Table(SCORE_COLUMNS, ranked)]
+            parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, agreement)]
+            models, correlations = models + ranked, correlations + agreement
+        notes = [CORRELATION_NOTE] if correlations else []
+        if len(self.questions) > 1:
+            sums = ", ".join(f"{printable(name)} {total:g}" for name, total in self.rank_sums.items())
+            notes.append(f"Sum of the ranks over the {len(self.questions)} questions, the best first: {sums}.")
+        if self.left_out:
+            names = ", ".join(map(printable, self.left_out))
+            notes.append(f"Not both judged and measured, and so in no correlation: {names}.")
+        parts.append(Prose(notes, paragraphs=True))
+        tables = {"models": Table((QUESTION, *SCORE_COLUMNS), models)}
+        tables["correlations"] = Table((QUESTION, *AGREEMENT_COLUMNS), correlations)
+        return Document("", parts, tables, [("", self.signature)])
+
+    def plot(self) -> alt.FacetChart:
+        """The models' scores with their intervals, a panel for each question."""
+        from mauve_metric.results.charts.intervals import intervals_chart
+
+        values = [(name, one.model, one.score, one.ci) for name, of in self.questions.items() for one in of.models]
+        return intervals_chart(values, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
+
+
+@dataclass(frozen=True)
+class RoundScores:
+    """Scores of the boundary guesses of some rounds.
+
+    Attributes:
+        points: the mean, in [0, 5], see `boundary_points`; the higher, the easier it is to distinguish a model's
+            text from a person's. ci: its interval, None for a single player or round.
+        random, always_last: the mean points of players who do not read, on the same texts.
+        accuracy: the share of rounds with the right verdict: "machine" at or after the boundary, or "no machine" where
+            there is none; accuracy_ci: its interval.
+        exact: the share of right guesses. eventually: of the rounds with a machine's text, the share
+            in which the player said "machine" at or after the boundary; None without such rounds.
+        machine: rounds with a machine's text. human: rounds without, and false_alarms: the share of those in which one
+            was found; None without such rounds.
+        alpha: Krippendorff's, of those who saw the same text: they agree if both said "machine" at or after the
+            boundary, or both "no machine"; None where it is not defined.
+        players: None where the table does not name them.
+        seconds: the mean on a sentence, looks longer than the limit cut to it; None without times.
+    """
+
+    model: str = field(metadata={"in_dict": False})
+    rounds: int
+    players: int | None
+    points: float
+    ci: tuple[float, float] | None
+    random: float
+    always_last: float
+    accuracy: float
+    accuracy_ci: tuple[float, float] | None
+    exact: float
+    eventually: float | None
+    machine: int
+    human: int
+    false_alarms: float | None
+    alpha: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class PlayerPair:
+    """Agreement of two players: the share of the texts that both judged with the same verdict, as in `RoundScores`."""
+
+    a: str
+    b: str
+    texts: int
+    agreement: float
+    ci: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class BoundaryGame(SignedResult):
+    """Real or Fake Text, scored: all rounds, and those of each model.
+
+    Attributes:
+        total: of all rounds. models: by name, the hardest to tell from people first, human texts last; empty where no
+            model is named.
+        groups: likewise by the column that groups the rounds, numbers in their order. pairs: of players with texts in
+            common, by name.
+        confidence_level: of the intervals. in_runs: rounds that were left out, since their player gave the same guess
+            again and again.
+        signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
+    """
+
+    total: RoundScores = field(metadata={"in_dict": False})
+    models: Mapping[str, RoundScores]
+    groups: Mapping[str, RoundScores]
+    pairs: tuple[PlayerPair, ...]
+    confidence_level: float
+    in_runs: int
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, fit for JSON, the numbers of all rounds at the top."""
+        total: dict[str, Any] = plain(self.total)
+        return total | super().to_dict()
+
+    def document(self) -> Document:
+        """Build the document: a row for each model, for all rounds, for each group and pair; the meaning of points."""
+        table, groups = _game_table("model", self._labelled()), _game_table("group", [*self.groups.items()])
+        pairs = Table(PAIR_COLUMNS, [Table.row(PAIR_COLUMNS, pair) for pair in self.pairs])
+        parts: list[Part] = [table.filled(), Prose(self._notes())]
+        if self.groups:
+            by = printable(str(self.signature_entries["by"]))
+            parts += [Heading(f"Rounds by {by}", f"{len(self.groups)} groups"), groups.filled()]
+        if self.pairs:
+            parts.append(Heading("Agreement of pairs of players", "both found the machine or both named none"))
+            parts.append(Table(PAIR_COLUMNS, pairs.rows[:_PAIRS_SHOWN]))
+            left = len(self.pairs) - _PAIRS_SHOWN
+            parts += [Prose([f"{left} more pairs: --csv-pairs."])] if left > 0 else []
+        return Document("", parts, {"models": table, "groups": groups, "pairs": pairs}, [("", self.signature)])
+
+    def plot(self) -> alt.FacetChart:
+        """The mean points with their intervals."""
+        from mauve_metric.results.charts.intervals import intervals_chart
+
+        values = [("points", label, scores.points, scores.ci) for label, scores in self._labelled()]
+        level = f"{100 * self.confidence_level:g} % intervals"
+        return intervals_chart(values, "Points for finding the boundary", level, "lower: harder to tell from people")
+
+    def _labelled(self) -> list[tuple[str, RoundScores]]:
+        """The scores of each model, the hardest to tell from people first, and those of all rounds."""
+        labels = shown_names(list(self.models))
+        return [*((labels[name], own) for name, own in self.models.items()), ("(all)", self.total)]
+
+    def _notes(self) -> list[str]:
+        total = self.total
+        found = [
+            f"Points: 5 for the very sentence, one less for each sentence after it; those who do not read get "
+            f"{digits(total.random, '.2f')} by guessing at random and {digits(total.always_last, '.2f')} by always "
+            "saying that no machine wrote. The lower, the harder a text is to tell from a person's.",
+            f"{percent(total.exact, 1)} of the guesses are right.",
+        ]
+        if total.eventually is not None:
+            found[-1] += f" {percent(total.eventually, 1)} of the machine's texts are found at or after the boundary."
+        if total.ci is not None:
+            over = "rounds" if total.players is None else "rounds by other players"
+            found.append(f"Intervals: {100 * self.confidence_level:g} %, over other {over}.")
+        if self.in_runs:
+            found.append(f"{self.in_runs} rounds are left out, in runs of five or more equal guesses by one player.")
+        return found
+
+
+def _game_table(title: str, labelled: Sequence[tuple[str, RoundScores]]) -> Table:
+    """One row for each of some scores of rounds."""
+    columns = [Column("model", title), *GAME_COLUMNS[1:]]
+    rows = []
+    for label, scores in labelled:
+        low, high = scores.accuracy_ci or (None, None)
+        rows.append(Table.row(columns, scores, model=printable(label), accuracy_low=low, accuracy_high=high))
+    return Table(columns, rows)
+
+
+def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:
+    """Sentences on the judgements, the intervals and the close pairs of a question."""
+    several = scores.annotators is not None and scores.annotators > 1
+    who = "" if scores.annotators is None else f" by {scores.annotators} annotator{'s' if several else ''}"
+    quick = f", {judgement.quick} too quick ones left out" if judgement.quick else ""
+    over = "over other judgements by other annotators" if several else "over other judgements"
+    lines = [
+        f"{scores.judgements} judgements{who}, {scores.ties} ties{quick}. "
+        f"Intervals: {100 * judgement.confidence_level:g} %, {over}."
+    ]
+    labels = shown_names([score.model for score in scores.models])
+    found = {(item.a, item.b): item.ci for item in scores.differences}
+    close = [
+        f"{labels[a.model]} and {labels[b.model]}"
+        for a, b in pairwise(scores.models)
+        if found[a.model, b.model][0] <= 0
+    ]
+    more = [f"{len(close) - _NAMED} more pairs"] if len(close) > _NAMED else []
+    pairs = "; ".join([*close[:_NAMED], *more])
+    lines += [f"Neighbours that these judgements do not tell apart: {pairs}."] if close else []
+    lines += [f"No correlation of {printable(name)}: {printable(reason)}." for name, reason in scores.failed.items()]
+    return lines

@@ -1,0 +1,281 @@
+"""The files of a set of texts: list them, read each as a local file, and make one file of features of each.
+
+Nothing here depends on how the work is distributed: by Ray (`apps.sharding.ray_tasks`), by a Slurm array, or in a loop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import hashlib
+import json
+import logging
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from mauve_metric.features.encoder import prefix_entry
+from mauve_metric.features.feature_files import read_features, read_lazily, write_features
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.row_blocks import EvenBlocks, as_rows
+from mauve_metric.features.text_functions import function_digest, name_of, text_function
+from mauve_metric.inputs.fields import Role
+from mauve_metric.inputs.files import TextFile
+from mauve_metric.inputs.sources import NoTextsError
+from mauve_metric.options import MauveConfig, RunOptions, options_of_stage
+from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import EmptyTexts, UnlikeFeatures, message_of
+
+logger = logging.getLogger(__name__)
+
+SHARD_FILES = (".jsonl", ".parquet")
+_VERSIONS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "etag", "checksum")  # keys of fsspec
+FEATURES_FOLDER = "features"
+_KEY_BYTES = 10  # of the hash that tells shards and settings apart in a file's name
+
+
+class Shard(NamedTuple):
+    """A file of texts.
+
+    name: its path or URL. size: in bytes, -1 if its store does not say. version: what changes when the file does (its
+    time, or what its store says).
+    """
+
+    name: str
+    size: int
+    version: str
+
+    @property
+    def file_name(self) -> str:
+        """Its name without folders and without a URL's query."""
+        path = self.name.partition("?")[0] if "://" in self.name else self.name
+        return path.rsplit("/", 1)[-1]
+
+
+def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Shard]:
+    """The files of a set, those of a folder or pattern in the order of their names.
+
+    Args:
+        name: of the argument, for errors. where: a .jsonl or .parquet file, a folder of them, a pattern with `*`, or a
+            list of such; local, or a URL that fsspec opens (s3://…, hf://…).
+
+    Raises:
+        FileNotFoundError: there is none. ValueError: other files, one twice, or a URL within another.
+        OSError: a URL's store cannot be asked. ImportError: the package of fsspec for this URL is missing.
+    """
+    places = [where] if isinstance(where, (str, Path)) else where
+    if not isinstance(places, (list, tuple)) or not all(isinstance(place, (str, Path)) for place in places):
+        raise TypeError(f"{name} must be a file, a folder, a pattern, or a list of their names, got {shown(where)}")
+    shards: list[Shard] = []
+    for place in map(str, places):
+        if not place.strip():
+            raise ValueError(f"{name} must name files of texts, got the empty name {place!r}")
+        if "://" in place and "::" in place:
+            raise ValueError(f"{name} must name files that can be read alone, got {place!r}, a URL within another")
+        with _store_of(f"{name}: {place!r}"):
+            found = _find(place)
+        if not found:
+            raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {place!r}")
+        for shard in found:
+            if not shard.file_name.lower().endswith(SHARD_FILES):
+                raise ValueError(f"{name} must be {' or '.join(SHARD_FILES)} files, got {shard.name!r}")
+        filled = [shard for shard in found if shard.size]
+        if len(filled) < len(found):
+            logger.info("%d files of no bytes at %s hold no texts", len(found) - len(filled), place)
+        shards += filled
+    if not shards:
+        raise ValueError(f"{name} must name at least one file of texts, got {shown(where)}")
+    twice = [file for file, count in Counter(shard.name for shard in shards).items() if count > 1]
+    if twice:
+        raise ValueError(f"{name} names {twice[0]!r} twice: expected each file once")
+    return shards
+
+
+@contextlib.contextmanager
+def _store_of(name: str) -> Iterator[None]:
+    """Errors of a URL's store, whatever its package raises, as one sentence with the URL."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(f"{name} cannot be read: {message_of(error)}") from error
+    except Exception as error:
+        raise OSError(f"{name} cannot be read: {message_of(error)}") from error
+
+
+def _find(place: str) -> list[Shard]:
+    """The files of a folder, those that a pattern matches, or one file; none if there is nothing."""
+    from fsspec.core import url_to_fs
+    from fsspec.implementations.local import LocalFileSystem
+
+    remote = "://" in place
+    system, path = url_to_fs(place) if remote else (LocalFileSystem(), os.path.abspath(os.path.expanduser(place)))
+    if glob.has_magic(path) and (remote or not system.exists(path)):
+        files = sorted(system.glob(path))
+    elif system.isdir(path):
+        listed = [(file, file.rsplit("/", 1)[-1]) for file in system.ls(path, detail=False)]
+        files = sorted(file for file, name in listed if name.lower().endswith(SHARD_FILES) and name[0] not in "._")
+    else:
+        files = [path] if system.exists(path) else []
+    found = []
+    for file in files:
+        facts = system.info(file if remote else os.path.realpath(file))
+        version = next((str(facts[key]) for key in _VERSIONS if facts.get(key) is not None), "")
+        size = -1 if facts.get("size") is None else int(facts["size"])
+        found.append(Shard(system.unstrip_protocol(file) if remote else file, size, version))
+    return found
+
+
+@contextlib.contextmanager
+def on_this_machine(shard: Shard) -> Iterator[Path]:
+    """A shard as a local file; one behind a URL is copied to a temporary folder, which goes afterwards."""
+    if "://" not in shard.name:
+        yield Path(shard.name)
+        return
+    from fsspec.core import url_to_fs
+
+    with tempfile.TemporaryDirectory(prefix="mauve_metric-") as folder:
+        copy = Path(folder) / shard.file_name
+        with _store_of(repr(shard.name)):
+            system, path = url_to_fs(shard.name)
+            system.get_file(path, str(copy))
+        yield copy
+
+
+class ShardTask(NamedTuple):
+    """A shard of texts, its side, the file for its features, and its encoding if that is not UTF-8."""
+
+    shard: Shard
+    side: Role
+    target: Path
+    encoding: str | None = None
+
+    def __str__(self) -> str:
+        return self.shard.name
+
+
+class ShardDone(NamedTuple):
+    """Number of texts of a shard; if it has none, so no file, how many were dropped and stripped."""
+
+    texts: int
+    dropped: int = 0
+    stripped: Mapping[str, int] = {}
+
+
+def shard_tasks(
+    shards: Sequence[Shard],
+    side: Role,
+    folder: Path,
+    config: MauveConfig,
+    run: RunOptions,
+    encoding: str | None = None,
+) -> list[ShardTask]:
+    """List the tasks of one side; a target's name tells shard, version, size and the options of the featurizer."""
+    asked = options_of_stage(config, "featurize")
+    if callable(config.featurize_model_name):
+        model = config.featurize_model_name
+        asked["featurize_model_name"] = f"{name_of(model)} {function_digest(model)}"
+    prompts = run.prompts if run.prompts is None or isinstance(run.prompts, (str, Path)) else list(run.prompts)
+    tasks = []
+    for shard in shards:
+        facts = [shard, side, asked, run.text_field, prompts, *([] if encoding is None else [encoding])]
+        key = json.dumps(facts, sort_keys=True, default=str)
+        digest = hashlib.blake2b(key.encode(), digest_size=_KEY_BYTES).hexdigest()
+        target = folder / FEATURES_FOLDER / f"{Path(shard.file_name).stem}-{digest}.npy"
+        tasks.append(ShardTask(shard, side, target, encoding))
+    return tasks
+
+
+class ShardFeaturizer:
+    """Featurizes shards; the model is loaded once, when it is first needed.
+
+    >>> import numpy, tempfile
+    >>> from mauve_metric.apps.sharding.shards import list_shards
+    >>> lengths = lambda texts: numpy.array([[len(text), 1.0] for text in texts])
+    >>> config, folder = MauveConfig(featurize_model_name=lengths), Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.jsonl").write_text('{"text": "one"}\\n{"text": "three"}\\n')
+    >>> (folder / "features").mkdir()
+    >>> tasks = shard_tasks(list_shards("p", folder), "reference", folder, config, RunOptions())
+    >>> ShardFeaturizer(config, RunOptions())(tasks[0]), numpy.load(tasks[0].target).shape
+    (ShardDone(texts=2, dropped=0, stripped={}), (2, 2))
+    """
+
+    def __init__(self, config: MauveConfig, run: RunOptions) -> None:
+        self.job = Featurizing(config, replace(run, cache=False, verbose=False))  # the files are what is kept
+
+    def __call__(self, task: ShardTask) -> ShardDone:
+        """Write a shard's features, unless they are there: whole, with their checksum, and of this model.
+
+        Raises:
+            ValueError: the texts cannot be read or featurized. OSError: nothing can be written, or the model cannot be
+                loaded or run here. The message names the shard's file.
+        """
+        try:
+            return ShardDone(self._stored_texts(task.target) or self._written_texts(task))
+        except NoTextsError as error:
+            return ShardDone(0, error.dropped, error.stripped)
+        except Exception as error:
+            kind = (
+                ValueError if isinstance(error, (ValueError, TypeError)) and not isinstance(error, OSError) else OSError
+            )
+            message = message_of(error)
+            raise kind(message if task.shard.name in message else f"{task}: {message}") from error
+
+    def _stored_texts(self, target: Path) -> int:
+        """Return the number of texts in the file of features; 0 if it is missing, damaged or of another model."""
+        if not target.is_file():
+            return 0
+        try:
+            stored = read_features(target)
+        except (ValueError, OSError) as error:
+            logger.warning("a file of features is made again: %s", error)
+            return 0
+        own, identity = text_function(self.job.config.featurize_model_name), stored.identity or {}
+        prefix = prefix_entry(self.job.config.text_prefix)
+        expected = self.job.load().identity if own is None else {**own.identity, **prefix}
+        different = [name for name, value in expected.items() if identity.get(name) != value]
+        if different:
+            logger.warning("%s is made again: it is of another model (%s)", target, ", ".join(different))
+            return 0
+        return int(stored.features.shape[0])
+
+    def _written_texts(self, task: ShardTask) -> int:
+        """Featurize a shard, write its features, and return the number of texts."""
+        with on_this_machine(task.shard) as path:
+            file = TextFile(path, self.job.run.text_field, encoding=task.encoding).side(task.side)
+            if self.job.config.empty_texts == "error":
+                file.check_filled()
+            made = replace(self.job.of_texts("texts", file.texts), origin=file.origin)
+        write_features(made, task.target, of_texts=True)
+        return len(made)
+
+
+def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDone]) -> FeatureSet:
+    """Return the featurized shards of one side as one set, with rows that are read when they are needed.
+
+    Args:
+        name: of the side, for errors. tasks, done: of each shard.
+
+    Raises:
+        FileNotFoundError: a shard has no features. ValueError: they are damaged, or of different models; or no shard
+            holds a text.
+    """
+    parts = [read_lazily(task.target) for task, shard in zip(tasks, done, strict=True) if shard.texts]
+    if not parts:
+        raise EmptyTexts.of(name, f"must hold at least one non-empty text, got {len(tasks)} files of which none does")
+    first = parts[0]
+    for part in parts[1:]:
+        if part.identity != first.identity or part.features.shape[1] != first.features.shape[1]:
+            raise UnlikeFeatures(
+                "all shards must be featurized by one model, got "
+                f"{dict(first.identity or {})} with {first.features.shape[1]} columns and "
+                f"{dict(part.identity or {})} with {part.features.shape[1]}"
+            )
+    joined = FeatureSet.joined(EvenBlocks([as_rows(part.features) for part in parts]), parts)
+    counted: list[FeatureSet | ShardDone] = [joined, *(shard for shard in done if not shard.texts)]
+    rules = dict.fromkeys(rule for part in counted for rule in part.stripped)
+    stripped = {rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules}
+    return replace(joined, dropped=sum(part.dropped for part in counted), stripped=stripped)

@@ -1,0 +1,1 @@
+"""Studies around a score: human baseline, robustness, stress tests."""

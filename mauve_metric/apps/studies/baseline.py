@@ -1,0 +1,163 @@
+"""The human baseline: the spread of scores of equal sets, and the number of texts that shows a difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Unpack
+
+import numpy as np
+
+from mauve_metric.apps.studies.baseline_result import EqualSets, HumanBaseline, Needed, Source, Spread
+from mauve_metric.arrays import Array, Counts, FeatureData, Floats, TextData
+from mauve_metric.clustering.histograms import Histograms, count_labels
+from mauve_metric.clustering.partition import partition_sets
+from mauve_metric.clustering.quantizers import scoring_options
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
+from mauve_metric.features.row_blocks import all_rows
+from mauve_metric.features.sides import open_sides, read_sides
+from mauve_metric.inputs.files import TextFile
+from mauve_metric.measures.frontier import exact_area, mauve_floor
+from mauve_metric.options import MauveConfig, Options, ResolvedConfig, RunOptions, with_options
+from mauve_metric.results.signature import human_entries
+from mauve_metric.runtime.checks import integer_check
+from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.scoring.pipeline import resolve_config
+from mauve_metric.scoring.score import score_histograms
+from mauve_metric.uncertainty import forecast, intervals, jackknife
+
+DIFFERENCES = (0.01, 0.02, 0.05)
+AROUND = 0.9  # the score near which two models differ
+LEAST_TEXTS = 20  # of a part
+_PARTS = (8, 4, 2)
+_DRAWS = 200  # of forecast sets
+_TILT = 2.0  # of the logarithms of bucket shares, for a model that departs in no special direction; more if it is near
+_DOUBLINGS = 6
+
+
+@with_options()
+def human_baseline(
+    p_text: TextData | TextFile | None = None,
+    *,
+    p_features: FeatureData | None = None,
+    p: FeatureSet | None = None,
+    splits: int = 50,
+    **options: Unpack[Options],
+) -> HumanBaseline:
+    """Measure how scores of equal sets spread with these human texts, this featurizer and these buckets.
+
+    The human texts are split at random into two sets of an eighth, a quarter and half of them, `splits` times each, and
+    these are scored like a model against people. Sets as large as all of them, and how many texts would show a
+    difference, are forecast by drawing from their histogram. Features are computed once.
+
+    Args:
+        p_text, p_features, p: the human side, as in `compare`; at least 40 texts.
+        splits: of each size, 2 to 10,000.
+        **options: see `compute_mauve`, but for num_runs, permutations, knn, knn_k and frechet_distance. A num_buckets
+            that a part is too small for leaves that size out.
+
+    Returns:
+        A `HumanBaseline`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compute_mauve`; ValueError too for fewer than 40 texts.
+
+    >>> human = np.random.default_rng(0).normal(size=(200, 8))
+    >>> found = human_baseline(p_features=human, splits=5)
+    >>> found.halves.texts, found.halves.num_buckets, [item.difference for item in found.needed]
+    (100, 10, [0.01, 0.02, 0.05])
+    """
+    integer_check(2, 10_000)("splits", splits)
+    config, run = scoring_options(options, "human_baseline")
+    human = given_side("p", {"set": p, "features": p_features, "text": p_text})
+    opened = open_sides({"human": human}, config, run)
+    with Featurizing(config, run, frozenset(options)) as job:
+        ((side, _),) = read_sides(job, opened).values()
+    if len(side) < 2 * LEAST_TEXTS:
+        least = f"{2 * LEAST_TEXTS} texts, for two halves of {LEAST_TEXTS}"
+        raise ValueError(f"the human set must hold at least {least}, got {len(side)}")
+    rows, quiet = all_rows(side.features), replace(run, verbose=False, checkpoint=None)
+    sizes = _sizes(len(side), config)
+    with progress_bar("splits", run.verbose, unit=" splits", total=splits * len(sizes)) as bar:
+        found = []
+        for number, size in enumerate(sizes):
+            of_size = resolve_config(config, size, size)
+            scores = []
+            for done, pair in enumerate(_split_histograms(rows, size, splits, of_size, quiet)):
+                scores.append(_scores(*pair, of_size))
+                if bar is not None:
+                    bar(number * splits + done + 1, splits * len(sizes))
+            found.append(_equal_sets(size, of_size, "split", scores))
+    whole = resolve_config(config, len(side))
+    ((labels,),) = partition_sets([rows], whole, quiet, clusterings=1).labels
+    counts = np.bincount(labels, minlength=whole.num_buckets).astype(np.int64)
+    rng, shares = np.random.default_rng(config.seed), counts / counts.sum()
+    drawn = (Histograms(*rng.multinomial(len(side), shares, size=2)) for _ in range(_DRAWS))
+    scores = [_scores(histograms, histograms, whole) for histograms in drawn]
+    found.append(_equal_sets(len(side), whole, "forecast", scores))
+    entries = human_entries(side, side, whole, {"splits": splits})
+    needed = tuple(_texts_needed(counts, difference, whole) for difference in DIFFERENCES)
+    floor = mauve_floor(config.mauve_scaling_factor)
+    return HumanBaseline(len(side), floor, tuple(found), needed, whole.num_buckets, AROUND, entries)
+
+
+def _sizes(n: int, config: MauveConfig) -> list[int]:
+    """Sizes of the parts, the largest last: those with enough texts for k buckets, and always the halves."""
+    least = LEAST_TEXTS if config.num_buckets == "auto" else max(LEAST_TEXTS, math.ceil(config.num_buckets / 2))
+    sizes = [n // part for part in _PARTS]
+    return [size for size in sizes[:-1] if size >= least] + sizes[-1:]
+
+
+def _split_histograms(
+    rows: Array, size: int, splits: int, config: ResolvedConfig, run: RunOptions
+) -> Iterator[tuple[Histograms, Histograms]]:
+    """Histograms of disjoint random parts of the rows (n, d), clustered as P and Q: as stacked, and by content."""
+    once = replace(config, num_runs=1)
+    rng = np.random.default_rng(config.seed)
+    for _ in range(splits):
+        order = rng.permutation(len(rows))
+        runs = partition_sets([rows[order[:size]], rows[order[size : 2 * size]]], once, run).labels
+        published, by_content = (count_labels(p, q, config.num_buckets) for p, q in (runs[0], runs[-1]))
+        yield published, by_content
+
+
+def _scores(published: Histograms, by_content: Histograms, config: MauveConfig) -> tuple[float, float]:
+    """MAUVE, and MAUVE without sampling bias."""
+    frontier = jackknife.debiased_frontier(by_content.p_counts, by_content.q_counts)
+    debiased = intervals.debiased_scores(frontier, config.mauve_scaling_factor)
+    return score_histograms(published, config).mauve, debiased.mauve
+
+
+def _equal_sets(size: int, config: ResolvedConfig, source: Source, scores: list[tuple[float, float]]) -> EqualSets:
+    mauve, debiased = np.array(scores).T
+    return EqualSets(size, config.num_buckets, source, len(scores), _spread(mauve), _spread(debiased))
+
+
+def _spread(values: Floats) -> Spread:
+    low, high = np.quantile(values, (0.05, 0.95))
+    return Spread(float(values.mean()), float(values.std(ddof=1)), float(low), float(high))
+
+
+def _texts_needed(counts: Counts, difference: float, config: MauveConfig) -> Needed:
+    """Number of texts that shows a difference, between models that depart from the human texts at random."""
+    rng, n, c = np.random.default_rng(config.seed), int(counts.sum()), config.mauve_scaling_factor
+    a, b = (_tilt(counts, AROUND - max(DIFFERENCES), c, rng) for _ in range(2))
+    level = config.confidence_level
+    seen = forecast.Seen(counts, a, b, AROUND, AROUND - difference, n, scaling_factor=c)
+    return Needed(
+        difference,
+        forecast.texts_to_tell(counts, a, 1 - difference, n, c, level, seed=config.seed),
+        forecast.texts_needed(seen, level, seed=config.seed),
+    )
+
+
+def _tilt(counts: Counts, score: float, scaling_factor: float, rng: np.random.Generator) -> Counts:
+    """A histogram whose shares are random multiples of these, so different that the pair has this score."""
+    p, direction = counts / counts.sum(), rng.normal(size=len(counts))
+    for doubling in range(_DOUBLINGS):
+        shares = p * np.exp(_TILT * 2**doubling * (direction - direction.max()))
+        if exact_area(p, shares / shares.sum(), scaling_factor) <= score:
+            break
+    tilted: Counts = np.rint(1e6 * shares / shares.sum()).astype(np.int64)
+    return tilted

@@ -1,0 +1,310 @@
+"""Stability of a ranking of models under other settings, and the factors that change it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Unpack
+
+import numpy as np
+
+from mauve_metric.apps.studies import robustness_settings as plans
+from mauve_metric.apps.studies.robustness_result import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
+from mauve_metric.arrays import FeatureData, Integers, Labels, TextData
+from mauve_metric.clustering.partition import without_first
+from mauve_metric.clustering.quantizers import quantizer_options
+from mauve_metric.features.dependence import with_dependence
+from mauve_metric.features.encoder import Encoder
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
+from mauve_metric.features.featurize import duration, estimated_seconds
+from mauve_metric.features.sides import OpenedSides, read_sides
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
+from mauve_metric.inputs.files import TextFile
+from mauve_metric.measures.rank_correlation import kendall
+from mauve_metric.options import Featurizer, MauveConfig, Options, ResolvedConfig, config_fields, with_options
+from mauve_metric.results.signature import human_entries
+from mauve_metric.runtime.checks import check_bool, shown
+from mauve_metric.runtime.errors import EXPECTED, message_of
+from mauve_metric.runtime.progress import watched
+from mauve_metric.scoring.compare import ranked_differences
+from mauve_metric.scoring.opening import check_sides, open_several
+from mauve_metric.scoring.pipeline import cluster, resolve_config
+from mauve_metric.scoring.score import count_runs, score_histograms
+from mauve_metric.uncertainty.closeness import debiased_estimates
+from mauve_metric.uncertainty.differences import joint_errors
+from mauve_metric.uncertainty.intervals import Estimate
+
+logger = logging.getLogger(__name__)
+_Key = tuple[tuple[str, object], ...]
+
+
+@with_options()
+def robustness(
+    p_text: TextData | TextFile | None = None,
+    models: Mapping[str, FeatureData | FeatureSet | TextFile | str] | None = None,
+    *,
+    p_features: FeatureData | None = None,
+    p: FeatureSet | None = None,
+    featurizers: Sequence[Featurizer] = (),
+    vary: str | Sequence[str] | None = None,
+    design: bool = True,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Mapping[str, Sequence[Hashable]] | None = None,
+    common_rows: bool = False,
+    **options: Unpack[Options],
+) -> Robustness:
+    """Rank models under many settings; report if the ranking holds and which factor changes each difference.
+
+    The options make the default setting. From it each factor is changed alone, and then about half of them at once in
+    the twelve settings of a small design (see `robustness_settings.small_design`). Features are computed once for each
+    featurizer, pooling and length. What takes the time, and how long, is logged before it starts.
+
+    Args:
+        p_text, p_features, p: the human side, as in `compare`. models: likewise, two at least. With features instead of
+            texts, featurizer, pooling and length cannot be varied.
+        featurizers: to try: names, folders, (model, tokenizer) pairs or functions; featurize_model_name comes before
+            them if it is given too. One that cannot be loaded is named in `failed`, and the others still run; the
+            first that can is the default.
+        vary: factors, joined by commas or a list: featurize_model_name, pooling, max_text_length, quantizer,
+            num_buckets, mauve_scaling_factor, seed, n (random halves and quarters of the texts), row_order. None: all.
+        design: whether to try the small design too.
+        aligned, p_groups, q_groups, common_rows: see `compare`.
+        **options: see `compute_mauve`.
+
+    Returns:
+        A `Robustness`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compare`; ValueError too for fewer than two models, sets of
+            fewer than 20 texts, and an unknown factor.
+
+    >>> rng = np.random.default_rng(0)
+    >>> human, good, bad = (rng.normal(shift, 1, size=(100, 8)) for shift in (0, 0.1, 2))
+    >>> found = robustness(p_features=human, models={"bad": bad, "good": good}, vary="seed", design=False)
+    >>> found.holds, found.ranking, [pair.verdict for pair in found.pairs]
+    (True, ('good', 'bad'), ['holds'])
+    """
+    start = time.perf_counter()
+    check_bool("design", design)
+    factors = plans.chosen_factors(vary)
+    human: Mapping[Kind, object] = {"set": p, "features": p_features, "text": p_text}
+    design_of_texts = (aligned, p_groups, q_groups)
+    names, job, opened = open_several("robustness", options, human, models, design_of_texts, common_rows)
+    if len(names) < 2:
+        raise ValueError(f"models must hold at least two models to be ranked, got {len(names)}")
+    work = _Work(job, opened, names)
+    tried = _featurizers(featurizers, job.config, factors, "featurize_model_name" in options)
+    found = work.analyse(tried, factors, design)
+    return replace(found, seconds=time.perf_counter() - start)
+
+
+def _featurizers(
+    given: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str], asked: bool
+) -> list[Featurizer]:
+    """The default's featurizer and the others, each once; the packaged ones if none is given.
+
+    asked: True if the user named the default's.
+    """
+    if isinstance(given, str) or not isinstance(given, (list, tuple)):
+        raise TypeError(f"featurizers must be a list of featurizers, got {shown(given, 80)}")
+    check = config_fields()["featurize_model_name"].metadata["check"]
+    others = [check("featurizers", one) for one in given] or ["minilm", *TEXT_FUNCTIONS]
+    found: list[Featurizer] = [config.featurize_model_name] if asked or not given else []
+    for one in others if "featurize_model_name" in factors or given else []:
+        if not any(one is other or one == other for other in found):
+            found.append(one)
+    return found
+
+
+def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> Sequence[FeatureSet]:
+    """A random part of every set; sets of one size keep the same rows.
+
+    Texts of one group, of all sets, are all in the part or all left out.
+    """
+    if not isinstance(part, plans.SetPart):
+        return sides
+    kept = [plans.part_rows(len(side), part) for side in sides]
+    codes = [side.groups for side in sides if side.groups is not None]
+    if codes:
+        known = np.unique(np.concatenate(codes))
+        chosen = known[plans.part_rows(len(known), part)]
+        kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
+    return [side.of_rows(rows) for side, rows in zip(sides, kept, strict=True)]
+
+
+@dataclass
+class _Work:
+    """State of an analysis while it is computed.
+
+    job: has the options. names: of the models. sets: what was featurized, by how. failed: featurizers and settings that
+    failed, with the reason. labels: the buckets of all texts for each clustering, P's first.
+    """
+
+    job: Featurizing
+    opened: OpenedSides
+    names: Sequence[str]
+    sets: dict[_Key, tuple[FeatureSet, ...]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    labels: dict[_Key, Sequence[Sequence[Labels]]] = field(default_factory=dict)
+
+    def analyse(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
+        """Compute all settings, the default first; name those that fail."""
+        base = self._base(featurizers)
+        levels_of, left_out, small_design = plans.planned(base, factors, design)
+        tried: list[tuple[str, str, plans.Changes]] = [
+            (plans.setting_name({factor: level}), factor, {factor: level})
+            for factor, levels in levels_of.items()
+            for level in levels
+        ]
+        times = Counter(_key(changes) for changes in small_design)
+        known = {(), *(_key(changes) for _, _, changes in tried)}
+        of_design = {_key(changes): changes for changes in small_design if _key(changes) not in known}
+        tried += [
+            (f"{DESIGN} {number}: {plans.setting_name(changes)}", DESIGN, changes)
+            for number, changes in enumerate(of_design.values(), start=1)
+        ]
+        start = time.perf_counter()
+        default = self._setting(base, DEFAULT, DEFAULT, {}, None, times[()])
+        self._announce(base, levels_of, left_out, [own for _, _, own in tried], time.perf_counter() - start)
+        settings = [default]
+        for name, factor, changes in watched("settings", tried, self.job.run.verbose, " settings"):
+            try:
+                settings.append(self._setting(base, name, factor, changes, default, times[_key(changes)]))
+            except EXPECTED as error:
+                self._note(name, error)
+        sides = self._featurize(base.config)
+        entries = human_entries(sides[0], sides[1], base.config)
+        return Robustness(tuple(settings), self.failed, left_out, 0.0, base.config.confidence_level, entries)
+
+    def _base(self, featurizers: Sequence[Featurizer]) -> plans.Base:
+        """The default setting: its featurizer is the first that can be loaded."""
+        has_texts = self.opened.are_texts
+        for number, one in enumerate(featurizers):
+            config = replace(self.job.config, featurize_model_name=one)
+            try:
+                sides = self._featurize(config)
+                break
+            except EXPECTED as error:
+                if not has_texts or number == len(featurizers) - 1:
+                    raise
+                self._note(plans.setting_name({"featurize_model_name": one}), error)
+        for name, side in zip(("the human set", *(f"model {name}" for name in self.names)), sides, strict=True):
+            if len(side) < plans.LEAST_TEXTS:
+                raise ValueError(
+                    f"{name} must hold at least {plans.LEAST_TEXTS} texts to vary settings, got {len(side)}"
+                )
+        identity, lengths, sizes = sides[0].identity or {}, sides[0].lengths, tuple(map(len, sides))
+        median_length = None if lengths is None else float(np.median(lengths))
+        resolved = replace(resolve_config(config, *sizes), knn=False)
+        others, auto_buckets = tuple(featurizers[number + 1 :]), self.job.config.num_buckets == "auto"
+        by_size = tuple(quantizer_options(config, *sizes))
+        return plans.Base(resolved, sizes, identity, median_length, has_texts, others, auto_buckets, by_size)
+
+    def _note(self, name: str, error: BaseException) -> None:
+        self.failed[name] = message_of(error)
+        logger.warning("%s is missing: %s", name, self.failed[name])
+
+    def _featurize(self, config: MauveConfig) -> tuple[FeatureSet, ...]:
+        """The features of all sides, computed once for a featurizer, pooling and length."""
+        key = _key({name: getattr(config, name) for name in plans.OF_TEXTS})
+        if key not in self.sets:
+            own = plans.OF_TEXTS if self.opened.are_texts else ()
+            with Featurizing(config, self.job.run, self.job.given.union(own)) as job:
+                read = read_sides(job, self.opened)
+            check_sides({self.opened.sides[name].argument: side for name, (side, _) in read.items()})
+            self.sets[key] = tuple(with_dependence([side for side, _ in read.values()], config.seed))
+        return self.sets[key]
+
+    def _announce(
+        self,
+        base: plans.Base,
+        levels: Mapping[str, Sequence[plans.Level]],
+        left_out: Mapping[str, str],
+        tried: Sequence[plans.Changes],
+        each: float,
+    ) -> None:
+        """Log the plan and its estimated duration, from the seconds that one setting takes; functions take none."""
+        of_texts = [{name: changes[name] for name in plans.OF_TEXTS if name in changes} for changes in tried]
+        ways = {plans.setting_name(own): own for own in of_texts if own}
+        known = [side.lengths for side in self._featurize(base.config) if side.lengths is not None]
+        seconds, models = len(tried) * each, dict[str, Encoder]()
+        for config in (plans.changed(base, changes) for changes in ways.values()):
+            name = plans.level_name(config.featurize_model_name)
+            if text_function(config.featurize_model_name) is not None:
+                continue
+            with contextlib.suppress(*EXPECTED), Featurizing(config, self.job.run) as job:
+                tokens = sum(float(np.minimum(own, config.max_text_length or np.inf).sum()) for own in known)
+                models[name] = models[name] if name in models else job.load()
+                seconds += estimated_seconds(models[name], tokens)
+        what = "%d more settings of %d models, texts featurized in %d more ways: about %s, less what is in the cache"
+        logger.info(what, len(tried), len(self.names), len(ways), duration(seconds))
+        for level in set(levels.get("quantizer", ())) - {plans.KMEANS}:
+            logger.info("quantizer=%s may take longer than that: what it needs to train is not counted", level)
+        for name, reason in left_out.items():
+            logger.info("%s is not varied: %s", name, reason)
+
+    def _setting(
+        self, base: plans.Base, name: str, factor: str, changes: plans.Changes, default: Setting | None, in_design: int
+    ) -> Setting:
+        """The models under one setting."""
+        config = plans.changed(base, changes)
+        sides = _part_of(self._featurize(config), changes.get("n"))
+        sizes, groups = [len(side) for side in sides], [side.groups for side in sides]
+        resolved = resolve_config(config, *sizes)
+        key = _key({name: level for name, level in changes.items() if name != RESCALING})  # c changes no buckets
+        if key not in self.labels:
+            quiet = replace(self.job.run, verbose=False, checkpoint=None)
+            self.labels[key] = cluster(sides, resolved, quiet).partition.labels
+        runs = self.labels[key]
+        estimates, scores = _score_models(runs, resolved, groups)
+        ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)
+        ranking = tuple(self.names[number] for number in ranks)
+        of_models = {
+            self.names[number]: SettingScore(place, estimates[number].value, estimates[number].ci, scores[number][2])
+            for place, number in enumerate(ranks, start=1)
+        }
+        errors = joint_errors(without_first(runs), resolved, groups)
+        by_name = dict(zip(self.names, estimates, strict=True))
+        values = {name: estimate.value for name, estimate in by_name.items()}
+        return Setting(
+            name=name,
+            factor=factor,
+            changes={name: plans.level_name(level) for name, level in changes.items()},
+            num_buckets=resolved.num_buckets,
+            texts=min(sizes),
+            ranking=ranking,
+            models=of_models,
+            differences=ranked_differences(by_name, values, ranking, errors, config.confidence_level),
+            tau=1.0 if default is None else kendall(default.ranking, ranking),
+            in_design=in_design,
+        )
+
+
+def _key(changes: Mapping[str, object]) -> _Key:
+    """Cache key of these values; models and functions are compared by identity, not by name."""
+    return tuple(
+        (name, changes[name] if isinstance(changes[name], (str, int, float, plans.SetPart)) else id(changes[name]))
+        for name in plans.FACTORS
+        if name in changes
+    )
+
+
+def _score_models(
+    runs: Sequence[Sequence[Labels]], config: ResolvedConfig, groups: Sequence[Integers | None]
+) -> tuple[list[Estimate], list[tuple[float, float, float]]]:
+    """Each model's debiased score and its ranking key, as in `compare`: the last two break ties."""
+    estimates, scores = [], []
+    for number in range(1, len(runs[0])):
+        own, *others = count_runs(runs, number, (groups[0], groups[number]), config)
+        found = debiased_estimates(others or [own], config)
+        if found.mauve is None or found.frontier_integral is None:
+            featurizer = plans.level_name(config.featurize_model_name)
+            raise ValueError(f"with the featurizer {featurizer} the scores have no errors: {found.problem}")
+        estimates.append(found.mauve)
+        scores.append((found.mauve.value, -found.frontier_integral.value, score_histograms(own, config).mauve))
+    return estimates, scores

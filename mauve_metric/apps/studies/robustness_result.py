@@ -1,0 +1,327 @@
+"""Stability of a ranking of models: the scores of all settings, of pairs and of factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mauve_metric.results.comparison import Difference
+from mauve_metric.results.document import Column, Document, Prose, Table
+from mauve_metric.results.plain_text import digits, printable, shown_names
+from mauve_metric.results.rendering import AsDict, SignedResult, plain
+
+if TYPE_CHECKING:
+    import altair as alt
+
+DESIGN = "design"
+DEFAULT = "default"
+RESCALING = "mauve_scaling_factor"  # changes the scale of all differences, so only ranks are compared
+
+PAIR_COLUMNS = (
+    *Column.each("s", a="ahead", b="behind"),
+    *Column.each("+.4f", "difference", "smallest", "largest"),
+    *Column.each("s", ahead="settings ahead", real="told apart"),
+    Column("turned", "turned", "d"),
+    Column("depends_on", "moved most by"),
+    Column("moved", "by", "+.4f"),
+    Column("verdict", "verdict"),
+)
+FACTOR_COLUMNS = (
+    Column("factor", "factor"),
+    Column("settings", "settings", "d"),
+    Column("lowest_tau", "lowest τ", "+.3f"),
+    Column("moved", "moves a difference by", ".4f"),
+    Column("pair", "of"),
+    Column("effect", "in the design", "+.4f"),
+    Column("effect_pair", "of", "s"),
+)
+CSV_COLUMNS = (
+    *Column.each("s", "setting", "factor", "num_buckets", "texts", "tau"),
+    *Column.each("s", "model", "rank", "mauve_debiased", "low", "high", "mauve"),
+)
+_NAMED = 4  # pairs or settings in a sentence
+NOTE = (
+    "Cells: debiased MAUVE and, in brackets, the rank. τ: Kendall's, of the ranking to the default's. told apart: in "
+    "so many settings, with all pairs of a setting taken together; one setting alone errs in as many cases as its "
+    "level says, so that of many settings one may turn a pair of equal models by chance. in the design: the mean "
+    "change where several factors are changed at once; a setting of the design that is tried already is not listed "
+    "again. Differences with another c are on another scale, and only signs count. Models of one score are ordered by "
+    "their frontier integral."
+)
+
+
+@dataclass(frozen=True)
+class SettingScore:
+    """One model under one setting: its rank (1 is the best), MAUVE without sampling bias, its interval, and MAUVE."""
+
+    rank: int
+    mauve_debiased: float
+    ci: tuple[float, float]
+    mauve: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The scores of the models under one setting.
+
+    name: what is changed of the default, in words. factor: what is varied; "default", or "design" where several things
+    are. changes: by factor, as text. num_buckets, texts: k, and texts of the smallest set. ranking: the best first.
+    models: by name. differences: of every pair, the better one first. tau: Kendall's, to the default's ranking.
+    in_design: how many settings of the small design are this one; 0 where there is none.
+    """
+
+    name: str
+    factor: str
+    changes: Mapping[str, str]
+    num_buckets: int
+    texts: int
+    ranking: tuple[str, ...]
+    models: Mapping[str, SettingScore]
+    differences: tuple[Difference, ...]
+    tau: float
+    in_design: int = 0
+
+    def difference(self, a: str, b: str) -> Difference:
+        """The difference of two models, a minus b."""
+        found = next(item for item in self.differences if {item.a, item.b} == {a, b})
+        if found.a == a:
+            return found
+        ci = found.ci and (-found.ci[1], -found.ci[0])
+        return Difference(a, b, -found.difference, ci, found.p_value, found.real, found.stderr)
+
+
+@dataclass(frozen=True)
+class PairStability(AsDict):
+    """Stability of the difference of two models, a ahead by default, over all settings.
+
+    default: the difference there. smallest, largest: over the settings with one scaling factor. ahead: settings in
+    which a is ahead. real: settings in which a is ahead and told apart from b. turned: settings in which b is ahead and
+    told apart from a. depends_on: the factor that moves the difference most, alone, from its default, and moved: by how
+    much, signed; None where no factor alone moves it.
+    """
+
+    a: str
+    b: str
+    default: Difference
+    smallest: float
+    largest: float
+    settings: int
+    ahead: int
+    real: int
+    turned: tuple[str, ...]
+    depends_on: str | None
+    moved: float | None
+    also = ("verdict",)
+
+    @property
+    def verdict(self) -> str:
+        """Verdict on the pair: turned, holds (told apart everywhere), in part, or never told apart."""
+        if self.turned:
+            return "turned"
+        if self.real == self.settings:
+            return "holds"
+        return "in part" if self.real else "never told apart"
+
+
+@dataclass(frozen=True)
+class FactorEffect:
+    """Effect of one factor on the models' differences.
+
+    settings: in which it alone is changed. lowest_tau: among them. moved: the largest change of a difference from the
+    default among them, and pair: of which models; None of c, which scales them all. effect: the largest mean change of
+    a difference by the factor over the small design, signed, and effect_pair: of which models; None without a design.
+    """
+
+    factor: str
+    settings: int
+    lowest_tau: float
+    moved: float | None
+    pair: tuple[str, str] | None
+    effect: float | None
+    effect_pair: tuple[str, str] | None
+
+
+@dataclass(frozen=True)
+class Robustness(SignedResult):
+    """The same models under many settings.
+
+    Attributes:
+        settings: the default first, then one factor at a time, then the small design.
+        failed: featurizers and settings that failed, with the reason. left_out: factors likewise.
+        seconds: that it took. confidence_level: of the intervals.
+        default, ranking: the setting that was asked for, and its ranking. agreeing: other settings that rank alike.
+        holds: true if no setting turns a pair, the lower ranked model being ahead and told apart.
+        pairs: the stability of each difference. factors: the effect of each factor, the strongest first.
+        signature_entries: what fixes the default, in order. signature: the same as `key:value|key:value|…`.
+    """
+
+    settings: tuple[Setting, ...]
+    failed: Mapping[str, str]
+    left_out: Mapping[str, str]
+    seconds: float
+    confidence_level: float
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
+
+    @property
+    def default(self) -> Setting:
+        """The requested setting, with which all others are compared."""
+        return self.settings[0]
+
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """The default's, the best first."""
+        return self.default.ranking
+
+    @property
+    def agreeing(self) -> int:
+        """Settings other than the default that rank the models as it does."""
+        return sum(setting.ranking == self.ranking for setting in self.settings[1:])
+
+    @property
+    def holds(self) -> bool:
+        """True if no setting turns a pair: none has the lower ranked model ahead and told apart."""
+        return not any(pair.turned for pair in self.pairs)
+
+    @cached_property
+    def pairs(self) -> tuple[PairStability, ...]:
+        """Every pair in the order of the default's differences."""
+        return tuple(self._pair(item) for item in self.default.differences)
+
+    def _pair(self, default: Difference) -> PairStability:
+        found = [(setting, setting.difference(default.a, default.b)) for setting in self.settings]
+        values = [item.difference for setting, item in found if setting.factor != RESCALING]
+        ahead = [setting.ranking.index(default.a) < setting.ranking.index(default.b) for setting in self.settings]
+        moves = [
+            (setting.factor, item.difference - default.difference)
+            for setting, item in found[1:]
+            if setting.factor not in (DESIGN, RESCALING) and item.difference != default.difference
+        ]
+        apart = [(setting.name, first) for (setting, item), first in zip(found, ahead, strict=True) if item.real]
+        turned = tuple(name for name, first in apart if not first)
+        counts = len(found), sum(ahead), len(apart) - len(turned)
+        move = max(moves, key=lambda item: abs(item[1]), default=(None, None))
+        return PairStability(default.a, default.b, default, min(values), max(values), *counts, turned, *move)
+
+    @cached_property
+    def factors(self) -> tuple[FactorEffect, ...]:
+        """Every factor that was varied alone, the one that moves a difference most first."""
+        names = dict.fromkeys(setting.factor for setting in self.settings[1:] if setting.factor != DESIGN)
+        return tuple(sorted((self._factor(name) for name in names), key=lambda item: -(item.moved or 0.0)))
+
+    def _factor(self, factor: str) -> FactorEffect:
+        own = [setting for setting in self.settings if setting.factor == factor]
+        tau = min(item.tau for item in own)
+        if factor == RESCALING:
+            return FactorEffect(factor, len(own), tau, None, None, None, None)
+        moved, pair = max(
+            (abs(setting.difference(item.a, item.b).difference - item.difference), (item.a, item.b))
+            for setting in own
+            for item in self.default.differences
+        )
+        effects = [(self._effect(factor, item.a, item.b), (item.a, item.b)) for item in self.default.differences]
+        known = [(effect, pair) for effect, pair in effects if effect is not None]
+        effect, effect_pair = max(known, key=lambda item: abs(item[0]), default=(None, None))
+        return FactorEffect(factor, len(own), tau, moved, pair, effect, effect_pair)
+
+    def _effect(self, factor: str, a: str, b: str) -> float | None:
+        """The mean difference over the design's settings that change the factor, minus that over the others."""
+        groups: tuple[list[float], list[float]] = ([], [])
+        for setting in self.settings:
+            groups[factor in setting.changes].extend([setting.difference(a, b).difference] * setting.in_design)
+        return float(np.mean(groups[1]) - np.mean(groups[0])) if all(groups) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, fit for JSON."""
+        order = ("holds", "ranking", "agreeing", "settings", "pairs", "factors")
+        return {name: plain(getattr(self, name)) for name in order} | super().to_dict()
+
+    def document(self) -> Document:
+        """Build the document: verdict on the ranking, tables of settings, pairs and factors, and notes."""
+        settings = f"{len(self.settings)} settings" if len(self.settings) > 1 else "one setting"
+        labels = shown_names(list(self.ranking))
+        has_design = any(setting.in_design for setting in self.settings)
+        pairs = Table.of(PAIR_COLUMNS, [_pair_row(pair, labels) for pair in self.pairs])
+        factors = Table.of(FACTOR_COLUMNS, [_factor_row(item, labels) for item in self.factors])
+        shown = factors if has_design else Table(FACTOR_COLUMNS[:5], factors.rows)
+        prose = Prose(self._facts(labels), lead=self._verdict(labels))
+        columns = [Column("setting", "setting"), *Column.each("d", "k", "n"), Column("tau", "τ", "+.3f")]
+        columns += [Column(f"model {name}", labels[name]) for name in self.ranking]
+        rows: list[Sequence[str | float]] = []
+        cells: list[Sequence[str | float]] = []
+        for setting in self.settings:
+            first = (setting.name, setting.factor, setting.num_buckets, setting.texts, setting.tau)
+            for name, score in ((name, setting.models[name]) for name in setting.ranking):
+                rows.append((*first, name, score.rank, score.mauve_debiased, *score.ci, score.mauve))
+            scores = [setting.models[name] for name in self.ranking]
+            ranked = (f"{digits(score.mauve_debiased)} ({score.rank})" for score in scores)
+            cells.append((printable(setting.name), *first[2:], *ranked))
+        parts = (prose, Table.of(columns, cells), pairs, shown, Prose([NOTE]))
+        tables = {"settings": Table.of(CSV_COLUMNS, rows), "pairs": pairs, "factors": factors}
+        return Document(f"{len(self.ranking)} models under {settings}", parts, tables, [("", self.signature)])
+
+    def plot(self) -> alt.LayerChart:
+        """Rank against setting (see `mauve_metric.apps.studies.charts`)."""
+        from mauve_metric.apps.studies import charts
+
+        return charts.robustness_chart(self)
+
+    def _verdict(self, labels: Mapping[str, str]) -> str:
+        """Sentence on the settings that change the ranking."""
+        others = len(self.settings) - 1
+        turned = [pair for pair in self.pairs if pair.turned]
+        if turned:
+            pairs = _some([f"{labels[pair.a]} and {labels[pair.b]} under {_some(pair.turned)}" for pair in turned])
+            return (
+                f"The ranking depends on the settings: {pairs} turn, the one behind by default being ahead and told "
+                "apart."
+            )
+        if others == 0:
+            return "There is no other setting than the default: nothing can be said of the ranking."
+        firm = sum(pair.verdict == "holds" for pair in self.pairs)
+        if self.agreeing == others:
+            ranked = f"all {others} other settings rank" if others > 1 else "the other setting ranks"
+            return (
+                f"No setting changes the ranking: {ranked} the models alike. {firm} of {len(self.pairs)} differences "
+                f"{'is' if firm == 1 else 'are'} told apart whatever the setting."
+            )
+        return (
+            f"No setting turns the ranking: {self.agreeing} of {others} other settings rank the models alike, and "
+            f"where models change places they are not told apart. {firm} of {len(self.pairs)} differences are told "
+            "apart whatever the setting."
+        )
+
+    def _facts(self, labels: Mapping[str, str]) -> list[str]:
+        """Further sentences on the settings."""
+        part = [pair for pair in self.pairs if pair.verdict == "in part"]
+        never = [f"{labels[pair.a]} and {labels[pair.b]}" for pair in self.pairs if pair.verdict == "never told apart"]
+        lines = []
+        for pair in part[:_NAMED]:
+            by = "nothing" if pair.moved is None else f"{pair.depends_on} ({digits(pair.moved, '+.3f')})"
+            apart = f"{labels[pair.a]} and {labels[pair.b]} are told apart in {pair.real} of {pair.settings} settings"
+            lines.append(f"{apart}; their difference moves most by {by}.")
+        lines += [f"Never told apart: {_some(never)}."] if never else []
+        lines += [f"Not tried, {printable(name)}: {printable(reason)}." for name, reason in self.failed.items()]
+        lines += [f"Not varied, {name}: {printable(reason)}." for name, reason in self.left_out.items()]
+        return lines
+
+
+def _pair_row(pair: PairStability, labels: Mapping[str, str]) -> tuple[str | float | None, ...]:
+    counts = (f"{pair.ahead} of {pair.settings}", f"{pair.real} of {pair.settings}", len(pair.turned))
+    values = (pair.default.difference, pair.smallest, pair.largest, *counts, pair.depends_on, pair.moved, pair.verdict)
+    return labels[pair.a], labels[pair.b], *values
+
+
+def _factor_row(item: FactorEffect, labels: Mapping[str, str]) -> tuple[str | float | None, ...]:
+    named = [pair and f"{labels[pair[0]]} and {labels[pair[1]]}" for pair in (item.pair, item.effect_pair)]
+    return item.factor, item.settings, item.lowest_tau, item.moved, named[0], item.effect, named[1]
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    shown = [printable(name) for name in names[:_NAMED]]
+    return "; ".join(shown) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

@@ -1,0 +1,262 @@
+"""Test for errors that a featurizer detects: human texts with known errors against other human texts."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from mauve_metric.apps.studies.perturbations.table import PERTURBATIONS
+from mauve_metric.apps.studies.stress_test_result import FeaturizerStress, StressedScore, StressTest
+from mauve_metric.arrays import TextData
+from mauve_metric.clustering.quantizers import scoring_options
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
+from mauve_metric.features.featurize import duration, estimated_seconds
+from mauve_metric.features.sides import open_sides
+from mauve_metric.features.text_functions import named_featurizers
+from mauve_metric.inputs.files import TextFile
+from mauve_metric.options import Featurizer, Options, RunOptions, with_options
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.signature import format_signature, signature_entries
+from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
+from mauve_metric.runtime.errors import EXPECTED, message_of
+from mauve_metric.runtime.progress import watched
+from mauve_metric.scoring.opening import listed_texts
+from mauve_metric.scoring.pipeline import resolve_config
+from mauve_metric.scoring.score import score_features
+from mauve_metric.uncertainty.gap_buckets import holm
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+logger = logging.getLogger(__name__)
+
+STRENGTHS = (0.25, 0.5, 1.0)
+FEWEST_TO_PERTURB = 40  # two halves of 20: two buckets of ten texts per side
+FEW_TO_PERTURB = 200  # a half: below, words in the wrong order everywhere may pass for chance
+FEWEST_CHANGED = 0.2  # share of texts that the strongest change affects; less would never be detected
+PERMUTATIONS = 1999
+
+
+@with_options()
+def stress_test(
+    p_text: TextData | TextFile | str | Path,
+    *,
+    featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | Featurizer | None = None,
+    perturbations: str | Sequence[str] | None = None,
+    strengths: Sequence[float] = STRENGTHS,
+    **options: Unpack[Options],
+) -> StressTest:
+    """Measure which errors in texts a featurizer detects, on the user's own human texts.
+
+    A random half of the texts is given known errors of several strengths and scored against the other half. An error
+    is seen if a permutation test tells the perturbed half apart from the reference; the p-values are corrected for the
+    number of errors and strengths (Holm), so that at the level 0.95 in one run of twenty anything is called seen that
+    makes no difference.
+
+    Args:
+        p_text: human texts, or a file of them.
+        featurizers: each as `featurize_model_name` in `compute_mauve`; a dict gives them names. None: the one of the
+            options. One that cannot be used is named with the reason; the others are still tested.
+        perturbations: names of errors, in a list or joined by commas, see `perturbations.table`; None: all.
+            Those that change hardly any of these texts are left out and named.
+        strengths: from 0 (nothing changes) to 1, without 0.
+        **options: see `compute_mauve`. permutations: 0 is for as many as it takes.
+
+    Returns:
+        A `StressTest`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compute_mauve`; ValueError too for fewer than 40 texts, texts
+            that no error can be given to, and where no featurizer can be used.
+
+    >>> texts = [f"The number {n} came before {n + 1} and after {n - 1}." for n in range(100)]
+    >>> found = stress_test(
+    ...     texts, featurizers={"length": lambda texts: [[len(text), 1.0] for text in texts]},
+    ...     perturbations="truncated,words_shuffled", strengths=[1], cache=False,
+    ... )
+    >>> found.featurizers["length"].unseen
+    ('words_shuffled',)
+    """
+    config, run = scoring_options(options, "stress_test")
+    encoders = named_featurizers(config.featurize_model_name if featurizers is None else featurizers)
+    names, sizes = chosen_perturbations(perturbations), _checked_strengths(strengths)
+    tests = len(names) * len(sizes)
+    needed = math.ceil(tests / (1 - config.confidence_level))
+    if 0 < config.permutations < needed:
+        level = f"confidence_level={config.confidence_level:g}"
+        raise wrong(
+            "permutations", f"at least {needed} to tell any of {tests} sets apart at {level}", config.permutations
+        )
+    permutations = config.permutations or max(PERMUTATIONS, 2 * needed)
+    config = replace(config, permutations=permutations, knn=False, frechet_distance=False)
+    side = open_sides({"human": Side("text", "p_text", p_text)}, config, run).sides["human"]
+    texts = listed_texts(Featurizing(config, run), side)
+    if len(texts) < FEWEST_TO_PERTURB:
+        raise ValueError(
+            f"p_text must hold at least {FEWEST_TO_PERTURB} texts, of which one half is perturbed and the other the "
+            f"reference, got {len(texts)}"
+        )
+    design = _Design.of(texts, names, sizes, config.seed)
+    silent, given = replace(run, verbose=False), frozenset(options) | {"featurize_model_name"}
+    found: dict[str, FeaturizerStress] = {}
+    failed: dict[str, str] = {}
+    for name, encoder in encoders.items():
+        try:
+            with Featurizing(replace(config, featurize_model_name=encoder), silent, given) as job:
+                found[name] = _stress(job, name, design, run)
+        except EXPECTED as error:
+            if len(encoders) == 1:
+                raise
+            failed[name] = message_of(error)
+            logger.warning("%s is left out: %s", name, failed[name])
+    if not found:
+        reasons = "; ".join(f"{name}: {reason:.150}" for name, reason in [*failed.items()][:3])  # in full in the log
+        raise ValueError(f"none of the featurizers can be used: {reasons}")
+    n = len(design.equal)
+    message = f"{n} texts a half are few: what is not seen here may be seen with {FEW_TO_PERTURB} or more"
+    few = ScoreWarning("few_texts", message, {"n": n, "threshold": FEW_TO_PERTURB})
+    return StressTest(
+        featurizers=found,
+        failed=failed,
+        left_out=design.left_out,
+        n_reference=len(design.reference),
+        n_perturbed=n,
+        confidence_level=config.confidence_level,
+        warnings=(few,) if n < FEW_TO_PERTURB else (),
+    )
+
+
+def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
+    """Names of the selected errors, in the order of the tables.
+
+    Raises:
+        TypeError, ValueError: not names of perturbations.
+    """
+    if perturbations is None:
+        return tuple(PERTURBATIONS)
+    wanted = [name.replace("-", "_") for name in listed_names("perturbations", perturbations, "names")]
+    for name in wanted:
+        if name not in PERTURBATIONS:
+            hint = did_you_mean(name, PERTURBATIONS) or f": expected some of {', '.join(PERTURBATIONS)}"
+            raise ValueError(f"perturbations: there is none called {name!r}{hint}")
+    if not wanted:
+        raise ValueError("perturbations must name at least one error, got none")
+    return tuple(name for name in PERTURBATIONS if name in wanted)
+
+
+def _checked_strengths(strengths: Any) -> tuple[float, ...]:
+    expected = "strengths must be numbers above 0 and up to 1"
+    if isinstance(strengths, np.ndarray):
+        strengths = strengths.tolist()
+    if isinstance(strengths, (str, bytes)) or not isinstance(strengths, Sequence) or not strengths:
+        raise TypeError(f"{expected}, got {shown(strengths)}")
+    for strength in strengths:
+        if isinstance(strength, bool) or not isinstance(strength, (int, float, np.number)):
+            raise TypeError(f"{expected}, got {shown(strength)}")
+        if not 0 < strength <= 1:
+            raise ValueError(f"{expected}, got {shown(strength)}")
+    return tuple(sorted({float(strength) for strength in strengths}))
+
+
+@dataclass(frozen=True)
+class _Design:
+    """The sets of texts: the reference, the half that is perturbed as it was, and with each error of each strength."""
+
+    reference: list[str]
+    equal: list[str]
+    perturbed: dict[tuple[str, float], list[str]]
+    left_out: dict[str, str]
+
+    @classmethod
+    def of(cls, texts: Sequence[str], names: Sequence[str], strengths: Sequence[float], seed: int) -> _Design:
+        order = np.random.default_rng(seed).permutation(len(texts))
+        halves = np.sort(order[: len(texts) // 2]), np.sort(order[len(texts) // 2 :])
+        equal, reference = ([texts[number] for number in half] for half in halves)
+        perturbed: dict[tuple[str, float], list[str]] = {}
+        left_out: dict[str, str] = {}
+        for name in names:
+            sets = {(name, strength): PERTURBATIONS[name].perturb(equal, strength, seed) for strength in strengths}
+            share = _share_changed(equal, sets[name, strengths[-1]])
+            if share < FEWEST_CHANGED * strengths[-1]:
+                left_out[name] = (
+                    f"it changes only {share:.0%} of these texts at strength {strengths[-1]:g}: they are too short, or "
+                    "have nothing that it could change"
+                )
+                continue
+            perturbed |= sets
+        if not perturbed:
+            raise ValueError(
+                "p_text: the texts are too short to be given errors; "
+                + "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+            )
+        return cls(reference, equal, perturbed, left_out)
+
+
+def _share_changed(texts: Sequence[str], perturbed: Sequence[str]) -> float:
+    """Share of the texts that are changed or left out."""
+    if len(perturbed) < len(texts):
+        return 1 - len(perturbed) / len(texts)
+    return float(np.mean([new != text for new, text in zip(perturbed, texts, strict=True)]))
+
+
+def _stress(job: Featurizing, name: str, design: _Design, run: RunOptions) -> FeaturizerStress:
+    """Featurize and score the reference against itself and every perturbed set. name: of the featurizer."""
+    start, config = time.perf_counter(), job.config
+    reference = job.of_texts("the reference half", design.reference)
+    equal = job.of_texts("the other half", design.equal)
+    featurized = time.perf_counter() - start
+
+    def score(side: FeatureSet) -> MauveResult:
+        return score_features(reference, side, config, quiet=True, run=run, with_learned=False)
+
+    score(equal)  # the first call loads modules, so its time would be too long
+    start = time.perf_counter()
+    results = {("equal", 0.0): score(equal)}
+    _announce(job, name, design, equal, featurized / 2, time.perf_counter() - start)
+    for cell, texts in watched(f"stress test {name}", design.perturbed.items(), run.verbose, " sets"):
+        results[cell] = score(job.of_texts(f"the texts with {cell[0]}", texts))
+    names, strengths = (dict.fromkeys(part) for part in zip(*design.perturbed, strict=True))
+    more = {"perturbations": ",".join(map(str, names)), "strengths": ",".join(f"{part:g}" for part in strengths)}
+    resolved = resolve_config(config, len(reference), len(equal))
+    signature = format_signature(signature_entries(reference, equal, resolved, more))
+    scores = _scores(results, design, config.confidence_level)
+    (of_equal,) = scores.pop("equal")
+    return FeaturizerStress(of_equal, scores, signature)
+
+
+def _announce(
+    job: Featurizing, name: str, design: _Design, equal: FeatureSet, featurizing: float, scoring: float
+) -> None:
+    """Estimate and log the duration, from the time so far and, with cached features, the model's size."""
+    sets = len(design.perturbed)
+    model, known = job.config.featurize_model_name, job.encoder is None
+    featurizing *= sets
+    if isinstance(model, (str, tuple)) and equal.lengths is not None:
+        estimate = estimated_seconds(job.load(), sets * float(np.sum(equal.lengths)))
+        featurizing = estimate if known else min(estimate, featurizing)
+    what = "%s: %d sets of %d texts, about %s to featurize (less what is in the cache) and %s to score"
+    logger.info(what, name, sets, len(equal), duration(featurizing), duration(sets * scoring))
+
+
+def _scores(
+    results: Mapping[tuple[str, float], MauveResult], design: _Design, level: float
+) -> dict[str, tuple[StressedScore, ...]]:
+    """The scores of each error by its strength, and of "equal" sets, with corrected p-values.
+
+    level: above which an error is seen.
+    """
+    p_values = [math.nan if result.p_value is None else result.p_value for result in results.values()]
+    first, *others = p_values
+    scores: dict[str, tuple[StressedScore, ...]] = {}
+    for ((name, strength), result), p_value in zip(results.items(), [first, *holm(others).tolist()], strict=True):
+        if result.mauve_debiased is None:
+            raise ValueError(f"{name} at strength {strength:g} leaves fewer than two texts, which have no interval")
+        share = _share_changed(design.equal, design.perturbed.get((name, strength), design.equal))
+        score = StressedScore(strength, result.mauve_debiased, result.mauve_ci, p_value, p_value < 1 - level, share)
+        scores[name] = (*scores.get(name, ()), score)
+    return scores

@@ -1,0 +1,170 @@
+"""Errors that each featurizer detects, as numbers, tables and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mauve_metric.results.document import Column, Document, Heading, Prose, Table
+from mauve_metric.results.plain_text import digits, in_brackets, percent, printable, shown_names
+from mauve_metric.results.rendering import Result, plain
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+if TYPE_CHECKING:
+    import altair as alt
+
+CSV_COLUMNS = Column.each(
+    "s", "featurizer", "perturbation", "strength", "mauve_debiased", "low", "high", "p_value", "seen", "changed"
+)
+_ERROR = Column("perturbation", "error")
+
+
+@dataclass(frozen=True)
+class StressedScore:
+    """The score of human texts with a known error of one strength against other human texts.
+
+    mauve_debiased, ci: as in `MauveResult`. p_value: of "the error makes no difference", by permutation and corrected
+    for the number of errors and strengths (Holm). seen: true if it is told apart from equal. changed: share of the
+    texts that the error changed or left out.
+    """
+
+    strength: float = field(metadata={"in_dict": False})
+    mauve_debiased: float
+    ci: tuple[float, float] | None
+    p_value: float
+    seen: bool = field(metadata={"in_dict": False})
+    changed: float = field(metadata={"in_dict": False})
+
+
+@dataclass(frozen=True)
+class FeaturizerStress:
+    """Errors that one featurizer detects.
+
+    equal: of the unperturbed texts, strength 0. perturbations: by name, the strengths rising.
+    """
+
+    equal: StressedScore
+    perturbations: Mapping[str, tuple[StressedScore, ...]]
+    signature: str
+
+    def smallest_seen(self, perturbation: str) -> float | None:
+        """The smallest strength that is told apart from equal; None if none is."""
+        return next((score.strength for score in self.perturbations[perturbation] if score.seen), None)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The errors of which no strength is told apart from equal."""
+        return tuple(name for name in self.perturbations if self.smallest_seen(name) is None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each perturbation as lists over its strengths."""
+        return {
+            name: {
+                "strengths": [score.strength for score in scores],
+                "mauve_debiased": [score.mauve_debiased for score in scores],
+                "ci": [score.ci and list(score.ci) for score in scores],
+                "smallest_seen": self.smallest_seen(name),
+                "p_value": [score.p_value for score in scores],
+                "changed": [score.changed for score in scores],
+            }
+            for name, scores in self.perturbations.items()
+        }
+
+
+@dataclass(frozen=True)
+class StressTest(Result):
+    """Human texts with known errors, scored against other human texts by several featurizers.
+
+    Attributes:
+        featurizers: the errors that each detects, by name, in the order given.
+        failed: featurizers that could not be used, with the reason. left_out: errors that cannot be put into these
+            texts, with the reason.
+        n_reference, n_perturbed: texts of the half that stays as it is, and of the half that is given errors.
+        confidence_level: of the intervals, and of what counts as seen.
+        warnings: about the sizes.
+    """
+
+    featurizers: Mapping[str, FeaturizerStress]
+    failed: Mapping[str, str]
+    left_out: Mapping[str, str]
+    n_reference: int
+    n_perturbed: int
+    confidence_level: float
+    warnings: tuple[ScoreWarning, ...]
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """The strengths of every perturbation, rising."""
+        first = next(iter(self.featurizers.values()))
+        return tuple(score.strength for score in next(iter(first.perturbations.values())))
+
+    @property
+    def perturbations(self) -> tuple[str, ...]:
+        """The names of the perturbations, in the order of the tables."""
+        return tuple(next(iter(self.featurizers.values())).perturbations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values."""
+        found = self.featurizers.items()
+        return super().to_dict() | {
+            "equal": {name: plain(one.equal) for name, one in found},
+            "unseen": {name: list(one.unseen) for name, one in found},
+            "signatures": {name: one.signature for name, one in found},
+        }
+
+    def document(self) -> Document:
+        """The table of each featurizer with a row an error, that of the smallest strengths seen, and the notes."""
+        columns = [_ERROR, *(Column(f"{strength:g}", f"{strength:g}") for strength in self.strengths)]
+        columns += [Column("smallest_seen", "seen from", "g"), Column("changed", "texts changed")]
+        parts: list[Heading | Table] = []
+        for name, found in self.featurizers.items():
+            errors = [
+                (error, *map(score_text, scores), found.smallest_seen(error), percent(scores[-1].changed, 1.0))
+                for error, scores in found.perturbations.items()
+            ]
+            parts += [Heading(name), Table.of(columns, errors)]
+        if len(self.featurizers) > 1:
+            labels = shown_names(list(self.featurizers))
+            columns = [_ERROR, *(Column(name, labels[name], "g") for name in self.featurizers)]
+            each = self.featurizers.values()
+            seen = [(error, *(found.smallest_seen(error) for found in each)) for error in self.perturbations]
+            parts += [Heading("smallest strength seen"), Table.of(columns, seen)]
+        rows = [  # the first of each featurizer is of no error
+            Table.row(CSV_COLUMNS, score, featurizer=name, perturbation=error)
+            for name, found in self.featurizers.items()
+            for error, scores in {"equal": (found.equal,), **found.perturbations}.items()
+            for score in scores
+        ]
+        tables = {"scores": Table(CSV_COLUMNS, rows)}
+        signatures = [("", found.signature) for found in self.featurizers.values()]
+        return Document("", [*parts, Prose(self._notes(), advice=True)], tables, signatures)
+
+    def plot(self) -> alt.HConcatChart:
+        """A heat map for each featurizer."""
+        from mauve_metric.apps.studies import charts
+
+        return charts.stress_chart(self)
+
+    def _notes(self) -> list[str]:
+        level = f"{100 * self.confidence_level:g} %"
+        notes = [
+            f"Debiased MAUVE of {self.n_perturbed} human texts with an error of each strength against "
+            f"{self.n_reference} others, with {level} intervals. =: not told apart from no error (permutation tests at "
+            f"{level} on buckets of their own, Holm's correction over all errors and strengths); seen from: the "
+            "smallest strength that is, or –."
+        ]
+        labels = shown_names(list(self.featurizers))
+        for name, found in self.featurizers.items():
+            notes.append(f"{labels[name]}, no error at all: {score_text(found.equal)}.")
+            unseen = ", ".join(found.unseen)
+            every = f"{labels[name]} tells the strongest form of each of these errors apart at this size."
+            notes.append(f"{labels[name]} does not see, at this size: {unseen}." if unseen else every)
+        notes += [f"Left out: {name}, since {reason}." for name, reason in self.left_out.items()]
+        notes += [f"No scores of {printable(name)}: {printable(reason)}." for name, reason in self.failed.items()]
+        return [*notes, *(f"{warning.message} [{warning.code}]." for warning in self.warnings)]
+
+
+def score_text(score: StressedScore) -> str:
+    """A debiased score with its interval, after = where it is not told apart from equal."""
+    return f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.3f')}{in_brackets(score.ci, '.2f')}"

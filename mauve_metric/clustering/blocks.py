@@ -1,0 +1,222 @@
+"""Features that do not fit in memory → buckets: one pass for the projection, one for a sample, one for the buckets.
+
+The clustering is that of `kmeans.kmeans`: above 256 rows a bucket it is fitted on a random subset of that size
+anyway, so that the result is the in-memory one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.arrays import Array, FeatureRows, Integers
+from mauve_metric.clustering import kmeans
+from mauve_metric.clustering.nearest_centres import assign
+from mauve_metric.clustering.projection import Projection, fit_projection
+from mauve_metric.features.row_blocks import ArrayRows
+from mauve_metric.options import ResolvedConfig, options_of_quantizer, options_of_stage
+from mauve_metric.runtime.errors import NotWritten
+from mauve_metric.runtime.outputs import check_can_be_written, naming, written_whole
+
+logger = logging.getLogger(__name__)
+
+Watch = Callable[[str, Iterable[Array], int], Iterator[Array]]
+
+CHECKPOINT_FILE = "clustering.npz"
+_NAMES = (
+    "key",
+    "content",
+    "mean",
+    "directions",
+    "variance",
+    "centres",
+    "sizes",
+)  # its arrays, whose checksums zip files hold
+
+
+class HashedRows:
+    """Rows whose passes are shown by a progress bar, each under its own title, and hashed if that is wanted."""
+
+    def __init__(self, rows: FeatureRows, watch: Watch, hashed: bool) -> None:
+        self.rows, self.watch, self.hashed, self.shape = rows, watch, hashed, rows.shape
+        self.title = ""
+        self.read: str | None = None  # the hash of the last pass, once it came to the end
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows in order."""
+        self.read = None
+        digest, kind = hashlib.sha256(), ""
+        for block in self.watch(self.title, self.rows.blocks(), self.shape[0]):
+            if self.hashed:
+                if block.dtype.str != kind:
+                    kind = block.dtype.str
+                    digest.update(kind.encode())
+                digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
+            yield block
+        self.read = digest.hexdigest()
+
+    def take(self, numbers: Integers) -> Array:
+        """The rows with these numbers."""
+        return self.rows.take(numbers)
+
+    def content(self) -> str:
+        """The hash of the last whole pass, for which all rows are read if there was none."""
+        if self.read is None:
+            self.title = "reading"
+            for _ in self.blocks():
+                pass
+        return str(self.read)
+
+
+class Clustering(NamedTuple):
+    """Content of a checkpoint: the projection of rows, and the centres of each run, (k, r) each."""
+
+    projection: Projection
+    centres: Sequence[NDArray[np.float32]]
+
+
+def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:
+    """No progress bar."""
+    return iter(blocks)
+
+
+def label_rows(
+    rows: FeatureRows,
+    config: ResolvedConfig,
+    num_runs: int = 1,
+    places: Integers | None = None,
+    by_content: ResolvedConfig | None = None,
+    checkpoint: Path | None = None,
+    watch: Watch = unwatched,
+) -> tuple[list[Integers], Projection]:
+    """The bucket of each row, (n,), for each of `num_runs` seeds, and the projection.
+
+    Args:
+        rows: both sets stacked, (n, d).
+        num_runs: the first is that of the literature, the others start by k-means++ from the rows in `places`.
+        places: of each row in the order by content, (n,); None: as they are. by_content: the options of the other runs;
+            None: `config`.
+        checkpoint: a folder in which the finished clustering is kept; a later call with the same data and settings
+            goes on from there. All that is read is hashed, so that the clustering of other data is never used.
+        watch: wraps each pass over the rows, for a progress bar.
+
+    Raises:
+        ValueError: the rows changed between two passes; the checkpoint is another numpy file.
+        OSError: there can be no folder of that name.
+    """
+    watched = HashedRows(rows, watch, hashed=checkpoint is not None)
+    if checkpoint is None:
+        made = _fit(watched, config, num_runs, places, by_content)
+        return _labels(watched, made), made.projection
+    file = checkpoint / CHECKPOINT_FILE
+    settings = [options_of_stage(own, "quantize") for own in (config, by_content or config)]
+    key = json.dumps([*map(int, rows.shape), num_runs, settings], sort_keys=True)
+    if (stored := load_clustering(file, key)) is not None:
+        loaded, content = stored
+        labels = _labels(watched, loaded)
+        if watched.content() == content:
+            logger.info("the clustering is taken from %s", file)
+            return labels, loaded.projection
+        _say_other(file)
+    with naming(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    check_can_be_written(file)  # before the work
+    made = _fit(watched, config, num_runs, places, by_content)
+    content = watched.content()
+    save_clustering(file, key, content, made)
+    labels = _labels(watched, made)
+    if watched.content() != content:
+        file.unlink(missing_ok=True)
+        raise ValueError("features must stay as they are while they are read: two passes gave different rows")
+    return labels, made.projection
+
+
+def _fit(
+    rows: HashedRows, config: ResolvedConfig, num_runs: int, places: Integers | None, by_content: ResolvedConfig | None
+) -> Clustering:
+    """The projection, from one pass, and the centres of every run, from a sample each."""
+    rows.title = "projection"
+    projection = fit_projection(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
+    return fit_centres(rows, projection, config, num_runs, places, by_content)
+
+
+def fit_centres(
+    rows: FeatureRows,
+    projection: Projection,
+    config: ResolvedConfig,
+    num_runs: int = 1,
+    places: Integers | None = None,
+    by_content: ResolvedConfig | None = None,
+) -> Clustering:
+    """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`."""
+    fits = []
+    order = np.arange(rows.shape[0]) if places is None else np.argsort(places)
+    for offset in range(num_runs):
+        own, seed = (by_content or config) if offset else config, config.seed + 2 + offset
+        numbers = kmeans.sample_numbers(rows.shape[0], own.num_buckets, seed)
+        sample = projection.apply_all(ArrayRows(rows.take(order[numbers] if offset else numbers)))
+        options = options_of_quantizer(own, "kmeans")
+        fits.append(kmeans.fit(sample, own.num_buckets, seed=seed, plus_plus=offset > 0, **options))
+    return Clustering(projection, fits)
+
+
+def _labels(rows: HashedRows, clustering: Clustering) -> list[Integers]:
+    """The bucket of each row, (n,), for each run, from one pass."""
+    rows.title = "buckets"
+    parts: list[list[Integers]] = [[] for _ in clustering.centres]
+    for block in rows.blocks():
+        projected = clustering.projection.apply(block)
+        for part, centres in zip(parts, clustering.centres, strict=True):
+            part.append(assign(projected, centres))
+    return [np.concatenate(part) for part in parts]
+
+
+def save_clustering(file: Path, key: str, content: str, clustering: Clustering) -> None:
+    """Write the clustering of the rows with the hash `content`, whole or, with a warning, not at all."""
+    mean, directions, variance = clustering.projection
+    sizes = np.array([len(centres) for centres in clustering.centres])
+    arrays = (key, content, mean, directions, variance, np.concatenate(clustering.centres), sizes)
+    stored: dict[str, Any] = dict(zip(_NAMES, arrays, strict=True))
+    try:
+        with written_whole(file) as temporary, temporary.open("wb") as target:
+            np.savez(target, **stored)
+    except OSError as error:
+        logger.warning("the clustering is not kept: %s", error)
+
+
+def load_clustering(file: Path, key: str) -> tuple[Clustering, str] | None:
+    """The clustering of rows of this shape with these settings (`key`), and the hash of those rows; else None.
+
+    Raises:
+        ValueError: the file is a sound one of other arrays, which must not be replaced.
+    """
+    if not file.is_file():
+        return None
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            is_checkpoint = not set(_NAMES).isdisjoint(stored)
+            arrays = [stored[name] for name in _NAMES if is_checkpoint]
+    except Exception:  # a truncated or changed file can raise anything
+        logger.warning("the checkpoint %s is damaged or of another version: it is replaced", file)
+        return None
+    if not is_checkpoint:
+        raise NotWritten(
+            f"{str(file)!r} is a numpy file of something else, which a checkpoint would replace: give another folder"
+        )
+    found_key, content, mean, directions, variance, centres, sizes = arrays
+    if str(found_key) != key:
+        _say_other(file)
+        return None
+    runs = np.split(centres, np.cumsum(sizes)[:-1])
+    return Clustering(Projection(mean, directions, float(variance)), runs), str(content)
+
+
+def _say_other(file: Path) -> None:
+    logger.warning("the checkpoint %s belongs to other data or settings: it is replaced", file)

@@ -1,0 +1,316 @@
+"""Features of several sets → the buckets of their texts, on one common partition, for all functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from mauve_metric.arrays import Array, Features, Integers, Labels
+from mauve_metric.clustering import blocks, projection
+from mauve_metric.clustering.histograms import Quantized, auto_num_buckets
+from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
+from mauve_metric.features.row_blocks import (
+    MOST_NUMBERS_AT_ONCE,
+    ArrayRows,
+    ConcatenatedRows,
+    all_rows,
+    as_rows,
+    content_order,
+    read_in_blocks,
+    some_rows,
+)
+from mauve_metric.measures.auc import average_ranks
+from mauve_metric.measures.groups import GROUPS_A_BUCKET
+from mauve_metric.options import ResolvedConfig, RunOptions, config_fields
+from mauve_metric.runtime import tensors
+from mauve_metric.runtime.devices import check_device
+from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.progress import progress_bar, watch_blocks
+from mauve_metric.runtime.tensors import ProjectedRows
+from mauve_metric.runtime.threads import fitting_threads
+
+if TYPE_CHECKING:
+    import torch
+
+Item = TypeVar("Item")
+Rows = TypeVar("Rows", Labels, ProjectedRows)
+
+FINER_FROM, FINER_BELOW = 50, 2000  # texts of the smallest set: fewer are too few for it, more have enough buckets
+MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
+KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
+
+
+class Stacking(NamedTuple):
+    """Order of stacked sets: their sizes, P's first, and whether P comes first, or last."""
+
+    sizes: tuple[int, ...]
+    p_first: bool
+
+    def ordered(self, sets: Sequence[Item]) -> list[Item]:
+        """The sets, P's first, in the order in which they are stacked."""
+        return [*sets] if self.p_first else [*sets[1:], sets[0]]
+
+    def split(self, rows: Rows) -> list[Rows]:
+        """Stacked rows, or their labels, as one part for each set, P's first."""
+        ends: list[int] = np.cumsum(self.ordered(self.sizes)).tolist()
+        parts: list[Rows] = [rows[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+        return parts if self.p_first else parts[-1:] + parts[:-1]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Projection and clustering of the features of several sets, P's first.
+
+    rows: projected, one array or tensor (n_i, r) a set; of features that were read in blocks only those that
+    neighbours are looked for among, (0, r) if none.
+    labels: for each clustering one array (n_i,) of buckets a set. The first one was started from the sets as they are
+    stacked, as in the literature. The others were started from an order by content, by k-means++: they do not depend
+    on the order of the rows, nor on which set a row is of. Of a single column they are of its ranks, since rows of
+    length 1 keep the sign alone.
+    problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
+    finer: the buckets of a clustering by content with twice as many, for few texts: where there are more kinds of texts
+    than buckets, those of the others hold several kinds. None: not made.
+    """
+
+    rows: Sequence[ProjectedRows]
+    labels: Sequence[Sequence[Labels]]
+    problems: Sequence[str] = ()
+    finer: Sequence[Labels] | None = None
+
+    @property
+    def labels_without_sets(self) -> Sequence[Labels]:
+        """Buckets that do not depend on the sets, for a permutation test: the first clustering by content."""
+        return without_first(self.labels)[0]
+
+
+def without_first(runs: Sequence[Item]) -> Sequence[Item]:
+    """The clusterings that the debiased score is the mean of: all but the first one, if there are others.
+
+    >>> without_first(["published", "by content"]), without_first(["published"])
+    (['by content'], ['published'])
+    """
+    return runs[1:] or runs
+
+
+def number_of_clusterings(config: ResolvedConfig) -> int:
+    """Number of clusterings of a score: the published one and at least one by content.
+
+    Two or more by content where a spread over clusterings is asked for (num_runs of 2 or more).
+    """
+    return 1 + max(config.num_runs - 1, min(config.num_runs, 2))
+
+
+@fitting_threads()
+def partition_sets(
+    sets: Sequence[Features],
+    config: ResolvedConfig,
+    run: RunOptions | None = None,
+    *,
+    clusterings: int | None = None,
+    every_row: bool = False,
+    groups: Sequence[Integers | None] | None = None,
+) -> Partition:
+    """Project and cluster sets together: where `run.score_device` or tensors say, in memory, or block by block.
+
+    Args:
+        sets: features (n_i, d) with one d, P's first.
+        run: has the device, the checkpoint folder, and whether passes over features in blocks are shown.
+        clusterings: how many, with as many seeds; None: `number_of_clusterings`.
+        every_row: all projected rows are needed, as for explanations.
+        groups: codes of the texts of each set that are not independent, (n_i,) each; of use to learned buckets.
+
+    Raises:
+        ValueError: every row is needed of features that are read in blocks, or the device is not there.
+    """
+    run = run or RunOptions()
+    stacking = Stacking(tuple(features.shape[0] for features in sets), config.row_order == "pq")
+    count = number_of_clusterings(config) if clusterings is None else clusterings
+    device = tensors.device_of(sets) if run.score_device is None else check_device(run.score_device)
+    if every_row and device is None and any(tensors.is_read_only_in_blocks(features) for features in sets):
+        raise ValueError(
+            "features must be in memory to be explained, as arrays: those of files, data sets and streams are read in "
+            "blocks, and only scored and compared"
+        )
+    on_features = QUANTIZERS[config.quantizer].on == "features"
+    too_large = sum(math.prod(features.shape) for features in sets) > MOST_NUMBERS_AT_ONCE
+    if on_features and too_large and any(map(tensors.is_read_only_in_blocks, sets)):
+        return _in_blocks(sets, config, run, stacking, count, groups)
+    if on_features:
+        sets = [all_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
+    elif device is None and any(map(read_in_blocks, sets)):
+        small = sum(math.prod(features.shape) for features in sets) <= MOST_NUMBERS_READ and run.checkpoint is None
+        small |= sets[0].shape[1] == 1  # whose ranks need all rows
+        if not small and not every_row and not _fit_together(sets, config, run):
+            return _in_blocks(sets, config, run, stacking, count, groups)
+    # where the projection does not depend on the rows' order by more than the last bits, one serves both orders
+    n, d = sum(stacking.sizes), sets[0].shape[1]
+    order_shows = 0 < config.pca_max_data < n or projection.is_scikit_learns_choice(n, d)
+    if count > 1 or not order_shows:
+        rows, places = _sorted_by_content(sets, stacking)
+    if order_shows:
+        projected = _projected(stacking.ordered(sets), config, device)
+    else:
+        sorted_rows = _projected([rows], config, device)
+        projected = sorted_rows[tensors.index_of(places, sorted_rows) if tensors.is_tensor(sorted_rows) else places]
+    stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
+    sets_of_rows = _sets_of_rows(stacking, groups)
+    found = [_cluster(stacked, sets_of_rows, config, 0, run.verbose)]
+    if count > 1:
+        if on_features:
+            sorted_rows = _stacked([rows], device)
+        elif d == 1:
+            sorted_rows = _stacked([_ranks(rows)], device)
+        elif order_shows:
+            sorted_rows = _projected([rows], config, device)
+        by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, 2))
+        found += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
+    labels = [stacking.split(item.labels) for item in found]
+    problems = [item.problem for item in found if item.problem]
+    finer = None
+    if count > 1 and FINER_FROM <= min(stacking.sizes) < FINER_BELOW and finer_options != by_content:
+        (more,) = _by_content(sorted_rows, places, sets_of_rows, finer_options, range(1), run.verbose)
+        finer = stacking.split(more.labels)
+    return Partition(stacking.split(projected), labels, problems, finer)
+
+
+def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Array, Integers]:
+    """The rows of all sets in their order by content, (Σ n_i, d), and the place there of each stacked row, (Σ n_i,).
+
+    Among equal rows P's are the first, however the sets are stacked.
+    """
+    rows = np.concatenate([all_rows(features) for features in sets])
+    order = content_order(rows)
+    places = stacking._replace(p_first=True).split(np.argsort(order))
+    return rows[order], np.concatenate(stacking.ordered(places))
+
+
+def _ranks(rows: Array) -> Array:
+    """The ranks of one column, as a share of the rows; equal numbers share one, (n, 1) → (n, 1)."""
+    return (average_ranks(rows[:, 0]) / len(rows)).astype(np.float32)[:, None]
+
+
+def _by_content(
+    rows: ProjectedRows, places: Integers, sets: StackedSets, config: ResolvedConfig, offsets: range, verbose: bool
+) -> list[Quantized]:
+    """Clusterings of rows in their order by content, with these offsets of the seed; labels as the rows are stacked.
+
+    Args:
+        rows, places: see `_sorted_by_content`. sets: of the stacked rows.
+    """
+    order = np.argsort(places)
+    sorted_sets = StackedSets(sets.set_of[order], None if sets.groups is None else sets.groups[order])
+    found = [_cluster(rows, sorted_sets, config, offset, verbose, by_content=True) for offset in offsets]
+    return [item._replace(labels=item.labels[places]) for item in found]
+
+
+def _stacked(sets: Sequence[Features], device: torch.device | None) -> ProjectedRows:
+    """The features of all sets, (Σ n_i, d); on a torch device if one is given."""
+    if device is None:
+        return np.concatenate([all_rows(features) for features in sets])
+    return tensors.stacked(sets, device)
+
+
+def _fit_together(sets: Sequence[Features], config: ResolvedConfig, run: RunOptions) -> bool:
+    """Return whether sets to read in blocks are better read at once: scikit-learn's solver takes all rows."""
+    n, d = sum(features.shape[0] for features in sets), sets[0].shape[1]
+    return run.checkpoint is None and projection.is_scikit_learns_choice(n, d, config.pca_max_data)
+
+
+def _projected(sets: Sequence[Features], config: ResolvedConfig, device: torch.device | None) -> ProjectedRows:
+    """The rows of all sets, stacked in this order and projected, (Σ n_i, r); on a torch device if one is given."""
+    options = (config.kmeans_explained_var, config.pca_max_data, config.seed)
+    if device is None:
+        return projection.project(ConcatenatedRows([as_rows(features) for features in sets]), *options)
+    return projection.project(tensors.stacked(sets, device), *options)
+
+
+def _sets_of_rows(stacking: Stacking, groups: Sequence[Integers | None] | None) -> StackedSets:
+    """The set and group of each stacked row; texts of a set without groups are each alone."""
+    set_of = np.repeat(stacking.ordered(range(len(stacking.sizes))), stacking.ordered(stacking.sizes))
+    if groups is None or all(codes is None for codes in groups):
+        return StackedSets(set_of)
+    next_code = 1 + max(int(codes.max()) for codes in groups if codes is not None)
+    ends = next_code + np.cumsum(stacking.sizes)
+    known = [
+        np.arange(end - size, end) if codes is None else codes
+        for codes, size, end in zip(groups, stacking.sizes, ends, strict=True)
+    ]
+    return StackedSets(set_of, np.concatenate(stacking.ordered(known)))
+
+
+def _cluster(
+    rows: ProjectedRows, sets: StackedSets, config: ResolvedConfig, offset: int, verbose: bool, by_content: bool = False
+) -> Quantized:
+    """The bucket of each row; `offset` is added to the seed. by_content: the rows are in their order by content."""
+    quantizer = QUANTIZERS[config.quantizer]
+    label = (by_content and quantizer.by_content) or quantizer.label
+    with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
+        return label(rows, sets, config, config.seed + offset, advance)
+
+
+def config_by_content(config: ResolvedConfig, sets: StackedSets, times: int = 1) -> ResolvedConfig:
+    """The options of k-means for clusterings in the order by content: one start, unless another number was given.
+
+    Where the number of buckets is that of "auto", it is taken so many `times`, and each bucket has two groups at least,
+    since texts of one group tell less.
+    """
+    if config.quantizer != "kmeans":
+        return config
+    redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
+    num_buckets = config.num_buckets
+    sizes = np.bincount(sets.set_of)
+    if is_auto(config, int(sizes.min())):
+        num_buckets *= times
+        if sets.groups is not None:
+            fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
+            num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
+    return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
+
+
+def is_auto(config: ResolvedConfig, smallest: int) -> bool:
+    """Return whether there are as many buckets of k-means as "auto" makes of a smallest set of this size."""
+    return config.quantizer == "kmeans" and config.num_buckets == auto_num_buckets(smallest, smallest)
+
+
+def _in_blocks(
+    sets: Sequence[Features],
+    config: ResolvedConfig,
+    run: RunOptions,
+    stacking: Stacking,
+    clusterings: int,
+    groups: Sequence[Integers | None] | None,
+) -> Partition:
+    """The same for features that are not in memory, or hardly fit.
+
+    Raises:
+        ValueError: the quantizer goes through the features again and again.
+    """
+    stacked = ConcatenatedRows([as_rows(features) for features in stacking.ordered(sets)])
+    labels: Sequence[Labels]
+    quantizer, of_rows = QUANTIZERS[config.quantizer], _sets_of_rows(stacking, groups)
+    if quantizer.on == "features":
+        if quantizer.in_blocks is None:
+            most, size = f"at most {MOST_NUMBERS_AT_ONCE} numbers in all sets together", math.prod(stacked.shape)
+            raise WrongOption(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
+        seeds = range(config.seed, config.seed + clusterings)
+        labels = [quantizer.in_blocks(stacked, of_rows, config, seed, None).labels for seed in seeds]
+        fitted = projection.fit_projection(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
+    else:
+        order = content_order(*(as_rows(features) for features in sets))
+        labels, fitted = blocks.label_rows(
+            stacked,
+            config,
+            clusterings,
+            np.concatenate(stacking.ordered(np.split(np.argsort(order), np.cumsum(stacking.sizes)[:-1]))),
+            config_by_content(config, of_rows),
+            checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
+            watch=watch_blocks if run.verbose else blocks.unwatched,
+        )
+    most_rows = KNN_MOST_ROWS if config.knn else 0
+    rows = [fitted.apply_all(ArrayRows(some_rows(features, most_rows, config.seed))) for features in sets]
+    return Partition(rows, [stacking.split(run_labels) for run_labels in labels])

@@ -1,5 +1,0 @@
-"""Generate texts with a model and score them."""
-
-from mauve_metric.generation.remote import openai_server
-
-__all__ = ["openai_server"]

@@ -1,0 +1,123 @@
+"""Pairs of a human text and a model's, from a harness → the numbers that the harness reports."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple, Unpack
+
+from mauve_metric.clustering.quantizers import scoring_options
+from mauve_metric.options import Options
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.errors import EXPECTED
+from mauve_metric.scoring.compute import compute_mauve
+
+logger = logging.getLogger(__name__)
+
+SCORES = (
+    "mauve",
+    "closeness",
+    "mauve_debiased",
+    "mauve_ci_low",
+    "mauve_ci_high",
+    "mauve_classifier",
+    "auc",
+    "precision",
+    "recall",
+)
+
+
+class Pair(NamedTuple):
+    """The human text and the model's text of a document."""
+
+    human: str
+    model: str
+
+
+def scalar_scores(result: MauveResult) -> dict[str, float]:
+    """`SCORES` of a result as plain floats.
+
+    Args:
+        result: what `compute_mauve` returned.
+
+    Returns:
+        The numbers by name; one that is not given (see `MauveResult`) is NaN.
+
+    Raises:
+        AttributeError: it is no result.
+
+    >>> from mauve_metric import compute_mauve
+    >>> scalar_scores(compute_mauve(p_features=[[0.0, 1.0]] * 9, q_features=[[0.0, 1.0]] * 9))["mauve"]
+    1.0
+    """
+    low, high = result.mauve_ci or (None, None)
+    interval = {"mauve_ci_low": low, "mauve_ci_high": high}
+    found = {name: interval[name] if name in interval else getattr(result, name) for name in SCORES}
+    return {name: math.nan if value is None else float(value) for name, value in found.items()}
+
+
+class Notes(dict[str, object]):
+    """Signature and warnings of the last score. A deep copy is the same object: a copied config gets them, too."""
+
+    def __deepcopy__(self, memo: object) -> Notes:
+        return self
+
+
+class PairScores:
+    """The scores of pairs, computed once, then returned one number per request.
+
+    Both texts of a pair belong to one document, so that they are not independent: they are scored as aligned.
+
+    Pairs are scored in the order in which the harness passes them, which is that of the documents in one process.
+    The debiased score and its interval do not depend on it; the published `mauve` does. A failed
+    score does not end a run of hours: it is NaN, and the log gives the reason.
+
+    Args:
+        **options: those of `compute_mauve`.
+
+    Raises:
+        TypeError, ValueError: a wrong option, at once.
+    """
+
+    def __init__(self, **options: Unpack[Options]) -> None:
+        scoring_options(options)
+        self._options = options
+        self.notes = Notes()
+        self._known: tuple[object, dict[str, float]] | None = None
+
+    def of(self, pairs: Iterable[tuple[str, str]], documents: Iterable[Hashable] | None = None) -> dict[str, float]:
+        """`SCORES` of pairs of a human text and a model's.
+
+        Args:
+            pairs: of each document. documents: that the pairs belong to; None: each pair is of one of its own.
+        """
+        given = [Pair(*pair) for pair in pairs]
+        groups = list(range(len(given)) if documents is None else documents)
+        if self._known is not None and self._known[0] == (given, groups):
+            return dict(self._known[1])
+        self.notes.clear()
+        scores = dict.fromkeys(SCORES, math.nan)
+        try:
+            human, model = [pair.human for pair in given], [pair.model for pair in given]
+            for texts, name in ((human, "human texts"), (model, "texts of the model")):
+                empty = sum(not text.strip() for text in texts)
+                if empty and self._options.get("empty_texts") != "drop":
+                    raise ValueError(f'{empty} of {len(given)} {name} are empty: empty_texts="drop" leaves them out')
+            result = compute_mauve(p_text=human, q_text=model, p_groups=groups, q_groups=groups, **self._options)
+        except EXPECTED as error:
+            logger.error("the texts are not scored, MAUVE is NaN: %s", error)
+        else:
+            logger.info("%s; signature %s", result.summary(), result.signature)
+            warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]
+            self.notes.update(signature=result.signature, warnings=warnings)
+            scores = scalar_scores(result)
+        self._known = (given, groups), scores
+        return dict(scores)
+
+
+def check_text(name: str, text: object) -> str:
+    """Return a text of a document; `TypeError` that names the field for anything else."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be one text, got {type(text).__name__}: {text!r:.60}")
+    return text

@@ -1,0 +1,200 @@
+"""MAUVE as a torchmetrics `Metric`: update with texts or features batch by batch, compute a dictionary of scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mauve_metric.runtime.errors import NoPackage
+
+try:
+    import torch
+    from torchmetrics import Metric
+    from torchmetrics.utilities import distributed
+except ImportError as error:
+    raise NoPackage(
+        "mauve_metric.hosts.harness.torchmetrics needs torchmetrics: pip install 'mauve_metric[torchmetrics]'"
+    ) from error
+
+from mauve_metric.arrays import Array, Integers
+from mauve_metric.clustering.quantizers import scoring_options
+from mauve_metric.features.encoder import Encoder
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
+from mauve_metric.features.sides import check_same_encoder
+from mauve_metric.hosts.harness.pair_scores import scalar_scores
+from mauve_metric.inputs.fingerprints import FORMATS, MARKS, Marks
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.checks import check_bool, shown
+from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
+from mauve_metric.scoring.compute import compute_mauve
+
+Tensor = torch.Tensor
+
+_SIDES = {True: "real", False: "fake"}
+_NAMES = {"real": "human texts", "fake": "texts of the model"}
+_KINDS = (torch.float32, torch.float64, torch.int64)  # of states, the wider ones later
+_FACTS = ("text_hashes", "opening_hashes", "lengths")
+_HOST_OPTIONS = (
+    "compute_on_cpu",
+    "dist_sync_on_step",
+    "process_group",
+    "dist_sync_fn",
+    "distributed_available_fn",
+    "sync_on_compute",
+    "compute_with_cache",
+)
+
+
+class MauveScore(Metric):  # type: ignore[misc]
+    """MAUVE of the texts of all batches and all processes, after the pattern of `KernelInceptionDistance`.
+
+    The features of every text stay in memory, in the order in which they came, those of several processes one process
+    after the other. The debiased score and its interval do not depend on that order: several processes give what one
+    gives that has all the texts. The published `mauve` depends on it, as in the literature.
+
+    Args:
+        reset_real_features: whether `reset` also forgets the human side; False keeps it from epoch to epoch.
+        aligned: the texts of both sides come in the same order, and text i of both answers prompt i.
+        **options: those of `compute_mauve`, and those of `torchmetrics.Metric` (`process_group`, `dist_sync_fn`, …).
+
+    Attributes:
+        result: the whole `MauveResult` of the last `compute`, with its signature and warnings; None before.
+
+    Raises:
+        TypeError, ValueError: a wrong option, or an argument of the wrong type.
+
+    >>> metric = MauveScore(num_buckets=5)
+    >>> rng = np.random.default_rng(0)
+    >>> metric.update(rng.normal(size=(60, 8)), real=True)
+    >>> metric.update(rng.normal(size=(50, 8)) + 1, real=False)
+    >>> sorted(metric.compute())  # doctest: +NORMALIZE_WHITESPACE
+    ['auc', 'closeness', 'mauve', 'mauve_ci_high', 'mauve_ci_low', 'mauve_classifier', 'mauve_debiased',
+     'precision', 'recall']
+    """
+
+    higher_is_better: bool = True
+    is_differentiable: bool = False
+    full_state_update: bool = False
+    plot_lower_bound: float = 0.0
+    plot_upper_bound: float = 1.0
+
+    def __init__(self, reset_real_features: bool = True, aligned: bool = False, **options: Any) -> None:
+        super().__init__(**{name: options.pop(name) for name in _HOST_OPTIONS if name in options})
+        config, run = scoring_options(options)
+        if config.match_lengths != "no" or run.distributed:
+            raise ValueError(
+                f"MauveScore featurizes each batch where it is: match_lengths={config.match_lengths!r} and "
+                f"distributed={run.distributed} are for compute_mauve"
+            )
+        self.reset_real_features = check_bool("reset_real_features", reset_real_features)
+        self.aligned = check_bool("aligned", aligned)
+        self.result: MauveResult | None = None
+        self._options = options
+        self._encoder: Encoder | None = None
+        self._identities: dict[str, Mapping[str, str] | None] = {}
+        for side in _SIDES.values():
+            self.add_state(f"{side}_features", [], dist_reduce_fx=None)
+            self.add_state(f"{side}_facts", [], dist_reduce_fx=None)
+            self.add_state(f"{side}_counts", torch.zeros(3 + len(MARKS), dtype=torch.int64), dist_reduce_fx="sum")
+
+    def update(self, texts: object, real: bool) -> None:
+        """Add to the human side (`real=True`) or the model's.
+
+        Args:
+            texts: a list of texts, features (n, d) as an array or a tensor, or a `FeatureSet`.
+            real: which side they are of.
+        """
+        if not isinstance(real, bool):
+            raise TypeError(f"real must be True (human) or False (the model's), got {shown(real)}")
+        name, given = _SIDES[real], self._featurize(texts)
+        check_same_encoder(self._identities.setdefault(name, given.identity), given.identity)
+        features = in_memory(given.features)
+        if features is None:
+            raise ValueError("texts must be features in memory, got features that are read in blocks")
+        before: list[Tensor] = getattr(self, f"{name}_features")
+        if before and before[0].shape[1] != features.shape[1]:
+            raise ValueError(f"texts must have {before[0].shape[1]} columns as before, got {features.shape[1]}")
+        for state, rows in (("features", features), ("facts", _facts(given, features))):
+            tensor = torch.tensor(rows, device=self.device)  # a copy: the caller may use its array again
+            getattr(self, f"{name}_{state}").append(tensor if tensor.dtype in _KINDS else tensor.float())
+        marks = given.marks or Marks({}, None, 0)
+        counts = [given.truncated, given.dropped, marks.texts, *(marks.wrapped.get(kind, 0) for kind in MARKS)]
+        before_counts = getattr(self, f"{name}_counts")  # of texts that were cut, dropped, examined, and wrapped
+        setattr(self, f"{name}_counts", before_counts + torch.tensor(counts, device=self.device))
+
+    def forward(self, texts: object, real: bool) -> None:
+        """Add texts, as `update` does: a batch alone is too small for a score of its own."""
+        self.update(texts, real)
+
+    def compute(self) -> dict[str, Tensor]:
+        """Scalars by name: score, debiased score, its interval, precision and recall; NaN for a missing one."""
+        self.result = compute_mauve(p=self._side("real"), q=self._side("fake"), aligned=self.aligned, **self._options)
+        return {name: torch.tensor(value, device=self.device) for name, value in scalar_scores(self.result).items()}
+
+    def reset(self) -> None:
+        """Forget the texts; the human ones only with `reset_real_features`."""
+        kept = () if self.reset_real_features else ("real_features", "real_facts", "real_counts")
+        defaults = {name: self._defaults.pop(name) for name in kept}
+        super().reset()
+        self._defaults.update(defaults)
+        self._identities = {name: value for name, value in self._identities.items() if f"{name}_facts" in kept}
+
+    def plot(self, val: object = None, ax: object = None) -> Any:
+        """Figure and axes of the scores, or of `val`: what `compute` gave, once or several times."""
+        return self._plot(self.compute() if val is None else val, ax)
+
+    def _featurize(self, texts: object) -> FeatureSet:
+        if isinstance(texts, FeatureSet):
+            return texts
+        config, run = scoring_options(self._options)
+        with Featurizing(config, run, frozenset(self._options), encoder=self._encoder) as job:
+            if is_tensor(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub"):
+                return job.side(Side("features", "features", as_array(texts) if is_tensor(texts) else texts))
+            found = job.of_texts("texts", texts)
+            self._encoder = job.encoder
+        return found
+
+    def _side(self, name: str) -> FeatureSet:
+        """All rows added to a side, in order of arrival, process after process."""
+        parts = [as_array(rows) for rows in getattr(self, f"{name}_features")]
+        if not sum(map(len, parts)):
+            raise ValueError(f"MauveScore has no {_NAMES[name]}: call update(texts, real={name == 'real'}) first")
+        facts = np.concatenate([as_array(rows) for rows in getattr(self, f"{name}_facts")])
+        truncated, dropped, marked, *wrapped = getattr(self, f"{name}_counts").tolist()
+        marks = Marks(dict(zip(MARKS, wrapped, strict=True)), None, marked) if marked == len(facts) else None
+        other = self._identities.get(_SIDES[name == "fake"])  # this process may have only those texts
+        identity = self._identities.get(name, other)
+        side = FeatureSet(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
+        known = int(np.bitwise_and.reduce(facts[:, -1]))  # of every text
+        formats = np.ascontiguousarray(facts[:, len(_FACTS) : -1]).view(np.float64)
+        fields: dict[str, Any] = {"format_numbers": formats} if known >> len(_FACTS) & 1 else {}
+        for place, fact in enumerate(_FACTS):
+            if known >> place & 1:
+                fields[fact] = facts[:, place].view(np.int64 if fact == "lengths" else np.uint64)
+        return replace(side, **fields)
+
+    def _sync_dist(self, dist_sync_fn: Callable[..., Any] | None = None, process_group: Any = None) -> None:
+        """Gather the rows of all processes; each may have any number, zero included."""
+        gather, group = dist_sync_fn or distributed.gather_all_tensors, process_group or self.process_group
+        for name in (f"{side}_{state}" for side in _SIDES.values() for state in ("features", "facts")):
+            rows: list[Tensor] = getattr(self, name)
+            here = torch.cat(rows) if rows else torch.empty((0, 0), device=self.device)
+            kind = torch.tensor([here.shape[1], _KINDS.index(here.dtype)], device=self.device)
+            width, number = torch.stack(gather(kind, group=group)).amax(dim=0).tolist()
+            setattr(self, name, [(here if rows else here.new_empty((0, width))).to(_KINDS[number])])
+        super()._sync_dist(gather, process_group)
+
+
+def _facts(side: FeatureSet, features: Array) -> Integers:
+    """Facts of each text besides its features, (n, 4 + f): `_FACTS`, f format numbers as bits, mask of known ones."""
+    columns: list[Integers] = []
+    for name in _FACTS:
+        values = getattr(side, name)
+        columns.append(np.zeros(len(features), np.int64) if values is None else values.astype(np.uint64).view(np.int64))
+    numbers = side.format_numbers
+    formats = np.zeros((len(features), len(FORMATS))) if numbers is None else np.ascontiguousarray(numbers)
+    known = sum(1 << place for place, name in enumerate((*_FACTS, "format_numbers")) if getattr(side, name) is not None)
+    return np.column_stack([*columns, formats.view(np.int64), np.full(len(features), known)])

@@ -1,0 +1,268 @@
+"""The choice of the field that holds the texts: by a known format, by names, and by what looks like prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from mauve_metric.inputs.records import Record, examples_of
+from mauve_metric.inputs.tool_formats import Format, format_of, is_conversation, text_in
+from mauve_metric.runtime.checks import did_you_mean, shown
+from mauve_metric.runtime.errors import NoSuchField
+
+Role = Literal["reference", "prediction", "prompt"]
+
+LOOKED_AT = 100  # records by which a field is chosen
+_MOST_FIELDS = 200
+_DEPTH = 4
+_CLOSE = 2.0  # times as many words as another unnamed field has, by which one is chosen
+_FEWEST_WORDS = 2.0  # on average, of a field that is chosen by its values alone
+_MOST_COUNTED = 2000  # characters of a value
+
+# Words in the names of fields. The last of them decides: "answer_prompt" is a prompt, "prompt_id" an id.
+_WORDS = {
+    "id": "id ids uid uuid guid url urls uri link href path file filename filepath hash md5 sha key index date time "
+    "timestamp created version lang language split license email tokenizer generator dataset folder name names author "
+    "worker annotator category domain genre",
+    "prompt": "prompt prompts instruction instructions question questions query queries input inputs prefix context "
+    "contexts source src premise system title headline heading topic user problem request task docs passage frage "
+    "aufgabe pregunta domanda вопрос 问题",
+    "human": "human humans person people reference references ref refs gold golds golden target targets label labels "
+    "original originals truth expected",
+    "prediction": "answer answers output outputs response responses reply replies completion completions generation "
+    "generations generated prediction predictions predicted predict pred preds continuation continuations sampled "
+    "samples "
+    "machine hypothesis hypotheses hypo hyp gen decoded assistant solution chosen rejected summary "
+    "highlights abstract translation antwort respuesta risposta réponse ответ 回答",
+    "text": "text texts content body story stories article document value string str raw full clean",
+}
+_ROLE_OF = {word: role for role, words in _WORDS.items() for word in words.split()}
+_RIGHT = {"answer", "answers", "solution", "summary", "highlights", "abstract", "translation"}  # beside an output
+_SPLIT = re.compile(r"[^\W\d_]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_CODE = re.compile(  # a URL, the name of a file, a number, a date, a hash, an id
+    r"(?:[a-z][a-z\d+.-]*://|www\.)\S+|\S+\.[a-z]\w{1,5}|[^\n]{1,200}\.(?:txt|jsonl?|csv|tsv|pdf|docx?|html?|xml|md|png|jpe?g)"
+    r"|[!-~]*[\d_/\\@#$%&*+<=>^|~][!-~]*|[-+\d.,:%/TZ ]*\d[-+\d.,:%/TZ ]*",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"[?？]\s*$")
+
+
+class Field(NamedTuple):
+    """A field of texts in the first records.
+
+    path: of it. values: the texts. role: by its name, or "" where that says nothing. is_code: the values are ids,
+    numbers, URLs or names of files.
+    """
+
+    path: str
+    values: list[str]
+    role: str
+    is_code: bool
+
+    @property
+    def words(self) -> float:
+        """The mean number of words; letters of scripts without blanks count half."""
+        counts = [_words(value[:_MOST_COUNTED]) for value in self.values]
+        return sum(counts) / len(counts)
+
+    @property
+    def varies(self) -> bool:
+        """Return whether the values are no categories, a word or two that return, and not all the same."""
+        different = len(set(self.values))
+        return len(self.values) < 3 or 2 * different > len(self.values) or (different > 1 and self.words >= 3)
+
+    @property
+    def is_asked(self) -> bool:
+        """Return whether most values are questions."""
+        return 2 * sum(_QUESTION.search(value) is not None for value in self.values) > len(self.values)
+
+
+def _words(text: str) -> float:
+    return len(text.split()) + sum(mark >= "\u2e80" for mark in text) / 2
+
+
+def role_of(path: str) -> str:
+    """The role of a field by the words of its name, from the last to the first; "" where it has none.
+
+    >>> [role_of(name) for name in ("human_answers", "prompt_id", "input.text", "Best Answer", "text", "gpt4")]
+    ['human', 'id', 'prompt', 'prediction', 'text', '']
+    """
+    words = _name_words(path)
+    roles = [role for word in reversed(words) if (role := _ROLE_OF.get(word)) is not None]
+    named = [role for role in roles if role != "text"]
+    if not named:
+        return "text" if roles else ""
+    if named[0] == "id" and roles[0] == "text":  # "file_text"
+        named = [role for role in named if role != "id"] or ["text"]
+    return "human" if named[0] == "prediction" and "human" in named else named[0]
+
+
+def _name_words(path: str) -> list[str]:
+    return [word.lower() for word in _SPLIT.findall(_CAMEL.sub(" ", path))]
+
+
+def text_fields(records: Sequence[Record]) -> list[Field]:
+    """The fields of the first records that hold texts, also inside other fields, by their paths."""
+    values: dict[str, list[str]] = {}
+    sample = records[:LOOKED_AT]
+    for record in sample:
+        for path, text in _leaves(record.value, record):
+            if path in values or len(values) < _MOST_FIELDS:
+                values.setdefault(path, []).append(text)
+    fields = []
+    for path, texts in values.items():
+        filled = [text for text in texts if text.strip()]
+        if 2 * len(texts) >= len(sample) and filled:
+            codes = sum(_CODE.fullmatch(text.strip()[:_MOST_COUNTED]) is not None for text in filled)
+            fields.append(Field(path, filled, role_of(path), 2 * codes > len(filled)))
+    return fields
+
+
+def _leaves(value: object, record: Record, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the texts in a record with their paths; a conversation, and a list of texts, has one path."""
+    before = f"{path}." if path else ""
+    if isinstance(value, str):
+        if path:
+            yield path, value
+    elif is_conversation(value) and path:
+        try:
+            yield path, text_in(record, path)
+        except ValueError:  # it ends before the answer
+            return
+    elif isinstance(value, list) or (isinstance(value, Mapping) and value and all(map(str.isdecimal, map(str, value)))):
+        entries = value if isinstance(value, list) else list(value.values())
+        if path and entries and all(isinstance(entry, str) for entry in entries):
+            yield path, " ".join(entries)
+        elif not path or len(entries) == 1:
+            keys = range(len(entries)) if isinstance(value, list) else value
+            for key, entry in zip(keys, entries, strict=True):
+                yield from _leaves(entry, record, f"{before}{key}", depth + 1)
+    elif isinstance(value, Mapping) and depth < _DEPTH:
+        for key, inner in value.items():
+            yield from _leaves(inner, record, f"{before}{key}", depth + 1)
+
+
+class Choice(NamedTuple):
+    """The chosen field. path: None where none can be the text. known: its format. doubt: why none is surely meant."""
+
+    path: str | None
+    known: Format | None = None
+    doubt: str = ""
+    role: str = ""
+
+
+def choose(records: Sequence[Record], side: Role = "prediction", taken: Collection[str | None] = ()) -> Choice:
+    """Choose the field of one side's texts in records with fields.
+
+    First a known format; then the field whose name says that it is this side's, then "text", then the field whose
+    values are longest by far. A prompt, an id, a URL and the name of a file are never chosen.
+
+    Args:
+        records: the first ones. side: whose texts. taken: fields that are the other side's.
+    """
+    fields = [field for field in text_fields(records) if field.path not in taken]
+    asked = [field for field in fields if field.role == "prompt" and not field.is_code]
+    if side == "prompt" and asked:
+        return _longest(asked)
+    known = format_of(records[0])
+    others = {field.role for field in fields if not field.is_code and not field.path.startswith(_paths(known))}
+    if known is not None and not (known.common and others & {"text", "prediction", "human"}):
+        own = {"prediction": known.prediction, "reference": known.reference}.get(side)
+        path = own or known.prediction or known.reference
+        if path not in taken:
+            return Choice(path, known, known.lacks, side if own else "")
+    top = records[0].value if isinstance(records[0].value, Mapping) else {}
+    if len(top) == 1 and len(fields) <= 1:
+        path = fields[0].path if fields else str(next(iter(top)))
+        is_text = role_of(path) not in ("id", "prompt") and not (
+            fields and fields[0].is_code and "://" in fields[0].values[0]
+        )
+        return Choice(path, None, "" if is_text else _doubt(fields) or "has no field of texts")
+    fit = [field for field in fields if not field.is_code and field.role not in ("id", "prompt")]
+    usable = _without_labels([field for field in fit if field.varies])
+    roles: list[str | None] = ["prediction", "text", "", None]
+    if side == "reference":
+        texts = [field for field in usable if field.role == "text" and not field.is_asked]
+        answers = [field for field in usable if field.role == "prediction"]
+        if texts and answers and all(field.role != "human" for field in usable):
+            return Choice(texts[0].path, None, _doubt([*texts, *answers]))
+        roles.insert(0, "human")
+    for role in roles:
+        named = [field for field in usable if role in (field.role, None)]
+        told = [field for field in named if not field.is_asked]  # a question is what another field answers
+        if told or (named and (role != "text" or len(usable) == 1)):
+            return _longest(told or named)
+    same = [field for field in fit if field.role in ("prediction", "human", "text")]
+    return _longest(same) if same else Choice(None, None, _doubt(fields) if fields else "has no field of texts")
+
+
+def _without_labels(fields: list[Field]) -> list[Field]:
+    """Fields without words that judge a text beside them; an answer beside an output is the right one, so human."""
+    named = [field for field in fields if field.role in ("prediction", "human")]
+    if any(field.role == "text" and not field.is_asked and field.words >= 4 for field in fields):
+        fields = [field for field in fields if field not in named or field.words >= 2]
+    right = [field for field in fields if field.role == "prediction" and _RIGHT & set(_name_words(field.path))]
+    if len(right) < sum(field.role == "prediction" for field in fields):
+        fields = [field._replace(role="human") if field in right else field for field in fields]
+    return fields
+
+
+def _paths(known: Format | None) -> tuple[str, ...]:
+    paths = () if known is None else (known.prediction, known.reference, known.prompt)
+    return tuple(path for path in paths if path is not None)
+
+
+def _longest(fields: list[Field]) -> Choice:
+    """The field with the name "text", else the one whose texts are far longer than those of the others of its kind."""
+    named = [field for field in fields if field.path in ("text", "prompt")]
+    first, *others = named or sorted(fields, key=lambda field: -field.words)
+    if first.role == "" and first.words < _FEWEST_WORDS:
+        return Choice(first.path, None, _doubt(fields), first.role)
+    close = [field for field in others if first.words < _CLOSE * field.words and field.values != first.values]
+    if not close:
+        return Choice(first.path, None, "", first.role)
+    close = sorted([field for field in fields if field in (first, *close)], key=lambda field: "rejected" in field.path)
+    return Choice(close[0].path, None, _doubt(close), close[0].role)
+
+
+def _doubt(fields: Sequence[Field]) -> str:
+    """Reason why no field is surely the text, with what to say."""
+    likely = [field for field in fields if field.role not in ("id", "prompt")] or list(fields)
+    fields = sorted(likely, key=lambda field: field.is_code) + [field for field in fields if field not in likely]
+    values = {field.path: field.values[0] for field in fields}
+    if len(values) == 1:
+        said = f"has no field that is surely the text, only {examples_of(values)}: name it"
+    else:
+        said = f"has several fields that may be the text: {examples_of(values, 6)}; name one"
+    return f"{said}, such as text_field={next(iter(values))!r}"
+
+
+def chosen_field(name: str, records: Sequence[Record], side: Role = "prediction") -> str | None:
+    """The path of `choose`; None for records that are texts.
+
+    Raises:
+        ValueError: no field is surely the text.
+    """
+    if not records or not isinstance(records[0].value, (Mapping, list)):
+        return None
+    choice = choose(records, side)
+    if choice.path is None or choice.doubt:
+        raise NoSuchField.of(name, choice.doubt)
+    return choice.path
+
+
+def no_such_field(name: str, records: Sequence[Record], field: str) -> NoSuchField:
+    """The error for a field that a file does not have: it lists those that it has, and one that may be meant."""
+    fields = text_fields(records)
+    held = {path.path: path.values[0] for path in fields} or _other_values(records)
+    choice = choose(records).path if fields else None
+    near = did_you_mean(field, held)
+    such = "" if choice is None else f": name one, such as text_field={choice!r}"
+    return NoSuchField.of(name, f"has no field {shown(field)}{near}; it has {examples_of(held)}{such}")
+
+
+def _other_values(records: Sequence[Record]) -> Mapping[str, object]:
+    value = records[0].value if records else {}
+    return {str(key): inner for key, inner in value.items()} if isinstance(value, Mapping) else {}

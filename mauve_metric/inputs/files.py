@@ -1,0 +1,646 @@
+"""Files and folders of texts, read and checked: plain ones, and those that other tools write."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import re
+import sys
+import zipfile
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+from mauve_metric.inputs.fields import LOOKED_AT, Choice, Field, Role, choose, no_such_field, text_fields
+from mauve_metric.inputs.json_rows import json_rows, unfolded
+from mauve_metric.inputs.records import GZIP, Record, Rows, decode, has_field, lines_of, read_bytes, unpacked, value_at
+from mauve_metric.inputs.sources import NoTextsError
+from mauve_metric.inputs.tables import (
+    csv_rows,
+    dataset_rows,
+    parquet_rows,
+    saved_dataset,
+    table_in_lines,
+    workbook_rows,
+)
+from mauve_metric.inputs.tool_formats import (
+    INSPECT,
+    Format,
+    calls_tool,
+    format_of,
+    harness_target,
+    inspect_rows,
+    text_in,
+)
+from mauve_metric.runtime.checks import check_file, shown
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, UnknownEnding
+
+logger = logging.getLogger(__name__)
+
+FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
+# Fields that name what a text answers: texts with equal values in them are not independent of each other.
+PROMPT_FIELDS = ("prompt", "prompt_id", "question_id", "doc_id", "document_id", "key")
+READERS = (".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx", ".eval")
+_JSON: Mapping[str, Literal["lines", "value"]] = {
+    ".json": "value",
+    **dict.fromkeys((".jsonl", ".ndjson", ".jsonlines", ".jl"), "lines"),
+}
+_ALSO_READ = (*_JSON, ".gz")  # beside `READERS`
+_OTHER_CONTENT = {  # what the first bytes of a file say that cannot be read
+    b"BZh": "is compressed: unpack it first",
+    b"\xfd7zXZ": "is compressed: unpack it first",
+    b"\x28\xb5\x2f\xfd": "is compressed: unpack it first",
+    b"PK\3\4": "is a zip archive: unpack it first",
+    b"\x93NUMPY": "holds features of numpy: name it .npy",
+    b"%PDF": "is a PDF: write its texts into a .txt or .jsonl file",
+    b"\xd0\xcf\x11\xe0": "is a file of an old Excel or Word: save it as .xlsx or .csv",
+}
+
+
+def read_texts(
+    path: str | Path,
+    text_field: str | None = None,
+    *,
+    side: Role | None = None,
+    filter: str | None = None,
+    encoding: str | None = None,
+) -> list[str]:
+    """The texts of a file or folder, in order; what was read is logged.
+
+    `.txt`: one text a line; `.jsonl`: one string or object a line; `.json`: a list of them, or an object that holds one
+    (see `unfolded`); `.csv` (with commas, semicolons, tabs or bars) and `.tsv`; `.parquet`; `.xlsx`; `.eval`: a log of
+    Inspect; a folder: each `.txt` file in it is a text, by name, or it holds shards, a saved dataset or the one file
+    that another tool wrote; `-`: standard input. Any of them may be packed by gzip. Where the content says more than
+    the ending, such as JSON lines in a `.txt`, the content counts. `FILE:FIELD` names the field with the file.
+
+    Args:
+        path: of the file.
+        text_field: the field or column of the texts, also a dotted path such as "doc.story"; None: see `choose`.
+        side: "reference" or "prediction", where a file holds human texts and a model's; "prompt" for what they answer.
+        filter: the one whose rows are read, where lm-evaluation-harness wrote several; of a log of Inspect, the epoch.
+        encoding: of a file that is not UTF-8.
+
+    Returns:
+        The texts.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: not what its name says, with the line; or several fields may hold the texts.
+    """
+    if side is not None and not (isinstance(side, str) and side in get_args(Role)):
+        raise ValueError(f"side must be 'reference', 'prediction', 'prompt' or None, got {shown(side)}")
+    file = TextFile(path, text_field, filter=filter, encoding=encoding)
+    if side is None and file.holds_both:
+        raise NoSuchField(
+            f"{file.name}: {file.title}, human texts in {file.field('reference')!r} and the model's texts in "
+            f"{file.field('prediction')!r}: say which are meant with side='reference' or 'prediction', or name their "
+            "field with text_field (--text-field)"
+        )
+    found = file.side(side or "prediction")
+    logger.info("%s", found.said)
+    return found.texts
+
+
+class SideTexts(NamedTuple):
+    """The texts of one side of a file.
+
+    field: of the texts, and origin: what the signature says of them; None where nothing was recognised or chosen.
+    said: what was read, for people. where: the place of each. empty: words for the first empty text, None without one.
+    keys: what each row is matched by, and documents: what must be equal then; None where the format has none.
+    groups: the prompt of each, by the field that was named for it; None where none was.
+    prompts: the values of the field of `PROMPT_FIELDS` that the file has, whose name is `prompt_field`; None without.
+    labels: the values of the field that was asked for, such as a topic; None where the file does not have it.
+    """
+
+    texts: list[str]
+    field: str | None = None
+    origin: str | None = None
+    said: str = ""
+    where: Sequence[str] | None = None
+    empty: str | None = None
+    keys: Sequence[Hashable] | None = None
+    documents: Sequence[Hashable] | None = None
+    groups: Sequence[Hashable] | None = None
+    prompts: Sequence[Hashable] | None = None
+    prompt_field: str | None = None
+    labels: Sequence[Hashable] | None = None
+
+    def check_filled(self) -> None:
+        """`ValueError` for texts of nothing but white space, with the place of the first."""
+        empty = [number for number, text in enumerate(self.texts) if not text.strip()]
+        if empty and self.where is not None:
+            raise EmptyTexts(
+                f"{self.where[empty[0]]}: the text in {self.field!r} {self.empty or 'is empty'}, as are {len(empty)} of"
+                f" {len(self.texts)} in all; a model that says nothing is a finding: pass empty_texts='drop' to score "
+                "the others"
+            )
+
+
+class _Source(NamedTuple):
+    """The records of a file. sample: the first ones. load: reads all, with the fields of these paths at least."""
+
+    sample: Rows
+    load: Callable[[Collection[str]], Rows]
+
+    @classmethod
+    def of(cls, rows: Rows) -> _Source:
+        """The source of records that have been read."""
+        return cls(rows[:LOOKED_AT], lambda fields: rows)
+
+
+class TextFile:
+    """A file of texts, or of another tool's records, that is read once and can be given wherever texts are.
+
+    Attributes:
+        name: what errors call it.
+        format: the format of a tool that was recognised; None for others.
+        group: the filter, or epoch, whose rows are read; None where there is none.
+        encoding: for a file that is not UTF-8; None where none was named.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        text_field: str | None = None,
+        *,
+        reference_field: str | None = None,
+        prediction_field: str | None = None,
+        filter: str | None = None,
+        prompt_field: str | None = None,
+        encoding: str | None = None,
+        most_bytes: int | None = None,
+    ) -> None:
+        """Read a file like `read_texts`.
+
+        Args:
+            path: of the file, `-` for standard input; `FILE:FIELD` also names the field of its texts.
+            text_field, filter, encoding: see `read_texts`.
+            reference_field, prediction_field: the field of the human texts and of the model's.
+            prompt_field: the field of the prompt of each row, or of anything else that is equal in rows whose texts are
+                not independent, such as the number of a document. A file of human texts alone may lack it.
+            most_bytes: that a packed file may have unpacked; None: any number.
+
+        Raises:
+            FileNotFoundError, ValueError, TypeError, ImportError: it cannot be read.
+        """
+        if not isinstance(path, (str, Path)):
+            raise TypeError(f"path must be the name of a file or folder, got {type(path).__name__}: {shown(path)}")
+        given = {"text_field": text_field, "reference_field": reference_field, "prediction_field": prediction_field}
+        for name, value in (given | {"filter": filter, "prompt_field": prompt_field, "encoding": encoding}).items():
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name} must be a text, got {shown(value)}")
+        if str(path) == "":
+            raise ValueError("a file must have a name, got ''")
+        place, own = split_field(str(path))
+        fields: dict[Role, str | None] = {"reference": reference_field, "prediction": prediction_field}
+        self._own = dict.fromkeys(fields, own) if own is not None else fields
+        self._text_field, self._prompt_field = own or text_field, prompt_field
+        self.encoding, self._most = encoding, most_bytes
+        self.format: Format | None = None
+        self.group: str | None = None
+        self._choices: dict[Role, Choice] = {}
+        self._lines: list[str] = []
+        self._path, self.name = Path(place), place
+        self._unit = "line"
+        self._source = self._open(Path(place))
+        self._recognise(any(given.values()) or own is not None, filter)
+
+    def _open(self, path: Path) -> _Source | None:
+        """The records of a file; None for lines of text, which are kept."""
+        if str(path) == "-":
+            self.name = "standard input"
+            return self._of_bytes(_standard_input(), "")
+        if os.path.isdir(path):
+            return self._of_folder(path)
+        self.name = str(path)
+        check_file(path)
+        suffix = path.suffix.lower()
+        if suffix not in READERS and suffix not in _ALSO_READ:
+            with contextlib.suppress(OSError):
+                _check_content(path)
+            raise UnknownEnding(
+                f"{path} has an unknown ending {path.suffix!r}: expected {', '.join(READERS)}, a folder of .txt files, "
+                f"or {' or '.join(FEATURE_FILES)} for features"
+            )
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            if file.read(4) == b"PAR1" or suffix == ".parquet":
+                sample = parquet_rows(path, most=LOOKED_AT)
+                return _Source(sample, partial(parquet_rows, path))
+        if suffix == ".eval":
+            self.format = INSPECT
+            return _Source.of(inspect_rows(path))
+        if _is_workbook(path):
+            return _Source.of(workbook_rows(path, self._most))
+        _check_content(path)
+        inner = Path(path.stem).suffix.lower() if suffix == ".gz" else suffix
+        return self._of_bytes(read_bytes(path, self._most), inner)
+
+    def _of_bytes(self, raw: bytes, suffix: str) -> _Source | None:
+        """The records of a content; its ending says how it is read where the content itself does not."""
+        raw = unpacked(raw, self.name, self._most) if raw.startswith(GZIP) else raw
+        content = decode(raw, self.name, self.encoding)
+        rows = None
+        if suffix not in (".csv", ".tsv") or content.lstrip()[:2] in ('{"', "[{"):
+            rows = json_rows(content, self.name, _JSON.get(suffix))
+        if rows is not None and rows.unit == "line" and len(rows) == 1:
+            value = rows.values[0]
+            if suffix == ".json" and {"version", "status", "eval"} <= set(value):
+                self.format = INSPECT
+                return _Source.of(inspect_rows(self._path))
+            if (suffix == ".json" or "\n" in content.strip()) and not _is_record(rows[0]):
+                named = (self._text_field, *self._own.values())
+                field = next((field for field in named if field is not None), None)
+                rows = unfolded(rows, field)
+                self._own = {side: _inside(rows, own) for side, own in self._own.items()}
+                self._text_field = _inside(rows, self._text_field)
+        if rows is None and suffix in (".csv", ".tsv"):
+            rows = csv_rows(content, self.name, tabs=suffix == ".tsv")
+        if rows is None:
+            rows = table_in_lines(content, self.name)
+        if rows is not None:
+            return _Source.of(rows)
+        self._lines = lines_of(content)
+        return None
+
+    def _of_folder(self, folder: Path) -> _Source | None:
+        """The records of a folder: a saved dataset, shards, the file of a tool; None where each file is a text."""
+        names = {file.name for file in folder.iterdir()}
+        if "dataset_dict.json" in names or {"dataset_info.json", "state.json"} <= names:
+            data = saved_dataset(folder)
+            return _Source(dataset_rows(self.name, data, most=LOOKED_AT), partial(dataset_rows, self.name, data))
+        files = _files_in(folder)
+        if files[0].suffix.lower() == ".txt" and len(files) >= 1:
+            self._unit = "file"
+            self._lines = [decode(read_bytes(file, self._most), str(file), self.encoding) for file in files]
+            return None
+        if len(files) == 1:
+            self._path = files[0]
+            return self._open(files[0])
+        sources = [source for file in files if (source := self._open(file)) is not None]
+        self.name = str(folder)
+        first = _keys_of(sources[0].sample)
+        other = next((source for source in sources if _keys_of(source.sample) != first), None)
+        if other is not None or len(sources) < len(files):
+            named = sources[0].sample.name if other is None else other.sample.name
+            raise NotTexts(f"the folder {folder} holds files with other fields, first {named}: give its own name")
+
+        def load(fields: Collection[str]) -> Rows:
+            parts = [source.load(fields) for source in sources]
+            values = [value for part in parts for value in part.values]
+            places = [f"{Path(part.name).name}, {part.unit} {place}" for part in parts for place in part.places]
+            return Rows(str(folder), values, "file", places, parts[0].columns)
+
+        return _Source(sources[0].sample, load)
+
+    def _recognise(self, named: bool, filter: str | None) -> None:
+        """Detect the format, and the rows of one filter."""
+        sample = None if self._source is None else self._source.sample
+        if sample is not None and not len(sample):
+            raise NoTextsError(f"{self.name} holds no texts")
+        if self.format is None and sample:
+            self.format = choose(sample).known
+        known = self.format
+        if known is not None and known.lacks and not named:
+            raise NotTexts(f"{self.name} holds {known.lacks}")
+        field = None if known is None else known.group
+        if self._source is None or sample is None or field is None or not has_field(sample[0], field):
+            if filter is not None:
+                raise NoSuchField(f"{self.name} has no field that filter={filter!r} could choose from")
+            return
+        groups = list(dict.fromkeys(str(value_at(record, field)) for record in self._source.load([field])))
+        listed = ", ".join(map(repr, groups))
+        if filter is None and len(groups) > 1:
+            raise SeveralTexts(
+                f"{self.name} holds {len(groups)} runs over the same documents, of {field} {listed}: choose one with "
+                f"filter, such as --filter {groups[0]}"
+            )
+        if filter is not None and filter not in groups:
+            raise ValueError(f"{self.name} has no row of {field} {filter!r}; it has {listed}")
+        self.group = groups[0] if filter is None else filter
+
+    def _rows(self, *fields: str | None) -> Rows:
+        """All records of the group, with these fields at least."""
+        if self._source is None:
+            return Rows(self.name, self._lines, "line", range(1, len(self._lines) + 1))
+        known = self.format
+        needed = [*fields, *((known.key, known.document, known.group) if known is not None else ())]
+        rows = self._source.load([field for field in needed if field is not None])
+        if self.group is None or known is None or known.group is None:
+            return rows
+        kept = [row for row, record in enumerate(rows) if str(value_at(record, known.group)) == self.group]
+        return Rows(rows.name, [rows.values[row] for row in kept], rows.unit, [rows.places[row] for row in kept])
+
+    @property
+    def fields(self) -> list[Field]:
+        """The fields of texts, with their first values; none for lines and lists of texts."""
+        return [] if self._source is None else text_fields(self._source.sample)
+
+    def first_rows(self, most: int) -> list[Mapping[str, object]]:
+        """The first records as their fields of texts; none of lines and lists of texts."""
+        rows = self._rows(*(field.path for field in self.fields)) if self.fields else ()
+        return [record.value for record in rows[:most] if isinstance(record.value, Mapping)]
+
+    @property
+    def columns(self) -> list[str]:
+        """The fields of the format that was recognised, the model's first."""
+        known = self.format
+        return [] if known is None else [path for path in (known.prediction, known.reference) if path is not None]
+
+    def choice(self, side: Role, taken: Collection[str | None] = ()) -> Choice:
+        """The field of one side's texts: the one that was named, else see `choose`. taken: those of the other side."""
+        field = self._own.get(side) or self._text_field
+        if self._source is None or not isinstance(self._source.sample[0].value, (Mapping, list)):
+            if self._own.get(side) is not None:
+                raise NoSuchField(
+                    f"{self.name} holds {'lines' if self._source is None else 'texts'} and no field {field!r}"
+                )
+            return Choice(None)
+        known = self.format
+        if field is not None:
+            return Choice(field, known if known is not None and field in (known.prediction, known.reference) else None)
+        if known is INSPECT:
+            return Choice(known.reference if side == "reference" else known.prediction, known)
+        if taken:
+            return choose(self._source.sample, side, taken)
+        if side not in self._choices:
+            self._choices[side] = choose(self._source.sample, side)
+        return self._choices[side]
+
+    def checked_field(self, side: Role) -> str | None:
+        """The field of the texts of one side; None for plain texts.
+
+        Raises:
+            ValueError: no field is surely the text.
+        """
+        choice = self.choice(side)
+        if choice.doubt:
+            raise NoSuchField(f"{self.name} {'holds ' if self.format is not None else ''}{choice.doubt}")
+        return choice.path
+
+    def field(self, side: Role) -> str | None:
+        """The field of the texts of one side, or of the file's only side; None for plain texts."""
+        return self.choice(side).path
+
+    @property
+    def title(self) -> str:
+        """The format in words."""
+        group = "" if self.group is None or self.format is None else f" ({self.format.group} {self.group!r})"
+        return f"{'records' if self.format is None else self.format.title}{group}"
+
+    @property
+    def has_two_fields(self) -> bool:
+        """Return whether human texts and a model's are in different fields, by their names or by the format."""
+        if self._source is None or not isinstance(self._source.sample[0].value, Mapping):
+            return False
+        human, model = self.choice("reference"), self.choice("prediction")
+        if human.path is None or model.path is None or human.path == model.path:
+            return False
+        named = {side: self._own[side] is not None for side in self._own}
+        if self._text_field is not None and not all(named.values()):
+            return False
+        return (
+            (named["reference"] or human.role in ("human", "reference"))
+            and (named["prediction"] or model.role == "prediction")
+        ) or human.known is INSPECT
+
+    @property
+    def holds_both(self) -> bool:
+        """Return whether the file has human texts and a model's side by side."""
+        return self.has_two_fields and all(self._has(str(self.field(side))) for side in self._own)
+
+    def side(self, side: Role, by: str | None = None) -> SideTexts:
+        """The texts of one side. by: the field of its labels.
+
+        Raises:
+            ValueError: a record is not what the first one is, with its line and the field.
+        """
+        found, field = self._texts_of(side), self._prompt_field
+        if by is not None and self._has(by, everywhere=True):
+            found = found._replace(labels=self._values(by))
+        if field is not None and (side == "prediction" or self._has(field)):  # which human texts alone may lack
+            if not self.fields:
+                raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
+            return found._replace(groups=self._values(field))
+        texts = {self._text_field, *self._own.values(), found.field}
+        of_format = None if self.format is None else self.format.prompt
+        likely = next(
+            (field for field in (*PROMPT_FIELDS, of_format) if field and field not in texts and self._has(field)), None
+        )
+        if likely is not None:
+            with contextlib.suppress(ValueError):  # rows without a value
+                found = found._replace(prompts=self._values(likely), prompt_field=likely)
+        return found
+
+    def _texts_of(self, side: Role) -> SideTexts:
+        """The texts of one side, without their prompts."""
+        field, choice = self.checked_field(side), self.choice(side)
+        rows = self._rows(field)
+        if not len(rows):
+            raise NoTextsError(f"{self.name} holds no texts")
+        if field is None:
+            texts = [plain_text(record) for record in rows] if self._source is not None else self._lines
+            each = f", one a {self._unit}" if self._source is None else ""
+            return SideTexts(texts, said=f"{self.name}: {_count(texts)}{each}")
+        if rows.columns.count(field) > 1:
+            raise ValueError(
+                f"{self.name} has {rows.columns.count(field)} fields {field!r}: expected one, rename the others"
+            )
+        if not has_field(rows[0], field) and "." not in field:
+            raise no_such_field(
+                rows[0].where if not rows.columns else self.name,
+                rows[:1] if self._source is None else self._source.sample,
+                field,
+            )
+        texts = [text_in(record, field, side) for record in rows]
+        if self.format is not None and self.format.name == "lm_eval" and field == "target":
+            texts = [harness_target(text, record) for text, record in zip(texts, rows, strict=True)]
+        known, named = choice.known, self._own.get(side) is not None
+        title = f" ({self.title})" if known is not None else ""
+        headless = "" if rows.columns[:1] != ["1"] else ", a column by its number as there is no line of names"
+        said = f"{self.name}: {_count(texts)} from `{field}`{title}{headless}"
+        origin = None
+        if self.format is not None or named or (self._text_field is None and len(self.fields) > 1 and field != "text"):
+            name = "records" if self.format is None else self.format.name
+            group = "" if self.group is None or side == "reference" else f"/{self.group}"
+            origin = f"{name}/{field}{group}"
+        found = SideTexts(texts, field, origin, said)
+        blank = next((row for row, text in enumerate(texts) if not text.strip()), None)
+        if blank is not None and (reason := _reason(rows[blank], field)) is not None:
+            found = found._replace(empty=reason)
+        if self.format is None and origin is None and found.empty is None:
+            return found
+        keys, documents = _keys(rows, self.format)
+        return found._replace(where=[record.where for record in rows], keys=keys, documents=documents)
+
+    def _has(self, field: str, everywhere: bool = False) -> bool:
+        """Return whether the first record, or the table, has a field. everywhere: or any other record."""
+        if self._source is None:
+            return False
+        if has_field(self._source.sample[0], field):
+            return True
+        return everywhere and any(has_field(record, field) for record in self._rows(field))
+
+    def _values(self, field: str) -> list[Hashable]:
+        """The values of a field, one a row."""
+        return _field_values(self._rows(field), field)
+
+
+def _count(texts: Sequence[str]) -> str:
+    return f"{len(texts)} text{'' if len(texts) == 1 else 's'}"
+
+
+def plain_text(record: Record) -> str:
+    """The text of a record that is one."""
+    if isinstance(record.value, Mapping):
+        raise NotTexts(f"{record.where}: expected a text, as the first record is, got an object of fields")
+    if not isinstance(record.value, str):
+        raise NotTexts(f"{record.where}: expected a text, got {type(record.value).__name__}: {shown(record.value)}")
+    return record.value
+
+
+def _reason(record: Record, field: str) -> str | None:
+    """Words for an empty text that is no silence; None for one that is."""
+    if calls_tool(record):
+        return "calls a tool and says nothing"
+    value = value_at(record, field)
+    return f"is the word {value!r}, a missing value" if isinstance(value, str) and value.strip() else None
+
+
+def _inside(rows: Rows, field: str | None) -> str | None:
+    """A field without the path of the list that holds the records."""
+    path = rows.name.rpartition(", '")[2].rstrip("'")
+    return field if field is None else field.removeprefix(f"{path}.")
+
+
+def _is_record(record: Record) -> bool:
+    """Return whether an object is one record of a known format, and no columns of many."""
+    known = format_of(record)
+    if known is None:
+        return False
+    values = [value_at(record, path) for path in known.needs]
+    return not any(isinstance(value, list) and all(isinstance(entry, str) for entry in value) for value in values)
+
+
+def _keys_of(sample: Rows) -> set[str]:
+    return set(sample[0].value) if len(sample) and isinstance(sample[0].value, Mapping) else set()
+
+
+def split_field(path: str) -> tuple[str, str | None]:
+    """The name of a file and the field in `FILE:FIELD`; no field where there is none, or the whole is a file.
+
+    >>> split_field("nowhere.csv"), split_field("-:Reply")
+    (('nowhere.csv', None), ('-', 'Reply'))
+    """
+    place, mark, field = path.rpartition(":")
+    while mark and not os.path.exists(path):
+        if field and (place == "-" or os.path.exists(place)):
+            return place, path[len(place) + 1 :]
+        place, mark, field = place.rpartition(":")
+    return path, None
+
+
+def _field_values(records: Rows, field: str) -> list[Hashable]:
+    """The values of a field, one a record; as JSON where they are lists or objects."""
+    values = [value_at(record, field) for record in records]
+    return [value if isinstance(value, Hashable) else json.dumps(value, sort_keys=True) for value in values]
+
+
+def _keys(records: Rows, known: Format | None) -> tuple[list[Hashable] | None, list[Hashable] | None]:
+    """Keys that match rows, and values that must then be equal; None where the format has none."""
+    if known is None or known.key is None or not has_field(records[0], known.key):
+        return None, None
+    keys = _field_values(records, known.key)
+    seen: dict[Hashable, Record] = {}
+    for key, record in zip(keys, records, strict=True) if known.unique else ():
+        if key in seen:
+            raise ValueError(
+                f"{record.where}: {known.key!r} {key!r} occurs already at {seen[key].where}: expected one row a "
+                "document"
+            )
+        seen[key] = record
+    has_document = known.document is not None and has_field(records[0], known.document)
+    return keys, _field_values(records, str(known.document)) if has_document else None
+
+
+def examples_folder() -> Path:
+    """Folder of the example texts: in the package when it was installed, beside it in a checkout."""
+    here = Path(__file__).resolve().parent.parent
+    for folder in (here / "examples", here.parent / "examples"):
+        if (folder / "human.jsonl").is_file():
+            return folder
+    raise FileNotFoundError("the example texts are not there: install the package, or run from a checkout")
+
+
+def _text_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.suffix.lower() == ".txt" and file.is_file())
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """The files of a folder that hold its texts: `.txt` files, the one that a tool wrote, or shards of one ending.
+
+    Raises:
+        ValueError: there is nothing to read, or more than one thing.
+    """
+    texts, known = _text_files(folder), [file for file in sorted(folder.iterdir()) if _tool_of(file)]
+    if texts and not known:
+        return texts
+    shards = [file for file in sorted(folder.iterdir()) if _ending(file) in READERS[1:-1] and file.is_file()]
+    numbered = {re.sub(r"\d+", "", file.name) for file in shards}
+    is_one = len({_ending(file) for file in shards}) == 1 and not texts
+    is_run = any(isinstance(tool := _tool_of(file), Format) and tool.group is not None for file in known)
+    if is_one and (not known or (len(known) == len(shards) and len(numbered) == 1 and not is_run)):
+        return shards
+    if not known:
+        names = ", ".join(repr(file.name) for file in shards[:6])
+        reason = f", but {names}: name the one that is meant" if shards else ""
+        raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known{reason}")
+    if len(known) > 1 or texts:
+        names = ", ".join(repr(file.name) for file in known) + (f" and {len(texts)} .txt files" if texts else "")
+        raise ValueError(f"the folder {folder} holds {names}: expected one of them, give its own name")
+    return known
+
+
+def _ending(file: Path) -> str:
+    return Path(file.name.lower().removesuffix(".gz")).suffix
+
+
+def _tool_of(file: Path) -> Format | bool | None:
+    """The format of a log or of JSON lines, by the first line; True for damaged ones; None or False for others."""
+    suffix = file.suffix.lower()
+    if suffix == ".eval" or suffix != ".jsonl" or not file.is_file():
+        return suffix == ".eval"
+    with file.open("rb") as lines:
+        first = next((line for line in lines if line.strip()), b"")
+    try:
+        return format_of(Record(json.loads(first.decode("utf-8-sig")), str(file)))
+    except (ValueError, RecursionError):  # it is damaged: reading it raises the error
+        return True
+
+
+def _is_workbook(path: Path) -> bool:
+    """Return whether a file is a workbook, by its content or, for an error, by its name."""
+    if path.suffix.lower() == ".xlsx":
+        return True
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False
+
+
+def _check_content(path: Path) -> None:
+    """Refuse a file whose first bytes say that it holds no text."""
+    with path.open("rb") as file:
+        start = file.read(8)
+    said = next((said for mark, said in _OTHER_CONTENT.items() if start.startswith(mark)), None)
+    if said is not None:
+        raise UnknownEnding(f"{path} {said}")
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: expected texts there")
+    return sys.stdin.buffer.read()

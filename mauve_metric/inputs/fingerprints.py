@@ -1,0 +1,254 @@
+"""Facts recorded while texts are read: hashes, wrappings and first words, and their format in numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mauve_metric.inputs.stripping import SHOWN, WRAPPING
+
+SHORTEST_OPENING, LONGEST_OPENING = 2, 6  # words
+_INNER = ("undecoded", "reasoning", "special_tokens", "next_turn")
+RARE_SHARE = 0.005  # of texts: openings that fewer have are ignored
+_LOOKED_AT = 64  # characters of a text that contain its first words
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Wrappings, defects and openings of the texts of one set.
+
+    wrapped: how many texts show each kind of `MARKS`. openings: how many texts begin with the same six words, or fewer
+    where a text has no more; None if that is not known. texts: how many there are.
+    """
+
+    wrapped: Mapping[str, int]
+    openings: Mapping[tuple[str, ...], int] | None = field(repr=False)
+    texts: int
+
+    @classmethod
+    def of_all(cls, sets: Sequence[Marks]) -> Marks:
+        """Add up the marks of sets."""
+        wrapped: Counter[str] = Counter()
+        openings: Counter[tuple[str, ...]] = Counter()
+        for part in sets:
+            wrapped.update(part.wrapped)
+            openings.update(part.openings or {})
+        known = all(part.openings is not None for part in sets)
+        return cls(dict(wrapped), dict(openings) if known else None, sum(part.texts for part in sets))
+
+    def free_of(self, rules: Sequence[str]) -> bool:
+        """Return whether rules would change none of the texts, as far as known: of those in `_INNER`."""
+        return {*rules} <= {*_INNER} and not any(self.wrapped.get(name) for name in _INNER)
+
+    @cached_property
+    def common_openings(self) -> dict[tuple[str, ...], int]:
+        """Number of texts with each opening of two to six words that at least `RARE_SHARE` of them have."""
+        found: dict[tuple[str, ...], int] = {}
+        left = dict(self.openings or {})
+        for length in range(SHORTEST_OPENING, LONGEST_OPENING + 1):
+            counts: Counter[tuple[str, ...]] = Counter()
+            for words, times in left.items():
+                if len(words) >= length:
+                    counts[words[:length]] += times
+            common = {words: times for words, times in counts.items() if times >= RARE_SHARE * self.texts}
+            left = {words: times for words, times in left.items() if words[:length] in common}
+            found |= common
+        return found
+
+
+def first_words(text: str) -> tuple[str, ...]:
+    """The words at the beginning of a text, at most six, after case folding, without punctuation.
+
+    >>> first_words("**Sure!** Here's a story about an old king.")
+    ('sure', "here's", 'a', 'story', 'about', 'an')
+    """
+    return tuple(_WORD.findall(text[:_LOOKED_AT].casefold())[:LONGEST_OPENING])
+
+
+_QUOTES = re.compile("[\"'`“”‘’«»„]")
+_CAPITALS = re.compile("[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]")
+_DASHES = re.compile("[–—]| - |--")
+_MARKDOWN = re.compile(r"^\s*(?:[#>*+-]|\d+[.)])\s|\*\*|__|`|\]\(", re.MULTILINE)
+_FINAL = "\"'”’) \n\t"  # may follow the mark at the end of a sentence
+_STRAIGHT = str.maketrans("“”‘’", "\"\"''")
+
+
+class Format(NamedTuple):
+    """One number of a text.
+
+    what: its name in a sentence. of: computes it. without: removes from a text what the number measures, which is
+    layout; None where that would change what is said, which is style. strip: the rule of `strip` that does so, if any.
+    """
+
+    what: str
+    of: Callable[[str], float]
+    without: Callable[[str], str] | None = None
+    strip: str | None = None
+
+
+def _rate(number: float, text: str) -> float:
+    return number / max(len(text), 1)
+
+
+def _kind(mark: str) -> float:
+    """0 for a small letter or nothing, 1 for a capital, 2 for a digit, 3 for anything else."""
+    return 1.0 if mark.isupper() else 2.0 if mark.isdigit() else 0.0 if mark.isalpha() or not mark else 3.0
+
+
+def _without_end(text: str) -> str:
+    """A text without the marks after its last word."""
+    return text.rstrip(f"{_FINAL}.!?…")
+
+
+def _plain_start(text: str) -> str:
+    """A text that begins with a small letter or a digit, if there is one."""
+    start = next((place for place, mark in enumerate(text) if mark.isalnum()), 0)
+    return text[start : start + 1].lower() + text[start + 1 :]
+
+
+def _characters(text: str) -> int:
+    """Number of characters without blanks and line breaks."""
+    return len(text) - text.count(" ") - text.count("\n")
+
+
+FORMATS: dict[str, Format] = {
+    "length": Format("length", lambda text: float(_characters(text))),
+    "line_breaks": Format(
+        "line breaks", lambda text: _rate(text.strip().count("\n"), text), WRAPPING["line_breaks"], "line_breaks"
+    ),
+    "double_blanks": Format(
+        "double blanks", lambda text: _rate(text.count("  "), text), WRAPPING["line_breaks"], "line_breaks"
+    ),
+    "outer_blanks": Format(
+        "blanks at the ends",
+        lambda text: float(text[:1].isspace()) + 2.0 * text[-1:].isspace(),
+        WRAPPING["whitespace"],
+        "whitespace",
+    ),
+    "first_character": Format("first characters", lambda text: _kind(text.lstrip()[:1]), _plain_start),
+    "last_character": Format(
+        "last characters", lambda text: float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")), _without_end
+    ),
+    "capitals": Format("capital letters", lambda text: _rate(len(_CAPITALS.findall(text)), text), str.lower),
+    "quotes": Format("quotation marks", lambda text: _rate(len(_QUOTES.findall(text)), text)),
+    "curly_quotes": Format(
+        "curly quotes",
+        lambda text: _rate(sum(map(text.count, "“”‘’")), text),
+        lambda text: text.translate(_STRAIGHT),
+    ),
+    "dashes": Format("dashes", lambda text: _rate(len(_DASHES.findall(text)), text)),
+    "markdown": Format(
+        "Markdown", lambda text: _rate(len(_MARKDOWN.findall(text)), text), WRAPPING["markdown"], "markdown"
+    ),
+    "word_length": Format("characters a word", lambda text: _characters(text) / max(len(text.split()), 1)),
+}
+
+
+def format_numbers(text: str) -> list[float]:
+    """One number for each of `FORMATS`.
+
+    >>> dict(zip(FORMATS, format_numbers("One\\ntwo.")))["line_breaks"]
+    0.125
+    """
+    return [item.of(text) for item in FORMATS.values()]
+
+
+_GRAM, _CHARACTERS = 4, 10  # words of a sequence that a loop repeats; characters in scripts without blanks
+_LONG_WORD = 15  # characters a word: more are a script without blanks between words
+LOOPING = 0.2  # of the sequences of a text that occurred in it before: of news by people one text in 2000 has as many
+_MISSING = frozenset(("nan", "none", "null", "<na>", "n/a", "nat", "undefined"))
+_C1 = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"  # what bytes 80 to bf of UTF-8 become in Windows-1252
+_GARBLED = re.compile(
+    rf"[ÂÃ][{_C1}]|[ÐÑÎÏØÙ][{_C1}][ÐÑÎÏØÙ][{_C1}]|[à-ï][{_C1}]{{2}}|ð[{_C1}]{{3}}|‚Ä[ôúùìîòö¶]|\ufffd(?=.)",
+    re.DOTALL,
+)
+
+
+def loops(text: str) -> bool:
+    """Return whether a fifth of a text's sequences of four words, or of ten characters, are said again.
+
+    >>> loops("it was cold and " * 5), loops("It was cold, and it was dark, and then the rain began at last.")
+    (True, False)
+    """
+    units: Sequence[str] = text.split()
+    size = _GRAM
+    if len(text) > _LONG_WORD * len(units):
+        units, size = text, _CHARACTERS
+    grams = [*zip(*(units[start:] for start in range(size)), strict=False)]
+    return len(grams) - len(set(grams)) > LOOPING * len(grams)
+
+
+def is_missing(text: str) -> bool:
+    """Return whether a text is but a word that programs write for a missing value.
+
+    >>> is_missing("NaN"), is_missing("None of them came.")
+    (True, False)
+    """
+    return len(text) < 20 and text.strip().lower() in _MISSING
+
+
+def is_garbled(text: str) -> bool:
+    """Return whether a text shows bytes of UTF-8 that were read in another encoding, or could not be read.
+
+    >>> is_garbled("It cost â‚¬34.2bn."), is_garbled("It cost €34.2bn at the café."), is_garbled("donâ€™t")
+    (True, False, True)
+    """
+    return _GARBLED.search(text) is not None
+
+
+DEFECTS: Mapping[str, Callable[[str], bool]] = {"loops": loops, "missing": is_missing, "garbled": is_garbled}
+MARKS = (*WRAPPING, "prompts", *DEFECTS)  # what is counted in the texts of a set
+
+
+OPENING_WORDS = 8  # texts with so many first words in common were written from one prompt
+
+
+class TextHashes:
+    """Collect hashes of texts and of their first words, their wrappings and format, while they are read."""
+
+    def __init__(self) -> None:
+        self.texts: list[int] = []
+        self.openings: list[int] = []
+        self.formats: list[list[float]] = []
+        self._wrapped = dict.fromkeys((*WRAPPING, *DEFECTS), 0)
+        self._first_words: Counter[tuple[str, ...]] = Counter()
+
+    def watch(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield the same texts, and record each."""
+        for text in texts:
+            self.texts.append(_hash(text))
+            self.formats.append(format_numbers(text))
+            self.openings.append(_hash(" ".join(text.split(maxsplit=OPENING_WORDS)[:OPENING_WORDS])))
+            inner = text  # without what is around the answer
+            for name in _INNER:
+                outer, inner = inner, WRAPPING[name](inner)
+                self._wrapped[name] += inner != outer
+            for name, shows in {**SHOWN, **DEFECTS}.items():
+                self._wrapped[name] += shows(inner)
+            self._first_words[first_words(inner)] += 1
+            yield text
+
+    def marks(self) -> Marks:
+        """Marks recorded so far."""
+        return Marks(dict(self._wrapped), dict(self._first_words), len(self.texts))
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of `FeatureSet`: hashes, (n,) each, marks, and numbers of the format, (n, f)."""
+        return {
+            "text_hashes": np.array(self.texts, dtype=np.uint64),
+            "opening_hashes": np.array(self.openings, dtype=np.uint64),
+            "marks": self.marks(),
+            "format_numbers": np.array(self.formats, dtype=np.float64).reshape(len(self.formats), len(FORMATS)),
+        }
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

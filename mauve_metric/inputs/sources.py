@@ -1,0 +1,201 @@
+"""Texts in any form that a user gives: lists, columns, streams."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mauve_metric.inputs.fields import LOOKED_AT, Role, chosen_field, no_such_field
+from mauve_metric.inputs.records import Record, Rows
+from mauve_metric.inputs.stripping import Stripping
+from mauve_metric.inputs.tool_formats import text_in
+from mauve_metric.runtime.checks import quoted, shown
+from mauve_metric.runtime.errors import EmptyTexts, NotTexts
+
+logger = logging.getLogger(__name__)
+
+_SHOWN = 5  # how many positions an error lists
+
+
+class NoTextsError(EmptyTexts):
+    """A side or a file that holds no text at all, or, with empty_texts="drop", none that is not empty.
+
+    dropped: how many empty texts it holds. stripped: how many texts each rule changed before they were empty.
+    """
+
+    def __init__(self, message: str, dropped: int = 0, stripped: Mapping[str, int] | None = None) -> None:
+        super().__init__(message)
+        self.dropped, self.stripped = dropped, dict(stripped or {})
+
+
+@dataclass
+class TextSource:
+    """Checked texts of one side: a list, or a stream that is checked while it is read.
+
+    texts: non-empty strings. dropped: how many empty ones were left out (so far, for a stream). stripping: what was
+    taken off them, None if nothing was to be.
+    """
+
+    texts: Iterable[str]
+    dropped: int = 0
+    stripping: Stripping | None = None
+
+
+def text_source(
+    name: str,
+    data: Any,
+    *,
+    text_field: str | None = None,
+    empty_texts: str = "error",
+    stripping: Stripping | None = None,
+    side: Role | None = None,
+) -> TextSource:
+    """Take texts in any of the usual forms.
+
+    Args:
+        name: the argument's name, for errors.
+        data: a list, tuple, numpy array, pandas or polars column or frame, pyarrow array or table, `datasets.Dataset`
+            or one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other
+            iterator (streamed).
+        text_field: the field of a `Dataset` or a frame; None: see `choose`.
+        empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
+            all too, and makes a list of a stream.
+        stripping: what is taken off each text; what is empty then counts as an empty text.
+        side: whose texts they are, where the field is chosen; None: the model's, and human ones of `p_text`.
+
+    Raises:
+        TypeError: not texts. ValueError: none at all, or empty ones with "error".
+    """
+    if isinstance(data, (str, bytes)):
+        raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
+    if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
+        choice = f": choose one of {quoted(list(data), most=20)}" if isinstance(data, dict) else ""
+        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{choice}")
+    side = side or ("reference" if name in ("p_text", "references") else "prediction")
+    data = _plain_column(name, data, text_field, side)
+    if not isinstance(data, Iterable):
+        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
+    if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
+        data = iter(data)
+    source = TextSource((), stripping=stripping)
+    if isinstance(data, Iterator) and empty_texts != "keep":
+        source.texts = _filled_stream(name, data, empty_texts, source)
+        return source
+    source.texts = texts = list(_checked(name, data, stripping))
+    if empty_texts == "keep":
+        return source
+    empty = [index for index, text in enumerate(texts) if not text.strip()]
+    if empty and empty_texts == "error":
+        places = ", ".join(map(str, empty[:_SHOWN])) + (", …" if len(empty) > _SHOWN else "")
+        plural = "" if len(empty) == 1 else "s"
+        raise EmptyTexts.of(
+            name,
+            f"holds {len(empty)} empty or whitespace-only text{plural} of {len(texts)}{_after(stripping)}, at "
+            f"position{plural} {places}: remove them, or pass empty_texts='drop'",
+        )
+    source.texts, source.dropped = [text for text in texts if text.strip()], len(empty)
+    if not source.texts:
+        raise NoTextsError.of(
+            name,
+            f"must hold at least one non-empty text, got {len(texts)} texts of which none is",
+            len(texts),
+            None if stripping is None else stripping.changed,
+        )
+    return source
+
+
+def _plain_column(name: str, data: Any, text_field: str | None, side: Role) -> Any:
+    """The texts of a library's data as a list, an `IterableDataset`'s as an iterator; other data as they are."""
+    if hasattr(data, "column_names") and hasattr(data, "features"):
+        if not hasattr(data, "__len__"):
+            field = _field(name, data.column_names or ["text"], text_field, lambda: list(data.take(LOOKED_AT)), side)
+            return (_text(name, field, row[_column(field, row)]) for row in data)
+        first = range(min(LOOKED_AT, len(data)))
+        field = _field(name, data.column_names, text_field, lambda: data.select(first).to_list(), side)
+        return [_text(name, field, value) for value in data[_column(field, data.column_names)]]
+    if hasattr(data, "collect_schema"):  # a polars LazyFrame reads this column alone
+        columns = data.collect_schema().names()
+        field = _field(name, columns, text_field, lambda: data.lazy().head(LOOKED_AT).collect().to_dicts(), side)
+        column = data.lazy().select(_column(field, columns)).collect().to_series()
+        return [_text(name, field, value) for value in column.to_list()]
+    if hasattr(data, "columns") and hasattr(data, "iloc"):
+        columns = list(data.columns)
+        field = _field(name, columns, text_field, lambda: data.head(LOOKED_AT).to_dict("records"), side)
+        return [_text(name, field, value) for value in data[_column(field, columns)].tolist()]
+    if hasattr(data, "schema") and hasattr(data, "column") and hasattr(data, "num_rows"):  # a table or batch of pyarrow
+        columns = data.schema.names
+        field = _field(name, columns, text_field, lambda: data.slice(0, LOOKED_AT).to_pylist(), side)
+        return [_text(name, field, value) for value in data.column(_column(field, columns)).to_pylist()]
+    convert = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)  # of pyarrow, of numpy and pandas
+    return data if convert is None else convert()
+
+
+def _field(
+    name: str, columns: Sequence[Any], text_field: str | None, first_rows: Callable[[], list[Any]], side: Role
+) -> Any:
+    """The field of a library's data that holds the texts, see `choose`.
+
+    Raises:
+        ValueError: the one asked for is not there; it is there twice; several may hold the texts.
+    """
+    field = text_field if text_field is not None else columns[0] if len(columns) == 1 else None
+    if field is None and list(columns).count("text") < 2:
+        field = chosen_field(name, Rows(name, first_rows() or [dict.fromkeys(columns, "")]), side)
+        logger.info("%s: texts from `%s`", name, field)
+    field = "text" if field is None else field
+    times = list(columns).count(_column(field, columns))
+    if times > 1:
+        raise ValueError(f"{name} has {times} fields {field!r}: expected one, rename the others")
+    if times == 0:
+        raise no_such_field(name, Rows(name, first_rows()[:1]), field)
+    return field
+
+
+def _column(field: Any, columns: Iterable[Any]) -> Any:
+    """The column of a field, which may be a path into its values."""
+    return field if field in columns or not isinstance(field, str) else field.partition(".")[0]
+
+
+def _text(name: str, field: Any, value: Any) -> Any:
+    """The text at a field, of the value in its column; a value that is none stays."""
+    if not isinstance(value, (list, Mapping)):
+        return value
+    return text_in(Record({field.partition(".")[0]: value}, name), field)
+
+
+def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> Iterator[str]:
+    """The texts without what is taken off them."""
+    for index, text in enumerate(data):
+        if not isinstance(text, str):
+            got = f"{type(text).__name__} at position {index}: {shown(text)}"
+            raise NotTexts.of(name, f"must hold strings only, got {got}")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise NotTexts.of(
+                name, f"holds half of a surrogate pair, which is no character, at position {index}: {text!a:.60}"
+            ) from error
+        yield text if stripping is None else stripping.of(text)
+
+
+def _after(stripping: Stripping | None) -> str:
+    """Note for messages that texts may be empty only without their wrapping."""
+    rules = "" if stripping is None else ", ".join(name for name, times in stripping.changed.items() if times)
+    return f" once {rules} is taken off" if rules else ""
+
+
+def _filled_stream(name: str, data: Iterable[object], empty_texts: str, source: TextSource) -> Iterator[str]:
+    kept = 0
+    for index, text in enumerate(_checked(name, data, source.stripping)):
+        if text.strip():
+            kept += 1
+            yield text
+        elif empty_texts == "error":
+            place = f"empty or whitespace-only text{_after(source.stripping)} at position {index}"
+            raise EmptyTexts.of(name, f"holds an {place}: remove it, or pass empty_texts='drop'")
+        else:
+            source.dropped += 1
+    if not kept:
+        raise EmptyTexts.of(name, "must hold at least one non-empty text, got none")

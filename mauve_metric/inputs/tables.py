@@ -1,0 +1,412 @@
+"""Tables: files with a mark between the columns, parquet, workbooks, saved datasets, and tables of judgements."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from mauve_metric.inputs.fields import LOOKED_AT, role_of
+from mauve_metric.inputs.records import Rows, decode, read_bytes
+from mauve_metric.runtime.checks import check_unpacked, is_bool, quoted
+from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, SeveralTexts, one_line
+from mauve_metric.runtime.optional_imports import import_datasets, import_openpyxl, import_parquet
+
+TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
+_ENDINGS = (".csv", ".tsv")
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_NUMBER = re.compile(r"[-+]?\d[-+\d.,:/ ]*")
+_SENTENCE = re.compile(r"\S+\s.*[.!?…\"”]\s*|(?:\S+\s+){3}.*|[^\x00-\u2e7f]{8,}.*", re.DOTALL)
+_MARKED = 0.8  # share of lines with a mark inside, from which lines are meant to be rows of a table
+_COLUMN_NAME = re.compile(r"\w+(?:[ .-]\w+){0,2}")
+_SAMPLE_BYTES = 1 << 26  # of the first rows of a parquet file
+
+
+def csv_rows(content: str, name: str, tabs: bool = False, header: bool | None = None) -> Rows:
+    """The rows of a table as texts by column; without a header the columns are named by number, "1", "2", ….
+
+    Args:
+        content: of the file. name: of the file. tabs: between the columns, as the ending `.tsv` says.
+        header: whether the first row has the names of the columns; None: see `_is_headless`.
+
+    Raises:
+        ValueError: no such table: an unclosed quote, a row of another length, with the line.
+    """
+    delimiter = "\t" if tabs else csv_delimiter(content, name)
+    numbered = [(number, row) for number, row in _parsed(content, name, delimiter) if row]
+    if not numbered:
+        raise EmptyTexts(f"{name} is empty: expected a header line")
+    columns, width = numbered[0][1], len(numbered[0][1])
+    for number, row in numbered:
+        if len(row) > width:
+            mark = _DELIMITERS[delimiter]
+            raise DamagedFile(f"{name}, line {number}: more values than the header has columns; quote a {mark}")
+        if len(row) < width:
+            raise DamagedFile(
+                f"{name}, line {number}: no value in column {columns[len(row)]!r}, expected {width} values"
+            )
+    _check_quotes(content, name, delimiter, numbered)
+    if header is False or (header is None and _is_headless([row for _, row in numbered[: LOOKED_AT + 1]])):
+        columns = [str(number) for number in range(1, width + 1)]
+    else:
+        numbered = numbered[1:]
+    values = [dict(zip(columns, row, strict=True)) for _, row in numbered]
+    return Rows(name, values, "line", [number for number, _ in numbered], columns)
+
+
+def _parsed(content: str, name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table, each with the number of its first line.
+
+    The module `csv` in its strict mode: pandas and pyarrow join rows in silence where a later quote closes an open one.
+    """
+    previous, number = csv.field_size_limit(2**31 - 1), 1
+    reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            yield number, row
+            number = reader.line_num + 1
+    except csv.Error as error:
+        quote = "end of data" in str(error) or "expected after" in str(error)
+        reason = (
+            "a quote opens and does not close before the next column; double the quotes in a text" if quote else error
+        )
+        raise DamagedFile(f"{name}, line {number}: not CSV: {reason}") from error
+    finally:
+        csv.field_size_limit(previous)
+
+
+def _check_quotes(content: str, name: str, delimiter: str, rows: Sequence[tuple[int, list[str]]]) -> None:
+    """Refuse two stray quotes that swallow the rows between them: each line would be a row without them."""
+    lines = [line for line in content.split("\n") if line.strip("\r")]
+    if (
+        len(lines) == len(rows)
+        or {line.count(delimiter) + 1 for line in lines} != {len(rows[0][1])}
+        or len(rows[0][1]) == 1
+    ):
+        return
+    number = next(number for number, row in rows if any("\n" in value for value in row))
+    raise DamagedFile(
+        f"{name}, line {number}: a quote opens here and closes on a later line, yet each line has {len(rows[0][1])} "
+        "values: double the quotes in a text, or write its line breaks as blanks"
+    )
+
+
+def _is_headless(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row of a table is data: a number above numbers, or prose above prose.
+
+    >>> _is_headless([["1", "One text."], ["2", "Another text."]]), _is_headless([["id", "text"], ["1", "One text."]])
+    (True, False)
+    """
+    first, *others = rows
+    if not others or all(cell.strip().isdecimal() for cell in first if cell):  # the second: numbers by pandas
+        return False
+    is_data = False
+    for cell, values in zip(first, zip(*others, strict=True), strict=True):
+        numbers = 2 * sum(_NUMBER.fullmatch(value.strip()) is not None for value in values) > len(values)
+        prose = 2 * sum(_SENTENCE.fullmatch(value.strip()) is not None for value in values) > len(values)
+        if numbers and not _NUMBER.fullmatch(cell.strip()):
+            return False
+        is_data |= numbers or (prose and _SENTENCE.fullmatch(cell.strip()) is not None)
+    return is_data
+
+
+def csv_delimiter(content: str, name: str) -> str:
+    """Delimiter of a table's columns: a comma, a semicolon, a tab or a bar.
+
+    It is the one mark that parts the header into several columns; of several marks, the one that parts every row into
+    as many. A mark in the header alone is part of its only column's name.
+
+    Raises:
+        ValueError: several marks may be meant.
+
+    >>> csv_delimiter("id;text\\n1;One, two.\\n", "texts.csv")
+    ';'
+    """
+    header = {mark: next(_widths(content, mark), 0) for mark in _DELIMITERS}
+    parting = [mark for mark, columns in header.items() if columns > 1]
+    if parting in ([], [","]):
+        return ","
+    if len(parting) == 1:
+        return parting[0] if any(width > 1 for width in list(_widths(content, parting[0]))[1:]) else ","
+    fitting = [mark for mark in parting if set(_widths(content, mark)) == {header[mark]}]
+    if len(fitting) != 1:
+        marks = " or a ".join(_DELIMITERS[mark] for mark in fitting or parting)
+        raise ValueError(f"{name}, line 1: a {marks} may separate the columns: quote the names that hold one")
+    return fitting[0]
+
+
+def _widths(content: str, delimiter: str) -> Iterator[int]:
+    """Yield the number of values of each row of a table, the header first, up to the first unreadable row."""
+    with contextlib.suppress(csv.Error):
+        for row in csv.reader(io.StringIO(content, newline=""), delimiter=delimiter):
+            if row:
+                yield len(row)
+
+
+def table_in_lines(content: str, name: str) -> Rows | None:
+    """Parse lines that are a table though no ending tells; None for lines of text.
+
+    Known by tabs: as many in each line. By other marks: names of columns in the first line, values in most others.
+
+    Raises:
+        ValueError: most lines have a tab inside, and not as many.
+    """
+    lines = [line.strip("\r") for line in content.split("\n") if line.strip()]
+    if len(lines) < 2:
+        return None
+    tabbed = [line.count("\t") for line in lines]
+    if min(tabbed) and len(set(tabbed)) == 1:
+        return csv_rows(content, name, tabs=True)
+    if sum("\t" in line.strip() for line in lines) > _MARKED * len(lines) and len(lines) > 2:
+        odd = next(number for number, tabs in enumerate(tabbed, 1) if tabs != tabbed[0])
+        raise DamagedFile(
+            f"{name}: a tab is in most lines, as in a table, yet line {odd} has {tabbed[odd - 1]} and line 1 has "
+            f"{tabbed[0]}: give each line as many, or write blanks"
+        )
+    for mark in _DELIMITERS:
+        names = [cell.strip(' "') for cell in lines[0].split(mark)]
+        are_names = all(_COLUMN_NAME.fullmatch(cell) for cell in names) and any(map(role_of, names))
+        filled = sum(line.count(mark) >= len(names) - 1 for line in lines)
+        if len(names) > 1 and are_names and filled > _MARKED * len(lines):
+            return csv_rows(content, name, header=True)
+    return None
+
+
+def workbook_rows(path: Path, most: int | None = None) -> Rows:
+    """The rows of the only sheet of a workbook (`.xlsx`) that has any. most: bytes that it may have unpacked.
+
+    Raises:
+        ImportError: openpyxl is missing. ValueError: it cannot be read, or several sheets have rows.
+    """
+    openpyxl = import_openpyxl()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())  # zipfile unpacks no more than these
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise DamagedFile(f"{path} is not a workbook that can be read: {one_line(error)}") from error
+    if most is not None and size > most:
+        raise ValueError(f"{path}: the texts may take at most {most >> 20} MB unpacked here")
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        sheets = {sheet.title: [list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book.worksheets}
+        book.close()
+    except Exception as error:  # of the parser of XML, of openpyxl
+        raise DamagedFile(f"{path} is not a workbook that can be read: {one_line(error)}") from error
+    filled = {
+        title: rows for title, rows in sheets.items() if any(any(cell is not None for cell in row) for row in rows)
+    }
+    if len(filled) != 1:
+        what = (
+            f"has rows in {len(filled)} sheets, {quoted(list(filled))}: save one"
+            if filled
+            else "has no rows: save texts"
+        )
+        raise SeveralTexts(f"{path} {what} as a file of its own")
+    rows = [
+        (number, row)
+        for number, row in enumerate(next(iter(filled.values())), 1)
+        if any(cell is not None for cell in row)
+    ]
+    width = max(max(place for place, cell in enumerate(row, 1) if cell is not None) for _, row in rows)
+    texts = [["" if cell is None else cell for cell in [*row, *[None] * width][:width]] for _, row in rows]
+    if _is_headless([[str(cell) for cell in row] for row in texts[: LOOKED_AT + 1]]):
+        columns = [str(number) for number in range(1, width + 1)]
+    else:
+        columns, texts, rows = [str(cell) for cell in texts[0]], texts[1:], rows[1:]
+    values = [dict(zip(columns, row, strict=True)) for row in texts]
+    return Rows(str(path), values, "row", [number for number, _ in rows], columns)
+
+
+def parquet_rows(path: Path, fields: Collection[str] | None = None, most: int | None = None) -> Rows:
+    """The rows of a parquet file as objects.
+
+    Args:
+        path: of the file. fields: paths that are needed; None: all. most: rows, and then only `_SAMPLE_BYTES` of them.
+    """
+    values: list[object] = []
+    size, (names, batches) = 0, parquet_batches(path, fields, 256 if most is None else 1)
+    for num_bytes, rows in batches:
+        values += rows
+        size += num_bytes
+        if most is not None and (len(values) >= most or size > _SAMPLE_BYTES):
+            break
+    return Rows(str(path), values, "row", columns=names)
+
+
+def parquet_batches(
+    path: Path, fields: Collection[str] | None, batch_size: int
+) -> tuple[list[str], Iterator[tuple[int, list[dict[str, object]]]]]:
+    """The names of all columns of a parquet file, and its rows with the columns that fields are in, after their bytes.
+
+    The checksums of pages are verified.
+
+    batch_size: rows that are unpacked at a time; of repeated ones a small file may hold more than memory takes.
+
+    Raises:
+        ValueError: it cannot be read, also while it is iterated.
+    """
+    raw = path.open("rb")
+    with reading_parquet(path):
+        file = import_parquet().ParquetFile(raw, page_checksum_verification=True)
+        names = list(file.schema_arrow.names)
+        kept = None if fields is None else [name for name in names if any(_is_in(field, name) for field in fields)]
+        batches = file.iter_batches(columns=kept, batch_size=batch_size)
+
+    def each() -> Iterator[tuple[int, list[dict[str, object]]]]:
+        unpacked = 0
+        with raw:
+            while True:
+                with reading_parquet(path):
+                    batch = next(batches, None)
+                    rows = [] if batch is None else batch.to_pylist()
+                if batch is None:
+                    return
+                size = max(
+                    batch.nbytes, sum(len(value) for row in rows for value in row.values() if isinstance(value, str))
+                )
+                unpacked += size  # the file's own account leaves out how often a text is repeated
+                check_unpacked(path, unpacked)
+                yield size, rows
+
+    return names, each()
+
+
+def _is_in(field: str, column: str) -> bool:
+    return field == column or field.startswith(f"{column}.")
+
+
+@contextlib.contextmanager
+def reading_parquet(path: Path) -> Iterator[None]:
+    """The errors of pyarrow as `ValueError` of one sentence that names the file."""
+    import pyarrow
+
+    try:
+        yield
+    except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
+        raise DamagedFile(f"{path} is not a parquet file that can be read: {one_line(error)}") from error
+
+
+def saved_dataset(folder: Path) -> Any:
+    """The `datasets.Dataset` that `save_to_disk` wrote into a folder.
+
+    Raises:
+        ImportError: datasets is missing. ValueError: it cannot be read, or has several splits.
+    """
+    load = import_datasets().load_from_disk
+    try:
+        data = load(str(folder))
+    except Exception as error:  # of pyarrow, JSON, the file system
+        raise DamagedFile(f"{folder} is not a saved dataset that can be read: {one_line(error)}") from error
+    if not isinstance(data, Mapping):
+        return data
+    if len(data) != 1:
+        raise SeveralTexts(
+            f"{folder} holds the splits {quoted(list(data))}: name the folder of one, such as "
+            f"{folder / next(iter(data))}"
+        )
+    return next(iter(data.values()))
+
+
+def dataset_rows(name: str, data: Any, fields: Collection[str] | None = None, most: int | None = None) -> Rows:
+    """The rows of a `datasets.Dataset` as objects. fields, most: see `parquet_rows`."""
+    names = list(data.column_names)
+    kept = names if fields is None else [column for column in names if any(_is_in(field, column) for field in fields)]
+    chosen = data.select_columns(kept)
+    return Rows(
+        name, (chosen if most is None else chosen.select(range(min(most, len(chosen))))).to_list(), "row", columns=names
+    )
+
+
+class Line(NamedTuple):
+    """A row: its place, and its values as text, "" for a missing one."""
+
+    where: str
+    values: dict[str, str]
+
+
+class Table(NamedTuple):
+    """Rows with the same columns. name: what errors call it."""
+
+    name: str
+    columns: list[str]
+    lines: list[Line]
+
+    def column(self, *known: str) -> str | None:
+        """The first column with one of these names, see `plain_name`; None where there is none."""
+        found = {plain_name(column): column for column in reversed(self.columns)}
+        return next((found[name] for name in known if name in found), None)
+
+
+def open_table(name: str, data: TableData) -> Table:
+    """A table of a `.csv` or `.tsv` file, or of dicts with the same keys.
+
+    Raises:
+        FileNotFoundError: no such file. TypeError, ValueError: no such table, or one without rows.
+    """
+    if isinstance(data, (str, Path)):
+        path = Path(data)
+        if path.suffix.lower() not in _ENDINGS:
+            raise ValueError(f"{' '.join(str(path).split())} must be a table, {' or '.join(_ENDINGS)}")
+        try:
+            content = decode(read_bytes(path), str(path))
+        except OSError as error:
+            raise type(error)(f"{name}: {error}") from error
+        name, tabs = str(path), path.suffix.lower() == ".tsv"
+        rows = csv_rows(content, name, tabs, header=True)
+        columns = list(rows.columns)
+        lines = [Line(row.where, {key: value.strip() for key, value in row.value.items()}) for row in rows]
+    else:
+        is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
+        if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one:
+            raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}")
+        dicts = list(data)
+        odd = next((row for row in dicts if not isinstance(row, Mapping)), None)
+        if odd is not None:
+            raise TypeError(f"{name} must hold dicts, got {type(odd).__name__}: {odd!r:.60}")
+        columns = [str(column) for column in (dicts[0] if dicts else ())]
+        lines = [
+            Line(f"{name}, row {number}", {str(key): _cell(value) for key, value in row.items()})
+            for number, row in enumerate(dicts)
+        ]
+    twice = next((column for column in columns if columns.count(column) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{name} has two columns called {twice!r}")
+    if not lines:
+        raise ValueError(f"{name} has no rows")
+    for line in lines:
+        missing = [column for column in columns if column not in line.values]
+        if missing:
+            raise ValueError(f"{line.where}: no value for {missing[0]!r}")
+    return Table(name, columns, lines)
+
+
+def _cell(value: object) -> str:
+    """A value as text; empty for None and NaN."""
+    unequal: object = value != value  # an array of these for an array
+    return "" if value is None or (is_bool(unequal) and bool(unequal)) else str(value).strip()
+
+
+def plain_name(column: str) -> str:
+    """A column's name without capitals, spaces, and the prefix of Mechanical Turk.
+
+    >>> plain_name("Input.model_a"), plain_name("Answer.q3"), plain_name("Model A"), plain_name("WorkerId")
+    ('model_a', 'q3', 'model_a', 'workerid')
+    """
+    name = column.strip().lower().replace(" ", "_").replace("-", "_")
+    return name.removeprefix("input.").removeprefix("answer.")
+
+
+def number_at(line: Line, column: str, meaning: str) -> float:
+    """The finite number in a column; `ValueError` with the place of a value that is none."""
+    try:
+        value = float(line.values[column])
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got {line.values[column]!r:.60}")
+    return value

@@ -1,0 +1,354 @@
+"""Known formats of other tools: the fields of a record that hold the human text and the model's, read alike."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import reprlib
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from mauve_metric.inputs.records import Record, Rows, has_field, value_at
+from mauve_metric.runtime.checks import check_archive
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, one_line
+from mauve_metric.runtime.optional_imports import import_inspect_log
+
+_UNREAD = {"store", "attachments", "events"}  # large, and never a text
+
+
+def inspect_rows(path: Path) -> Rows:
+    """The samples of a log, `.eval` or `.json`, as their fields, in the order in which the run scores them.
+
+    Raises:
+        ImportError: Inspect is not installed. ValueError: it cannot read the file.
+    """
+    log = import_inspect_log()
+    try:
+        if zipfile.is_zipfile(path):
+            check_archive(path)
+        read = log.read_eval_log(str(path), exclude_fields=_UNREAD)
+    except Exception as error:  # a zip, JSON or pydantic error
+        raise ValueError(f"{path} is not a log that Inspect can read: {one_line(error)}") from error
+    if read.status != "success":
+        raise ValueError(f"{path} is the log of a run that did not succeed (status {read.status!r}): run it again")
+    values, places = [], []
+    for sample in sorted(read.samples or (), key=lambda sample: (*sample_order(sample.id), sample.epoch)):
+        places.append(f"{sample.id!r}, epoch {sample.epoch}")
+        if sample.error is not None:
+            raise ValueError(
+                f"{path}, sample {places[-1]}: the sample ended with an error: {sample.error.message:.200}"
+            )
+        values.append(sample.model_dump(mode="json"))
+    return Rows(str(path), values, "sample", places)
+
+
+def sample_order(sample_id: int | str | None) -> tuple[bool, int | str]:
+    """The key by which samples are sorted: a log has them in another order than the run, and rows count for k-means."""
+    return isinstance(sample_id, str), 0 if sample_id is None else sample_id
+
+
+_ANSWERING = {"assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"}  # roles of the model's turns
+_INNER = (
+    "content",
+    "message",
+    "parts",
+    "text",
+    "value",
+    "generated_text",
+    "output",
+    "answer",
+)  # of a turn, a part or an answer
+_MISSING = {"nan", "NaN", "<NA>", "NaT"}  # a missing value that pandas wrote as a word
+
+
+def is_conversation(value: object) -> bool:
+    """Return whether a value is a list of turns."""
+    turns = value if isinstance(value, list) else ()
+    return any(isinstance(turn, Mapping) and _role(turn) is not None for turn in turns)
+
+
+def _role(turn: Mapping[str, object]) -> str | None:
+    role = turn.get("role", turn.get("from"))
+    return role.lower() if isinstance(role, str) else None
+
+
+def text_in(record: Record, path: str, side: str = "prediction") -> str:
+    """The text at a field or path: itself, the only one of a list, the last answer of a conversation, an answer's text.
+
+    A missing value that was written as a word, such as "nan", is an empty text.
+
+    Args:
+        record: with its place. path: of the field. side: whose text it is, for errors.
+
+    Raises:
+        ValueError: there is no text, or are several; or the request that should have been answered failed.
+
+    >>> text_in(Record({"choices": [{"message": {"content": "Once."}}]}, "line 1"), "choices")
+    'Once.'
+    """
+    try:
+        return _text(value_at(record, path), record, path, side)
+    except (NoSuchField, NotTexts, EmptyTexts):
+        failure = _failure(record.value)
+        if failure is None:
+            raise
+        raise ValueError(f"{record.where}: the request failed: {failure}") from None
+
+
+def _text(value: object, record: Record, path: str, side: str) -> str:
+    if isinstance(value, str):
+        return "" if value in _MISSING else value
+    if is_conversation(value):
+        turns = [turn if isinstance(turn, Mapping) else {} for turn in value]  # type: ignore[attr-defined]
+        answers = [number for number, turn in enumerate(turns) if _role(turn) in _ANSWERING]
+        if not answers:
+            raise NotTexts(f"{record.where}: no message in {path!r} has the role 'assistant'")
+        return _text(turns[answers[-1]], record, f"{path}.{answers[-1]}", side)
+    if isinstance(value, Mapping):
+        inner = next((key for key in _INNER if key in value), None)
+        if inner is None and value and all(str(key).isdecimal() for key in value):
+            return _only(list(value.values()), record, path, side, list(map(str, value)))
+        if inner is not None:
+            is_silent = value[inner] is None and inner in (
+                "content",
+                "text",
+            )  # of a model that calls a tool, or refuses
+            return "" if is_silent else _text(value[inner], record, f"{path}.{inner}", side)
+    if isinstance(value, list):
+        return _only(value, record, path, side, [str(place) for place in range(len(value))])
+    raise NotTexts(
+        f"{record.where}: expected a text in {path!r}, got {type(value).__name__}: {reprlib.repr(value):.60}"
+    )
+
+
+def _only(values: list[object], record: Record, path: str, side: str, places: Sequence[str]) -> str:
+    """The text of the only entry, or of the parts of one answer."""
+    parts = [value for value in values if isinstance(value, Mapping)]
+    if (
+        parts
+        and len(parts) == len(values)
+        and (path.endswith((".content", ".parts")) or all("type" in part for part in parts))
+    ):
+        texts = [
+            part for part in parts if part.get("type", "text") in ("text", "output_text") and not part.get("thought")
+        ]
+        return "".join(_text(part.get("text"), record, f"{path}.text", side) for part in texts)
+    if not values:
+        raise EmptyTexts(f"{record.where}: {path!r} is empty: expected a text")
+    if _is_likelihood(values) or all(map(_is_likelihood, values)):
+        raise ValueError(
+            f"{record.where}: {path!r} holds likelihoods of choices and no text: this is not a task in which the model "
+            "writes, and MAUVE is not for it"
+        )
+    if len(values) > 1:
+        raise SeveralTexts(
+            f"{record.where}: {path!r} holds {len(values)} answers: choose one with {side}_field, such as "
+            f"{path}.{places[0]}"
+        )
+    return _text(values[0], record, f"{path}.{places[0]}", side)
+
+
+def _is_likelihood(value: object) -> bool:
+    """Return whether a response is a log-likelihood and whether it is greedy, both written as texts."""
+    return isinstance(value, list) and len(value) == 2 and value[1] in ("True", "False")
+
+
+def _failure(value: object) -> str | None:
+    """The error that a server answered in the place of a text; None without one."""
+    if not isinstance(value, Mapping):
+        return None
+    status = value.get("status_code")
+    errors = [value.get("error")] + [_failure(value.get(key)) for key in ("response", "body", "result")]
+    error = next((error for error in errors if error), None)
+    if error is None and not (isinstance(status, int) and status >= 400):
+        return None
+    said = [f"status {status}"] if isinstance(status, int) and status >= 400 else []
+    return ": ".join([*said, *([error if isinstance(error, str) else reprlib.repr(error)] if error else [])])[:200]
+
+
+def calls_tool(record: Record) -> bool:
+    """Return whether the last turn in a record calls a tool."""
+    values: list[object] = [record.value]
+    for value in values:
+        if isinstance(value, Mapping):
+            if value.get("tool_calls") or value.get("type") in ("tool_use", "tool_call", "function_call"):
+                return True
+            values += value.values()
+        elif isinstance(value, list):
+            values += value[-1:]
+    return False
+
+
+class Format(NamedTuple):
+    """The output format of one tool: paths of its fields in a record.
+
+    name: in the signature. title: for people. needs: paths that a record of it has. prediction: of the model's text.
+    reference: of the human one; None if such a file holds one side only. prompt: of what was answered. key: of the
+    value by which rows of several models are matched; None if there is none. unique: whether a key has one row only.
+    document: of the value that is equal where two rows of one key belong together. group: of the value that divides the
+    rows into runs, one of which is chosen. common: other files have these fields too, beside a field of texts.
+    lacks: the reason why such a file has no texts to score.
+    """
+
+    name: str
+    title: str
+    needs: tuple[str, ...]
+    prediction: str | None = None
+    reference: str | None = None
+    prompt: str | None = None
+    key: str | None = None
+    unique: bool = False
+    document: str | None = None
+    group: str | None = None
+    common: bool = False
+    lacks: str = ""
+
+    def fits(self, record: Record) -> bool:
+        """Return whether a record has the fields, and turns where turns are meant."""
+        if not all(has_field(record, path) for path in self.needs):
+            return False
+        return self.name != "chat" or is_conversation(value_at(record, self.needs[-1]))
+
+
+INSPECT = Format(
+    "inspect",
+    "log of Inspect",
+    ("id", "epoch", "target", "output"),
+    "output.completion",
+    "target",
+    key="id",
+    unique=True,
+    group="epoch",
+)
+_REQUESTS = "the requests of a batch, without answers: give the file of its results"
+FORMATS = (
+    Format(
+        "lm_eval",
+        "samples of lm-evaluation-harness",
+        ("doc_id", "target", "filtered_resps"),
+        "filtered_resps",
+        "target",
+        key="doc_id",
+        unique=True,
+        document="doc_hash",
+        group="filter",
+    ),
+    Format("llamafactory", "predictions of LlamaFactory", ("label", "predict"), "predict", "label", key="prompt"),
+    Format(
+        "openai_batch",
+        "results of an OpenAI batch",
+        ("custom_id", "response.body.output"),
+        "response.body.output",
+        key="custom_id",
+        unique=True,
+    ),
+    Format(
+        "openai_batch",
+        "results of an OpenAI batch",
+        ("custom_id", "response"),
+        "response.body.choices",
+        key="custom_id",
+        unique=True,
+    ),
+    Format(
+        "anthropic_batch",
+        "results of an Anthropic batch",
+        ("custom_id", "result.type"),
+        "result.message",
+        key="custom_id",
+        unique=True,
+    ),
+    Format("batch_requests", "requests of a batch", ("custom_id", "body"), lacks=_REQUESTS),
+    Format("batch_requests", "requests of a batch", ("custom_id", "params"), lacks=_REQUESTS),
+    Format("gemini", "answers of Gemini", ("response.candidates",), "response.candidates", key="key"),
+    Format("gemini", "answers of Gemini", ("candidates.0.content",), "candidates"),
+    Format("bedrock", "results of a Bedrock batch", ("modelInput", "modelOutput"), "modelOutput", key="recordId"),
+    Format(
+        "helm",
+        "HELM",
+        ("instance.input", "result.completions"),
+        "result.completions",
+        "instance.references",
+        "request.prompt",
+        "instance.id",
+    ),
+    Format(
+        "alpaca_eval",
+        "AlpacaEval",
+        ("instruction", "output", "generator"),
+        "output",
+        prompt="instruction",
+        key="instruction",
+    ),
+    Format(
+        "mt_bench", "MT-bench, first turn", ("question_id", "choices.0.turns.0"), "choices.0.turns.0", key="question_id"
+    ),
+    Format("openai", "answers of an OpenAI-compatible server", ("choices",), "choices", common=True),
+    Format(
+        "real_toxicity_prompts",
+        "RealToxicityPrompts",
+        ("prompt.text", "continuation.text"),
+        None,
+        "continuation.text",
+        "prompt.text",
+    ),
+    Format(
+        "simctg",
+        "SimCTG",
+        ("prefix_text", "generated_result", "reference_text"),
+        "generated_result",
+        "reference_text",
+        "prefix_text",
+    ),
+    Format(
+        "hc3", "HC3", ("human_answers", "chatgpt_answers"), "chatgpt_answers", "human_answers", "question", "question"
+    ),
+    Format("m4", "M4", ("human_text", "machine_text"), "machine_text", "human_text", "prompt", "prompt"),
+    Format("raid", "RAID", ("generation", "source_id", "attack"), "generation", prompt="prompt", group="model"),
+    Format("detectgpt", "DetectGPT", ("original", "sampled"), "sampled", "original"),
+    Format("vllm", "vLLM", ("prompt", "outputs.0.text"), "outputs", prompt="prompt", key="prompt"),
+    Format(
+        "ultrachat", "UltraChat", ("prompt_id", "messages"), "messages", prompt="prompt", key="prompt_id", common=True
+    ),
+    Format("chat", "conversations", ("messages",), "messages", common=True),
+    Format("chat", "conversations of ShareGPT", ("conversations",), "conversations", common=True),
+    Format("chat", "conversations", ("conversation",), "conversation", common=True),
+    Format(
+        "prompt_completion",
+        "prompts and completions",
+        ("prompt", "completion"),
+        "completion",
+        prompt="prompt",
+        key="prompt",
+        common=True,
+    ),
+)
+
+
+def format_of(record: Record) -> Format | None:
+    """The known format that a record has; None for a text, and for fields of no known format."""
+    if not isinstance(record.value, Mapping):
+        return None
+    return next((known for known in FORMATS if known.fits(record)), None)
+
+
+def harness_target(text: str, record: Record) -> str:
+    """The gold text, which lm-evaluation-harness writes with `str`, lists too: one text in a list is that text.
+
+    >>> harness_target("['Once.']", Record({}, "line 1"))
+    'Once.'
+    """
+    targets: object = None
+    if text.startswith("[") and text.endswith("]"):
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            targets = ast.literal_eval(text)
+    if not isinstance(targets, list) or not targets or not all(isinstance(entry, str) for entry in targets):
+        return text
+    if len(targets) > 1:
+        raise SeveralTexts(
+            f"{record.where}: 'target' holds {len(targets)} gold texts: name the field with the one human text by "
+            "reference_field, such as doc.story"
+        )
+    return str(targets[0])

@@ -1,0 +1,121 @@
+"""The opening of the public functions: options and sides are checked, files are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mauve_metric.clustering.quantizers import scoring_options
+from mauve_metric.features.feature_files import is_feature_file
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind, Side, given_side
+from mauve_metric.features.sides import (
+    By,
+    OpenedSides,
+    check_columns,
+    check_same_encoder,
+    design_of_two,
+    open_models,
+    open_sides,
+)
+from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.errors import WrongOption
+
+
+def open_two(
+    verb: str,
+    options: Mapping[str, Any],
+    sides: Mapping[str, Side],
+    design: tuple[object, object, object],
+    by: By | None = None,
+) -> tuple[Featurizing, OpenedSides]:
+    """Open the sides "p" and "q" for a public function.
+
+    Args:
+        verb: the name of the function. options: of the caller. design: `aligned`, `p_groups` and `q_groups`.
+        by: see `open_sides`.
+    """
+    config, run = scoring_options(options, verb)
+    opened = open_sides(sides, config, run, design_of_two(*design), by=by)
+    return _job(options, config, run, opened), opened
+
+
+def open_several(
+    verb: str,
+    options: Mapping[str, Any],
+    human: Mapping[Kind, object],
+    models: object,
+    design: tuple[object, object, object],
+    common_rows: bool,
+    by: By | None = None,
+) -> tuple[list[str], Featurizing, OpenedSides]:
+    """Open the human side and those of models for a public function; return the names of the models too.
+
+    Args:
+        verb, options: see `open_two`. human: see `given_side`. models: by name. design, common_rows, by: see
+            `open_models`.
+    """
+    config, run = scoring_options(options, verb)
+    sides = check_models(models)
+    opened = open_models(given_side("p", human), sides, config, run, design, common_rows, by)
+    return list(sides), _job(options, config, run, opened), opened
+
+
+def _job(options: Mapping[str, Any], config: MauveConfig, run: RunOptions, opened: OpenedSides) -> Featurizing:
+    """The job that featurizes sides; prompts to strip are those of their files where the caller gave none."""
+    if "prompts" in str(config.strip) and opened.prompts:
+        run = replace(run, prompts=opened.prompts)
+    return Featurizing(config, run, frozenset(options))
+
+
+def check_models(models: object) -> dict[str, Side]:
+    """The sides of the models by name; `TypeError` or `ValueError` for invalid models."""
+    if not isinstance(models, Mapping):
+        known = "a dict from names to texts, features or FeatureSets"
+        raise WrongOption.of("models", f"must be {known}, got {type(models).__name__}")
+    if not models:
+        raise WrongOption.of("models", "must hold at least one model, got none")
+    for name in models:
+        if not isinstance(name, str) or not name.strip():
+            raise TypeError(f"models: names must be non-empty strings, got {name!r}")
+    return {name: side_of(f"models[{name!r}]", data, f"q_groups[{name!r}]") for name, data in models.items()}
+
+
+def side_of(argument: str, data: object, groups_argument: str = "") -> Side:
+    """Make the side of one model; the type of its data determines the kind."""
+    if isinstance(data, FeatureSet):
+        return Side("set", argument, data, None, groups_argument)
+    if isinstance(data, MauveResult):
+        raise TypeError(f"{argument} must hold texts, features or a FeatureSet, got a result")
+    if isinstance(data, (str, Path)) and is_feature_file(data):
+        return Side("set", argument, FeatureSet.load(data), None, groups_argument)
+    is_table = hasattr(data, "columns") or hasattr(data, "column_names")
+    is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
+    is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
+    is_matrix = getattr(data, "ndim", None) == 2 and not is_table
+    is_features = is_matrix or is_rows or is_numbers
+    return Side("features" if is_features else "text", argument, data, None, groups_argument, (argument,))
+
+
+def check_sides(sides: Mapping[str, FeatureSet]) -> None:
+    """Raise an error for sets that cannot be compared, the human one first.
+
+    Raises:
+        TypeError, ValueError: as `compare`; the sides are called by their keys.
+    """
+    check_columns(sides)
+    human, *models = sides.values()
+    for name, side in sides.items():
+        if len(side) < 2:
+            raise ValueError(f"{name} must hold at least 2 texts to be compared, got {len(side)}")
+        check_same_encoder(human.identity, side.identity)
+        check_same_encoder(models[0].identity, side.identity)
+
+
+def listed_texts(job: Featurizing, side: Side) -> list[str]:
+    """The texts of a side that is given as texts, as they are featurized."""
+    return list(job.source(side.argument, side.content).texts)

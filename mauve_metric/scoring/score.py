@@ -1,0 +1,347 @@
+"""Two sides in buckets → every number of a result."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Floats, Integers, Labels
+from mauve_metric.catalogue.table import SCORES
+from mauve_metric.clustering.histograms import Histograms, count_labels
+from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, is_auto, without_first
+from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.row_blocks import some_numbers, some_rows
+from mauve_metric.features.sides import check_columns
+from mauve_metric.measures import frontier, knn_precision_recall, precision_recall
+from mauve_metric.measures.frontier import curve_area, divergence_curve
+from mauve_metric.measures.groups import count_groups, pair_of_groups
+from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions
+from mauve_metric.results.result import MauveResult, Stripped
+from mauve_metric.results.signature import signature_entries
+from mauve_metric.results.verdict import judged
+from mauve_metric.runtime import tensors
+from mauve_metric.runtime.tensors import ProjectedRows
+from mauve_metric.runtime.threads import fitting_threads
+from mauve_metric.scoring.pipeline import Clustered, cluster
+from mauve_metric.uncertainty import jackknife, resampling, score_warnings
+from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
+from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings
+from mauve_metric.uncertainty.jackknife import CurveBand
+from mauve_metric.uncertainty.learned_score import Learned, learned_score, permuted_aucs
+
+logger = logging.getLogger(__name__)
+
+NOT_READ_AGAIN = "it needs the texts again, which were not kept"
+
+
+class HistogramScores(NamedTuple):
+    """Scores that depend on the histograms alone, by the names of `MauveResult`."""
+
+    mauve: float
+    mauve_star: float
+    mauve_exact: float
+    mauve_floor: float
+    frontier_integral: float
+    frontier_integral_star: float
+    prd_precision: float
+    prd_recall: float
+    prd_area: float
+    p_hist: Floats
+    q_hist: Floats
+    divergence_curve: Floats
+    curve_mixtures: Floats
+    prd_curve: Floats
+
+
+def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramScores:
+    """Compute every score that depends on the histograms alone."""
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    p, q = histograms.probabilities()
+    p_star, q_star = histograms.probabilities(smoothing=0.5)
+    weights = frontier.mixture_weights(points)
+    type_one, type_two = frontier.frontier(p, q, weights)
+    curve = frontier.curve_through(type_one, type_two, c)
+    prd = precision_recall.prd_curve(p, q)
+    return HistogramScores(
+        mauve=frontier.curve_area(curve),
+        mauve_star=frontier.curve_area(frontier.divergence_curve(p_star, q_star, c, points)),
+        mauve_exact=frontier.exact_area(p, q, c),
+        mauve_floor=frontier.mauve_floor(c),
+        frontier_integral=frontier.frontier_integral(p, q),
+        frontier_integral_star=frontier.frontier_integral(p_star, q_star),
+        prd_precision=prd.prd_precision,
+        prd_recall=prd.prd_recall,
+        prd_area=prd.area,
+        p_hist=p,
+        q_hist=q,
+        divergence_curve=curve,
+        curve_mixtures=np.stack([weights, type_one, type_two], axis=1),
+        prd_curve=np.stack([prd.recall, prd.precision], axis=1),
+    )
+
+
+def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
+    """Band of the curve under sampling, for histograms whose errors are known (see `debiased_estimates`)."""
+    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
+    return jackknife.frontier_band(frontier, config.mauve_scaling_factor, config.confidence_level)
+
+
+def score_features(
+    p: FeatureSet,
+    q: FeatureSet,
+    config: MauveConfig,
+    quiet: bool = False,
+    run: RunOptions | None = None,
+    *,
+    clusterings: int | None = None,
+    with_learned: bool = True,
+) -> MauveResult:
+    """Project, quantize and score two sides; `quiet` keeps the warnings out of the log.
+
+    `with_learned=False` leaves out the score on learned buckets.
+
+    Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that, and
+    the device to work on in place of the one where the features are. clusterings: see `partition_sets`.
+    """
+    check_columns({"p_features": p, "q_features": q})
+    return score_clustered(cluster([p, q], config, run, clusterings=clusterings), quiet, with_learned=with_learned)
+
+
+def score_clustered(clustered: Clustered, quiet: bool = False, *, with_learned: bool = True) -> MauveResult:
+    """The result of two sides in buckets."""
+    (p, q), config, partition = clustered.sides, clustered.config, clustered.partition
+    p_value = None
+    if config.permutations and config.quantizer == "classifier":  # which is fitted anew to permuted sides
+        aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
+        p_value = float(np.mean(aucs >= aucs[0] - 1e-12))
+    elif config.permutations:
+        p_labels, q_labels = partition.labels_without_sets
+        k = int(max(p_labels.max(), q_labels.max())) + 1
+        groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
+        p_value = resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
+    learned = learned_of(p, q, config) if with_learned else None
+    result = score_buckets(p, q, partition, 1, config, p_value, learned)
+    if not quiet:
+        log_warnings(result)
+    return result
+
+
+def log_warnings(result: MauveResult) -> None:
+    """Log each warning of a result."""
+    for warning in result.warnings:
+        logger.warning("%s: %s", warning.code, warning.message)
+
+
+def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | None:
+    """The score on learned buckets of two sides; None where texts are too few."""
+    return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
+
+
+def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
+    """Compute the scores whose row names their function; None for those that are not selected.
+
+    Raises:
+        ValueError: one of features that are read in blocks.
+    """
+    found: dict[str, Any] = {}
+    for name, row in SCORES.items():
+        if "shares" in row.inputs.forms:
+            found[name] = row.compute(scores.p_hist, scores.q_hist)
+        elif "features" in row.inputs.forms:
+            found[name] = None
+            if getattr(config, name, True):
+                features = [tensors.in_memory(side.features) for side in (p, q)]
+                if any(rows is None for rows in features):
+                    raise ValueError(f"{name}=True needs features in memory, as an array")
+                found[name] = row.compute(*features, config.seed, config.confidence_level)
+    return found
+
+
+def count_runs(
+    runs: Sequence[Sequence[Labels]],
+    number: int,
+    groups: tuple[Integers | None, Integers | None],
+    config: ResolvedConfig,
+) -> list[Histograms]:
+    """The histograms of P and of the model with this number, from 1, for each clustering."""
+    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in runs]
+    return [count_labels(run[0], run[number], k, *groups) for run, k in zip(runs, sizes, strict=True)]
+
+
+def score_buckets(
+    p: FeatureSet,
+    q: FeatureSet,
+    partition: Partition,
+    number: int,
+    config: ResolvedConfig,
+    p_value: float | None = None,
+    learned: Learned | None = None,
+    entries: Mapping[str, object] | None = None,
+) -> MauveResult:
+    """The result of two sides whose texts are in buckets.
+
+    Args:
+        p, q: the sides.
+        partition: of P and one or several models. The first clustering makes the scores of the literature, the others,
+            if there are any, the debiased ones.
+        number: of Q among the models, from 1.
+        p_value: of the permutation test.
+        learned: the score on learned buckets; None: it is not known.
+        entries: further entries of the signature.
+    """
+    k, groups, first = config.num_buckets, pair_of_groups(p.groups, q.groups), partition.labels[0]
+    histograms, *others = count_runs(partition.labels, number, (p.groups, q.groups), config)
+    scores = score_histograms(histograms, config)
+    estimates = debiased_estimates(others or [histograms], config)
+    clusterings = _fields_of_clusterings(scores.mauve, histograms, others, config)
+    by_content = without_first(partition.labels)
+    areas, ceiling = _areas(others or [histograms], config), _null_scores((others or [histograms])[0], config)
+    labels = np.concatenate(by_content[0])
+    k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
+    texts_a_bucket = np.bincount(labels, minlength=k_by_content)
+    formats = None
+    if learned is not None:
+        formats = check_format(p.format_numbers, q.format_numbers, groups, config.seed, p.unseen_formats or ())
+    warnings = (
+        *score_warnings.all_warnings(
+            p,
+            q,
+            histograms,
+            float(np.mean(areas)),
+            scores.mauve_floor,
+            float(ceiling.mean()),
+            float(ceiling.std(ddof=1)),
+            texts_a_bucket,
+        ),
+        *score_warnings.quantizer_warnings(partition.problems),
+        *score_warnings.design_warnings(histograms.groups, estimates.problem, k_by_content),
+        *wrapping_warnings(p, q),
+        *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
+    )
+    codes = None if p.groups is None or q.groups is None else (p.groups, q.groups)  # other models may share them
+    bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], codes, _tested(p_value, config))]
+    if partition.finer is not None:
+        finer = [(partition.finer[0], partition.finer[number])]
+        bounds.append(Bound("groups", finer, codes, _tested(p_value, config)))
+    bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
+    result = MauveResult(
+        **scores._asdict(),
+        **clusterings,
+        **_fields_of_estimates(estimates),
+        **_neighbours((partition.rows[0], partition.rows[number]), config),
+        **_compute_row_scores(p, q, scores, config),
+        **_fields_of_side("p", p, histograms),
+        **_fields_of_side("q", q, histograms),
+        **_fields_of_learned(learned),
+        curve_band=None if estimates.problem is not None else curve_band(histograms, config),
+        p_value=p_value,
+        design=q.design,
+        partners=None if q.dependence is None else q.dependence.partners,
+        pairs_in_step=None if q.dependence is None else q.dependence.in_step,
+        num_buckets=k,
+        warnings=warnings,
+        signature_entries=signature_entries(p, q, config, entries or {}),
+        p_labels=first[0],
+        q_labels=first[number],
+        format_auc=None if formats is None else formats.auc,
+        format_aucs=None if formats is None else formats.each,
+        normalised_missing=None if formats is None or not formats.tells else NOT_READ_AGAIN,
+        bounds=tuple(bounds),
+    )
+    return judged(result, config)
+
+
+def _tested(p_value: float | None, config: MauveConfig) -> float | None:
+    """The p-value of a permutation test; None where it has too few permutations to find a difference."""
+    return None if 1 / (config.permutations + 1) > 1 - config.confidence_level else p_value
+
+
+def _areas(runs: Sequence[Histograms], config: MauveConfig) -> list[float]:
+    """MAUVE of each clustering."""
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    return [curve_area(divergence_curve(*run.probabilities(), c, points)) for run in runs]
+
+
+def _null_scores(histograms: Histograms, config: MauveConfig) -> Floats:
+    """MAUVE of random splits of all texts in the same buckets."""
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    return resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
+
+
+def _fields_of_clusterings(
+    mauve: float, histograms: Histograms, others: Sequence[Histograms], config: ResolvedConfig
+) -> dict[str, Any]:
+    """The fields of a result on scores of equal sets, and on the spread over clusterings.
+
+    Args:
+        mauve: of the histograms. others: the histograms of other clusterings.
+    """
+    plug_in = np.array([mauve, *_areas(others, config)][: config.num_runs])
+    null = _null_scores(histograms, config)
+    return {
+        "mauve_ceiling": float(null.mean()),
+        "mauve_ceiling_std": float(null.std(ddof=1)),
+        "mauve_runs": plug_in,
+        "mauve_mean": float(np.mean(plug_in)),
+        "mauve_std": float(np.std(plug_in, ddof=1)) if len(plug_in) > 1 else None,
+        "ci_scope": "over clusterings" if len(others) > 1 else "for this partition",
+    }
+
+
+def _fields_of_estimates(estimates: Estimates) -> dict[str, Any]:
+    """The fields of a result on its debiased scores, without errors that are not valid."""
+    found: dict[str, Any] = {}
+    for name, value in zip(("mauve", "frontier_integral"), estimates.values or (None, None), strict=True):
+        known = getattr(estimates, name)
+        found |= {f"{name}_debiased": value, f"{name}_stderr": known and known.stderr, f"{name}_ci": known and known.ci}
+    if estimates.few_texts_a_bucket:
+        found["frontier_integral_ci"] = None
+    return found
+
+
+def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict[str, Any]:
+    """The fields of a result on the texts of a side, "p" or "q"."""
+    groups = histograms.groups
+    return {
+        f"n_{name}": len(side),
+        f"{name}_prompts": None
+        if groups is None or side.design == "independent"
+        else int((getattr(groups, f"{name}_sizes") > 0).sum()),
+        f"{name}_dropped": side.dropped,
+        f"{name}_truncated": side.truncated,
+        f"{name}_stripped": tuple(Stripped(*item) for item in side.stripped.items()),
+        f"{name}_median_length": None if side.lengths is None else float(np.median(side.lengths)),
+    }
+
+
+def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
+    """The fields of a result that the score on learned buckets fills."""
+    if learned is None:
+        return {}
+    found = {"mauve_classifier": learned.mauve, "mauve_classifier_stderr": learned.stderr, "learned": learned}
+    found |= {name: getattr(learned, name) for name in ("auc", "auc_ci", "auc_p_value")}
+    found |= {f"learned_{name}": tuple(getattr(learned, name).tolist()) for name in ("p_counts", "q_counts")}
+    return found | {"mauve_classifier_ci": learned.ci}
+
+
+@fitting_threads()
+def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> dict[str, Any]:
+    """Nearest-neighbour precision, recall, density and coverage, or None for each."""
+    if not config.knn:
+        return dict.fromkeys(knn_precision_recall.SupportScores._fields)
+    if tensors.is_tensor(projected[0]):
+        some = [
+            rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
+            for rows in projected
+            if tensors.is_tensor(rows)
+        ]
+        return knn_precision_recall.support_scores_on_device(
+            some[0], some[1], config.knn_k, knn_precision_recall.ROUNDING
+        )._asdict()
+    p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
+    return knn_precision_recall.support_scores(
+        p_rows, q_rows, config.knn_k, tolerance=knn_precision_recall.ROUNDING
+    )._asdict()

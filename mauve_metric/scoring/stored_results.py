@@ -1,0 +1,92 @@
+"""Consistency of a stored result: its scores are computed again from the counts that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mauve_metric.arrays import Floats, Integers
+from mauve_metric.catalogue.table import SCORES
+from mauve_metric.clustering.histograms import Histograms
+from mauve_metric.options import MauveConfig
+from mauve_metric.results.signature import parse_signature
+from mauve_metric.scoring.score import score_histograms
+
+_SAME = 1e-6  # by which a score may differ from what its own counts give: other versions round otherwise
+_OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size")
+
+
+def check_stored(values: Mapping[str, Any]) -> None:
+    """Refuse a result whose numbers contradict each other.
+
+    From the histograms come MAUVE, the areas, the floor and the divergences; from the counts on learned buckets the
+    ends between which the AUC lies. The debiased and the learned score, errors, intervals, nearest neighbours and
+    warnings need the texts: they are only read.
+
+    Args:
+        values: what `MauveResult.to_dict` gave.
+
+    Raises:
+        ValueError: a number is none, or is not what the counts give. KeyError, TypeError: a part is missing or wrong.
+
+    >>> from mauve_metric import compute_mauve
+    >>> result = compute_mauve(p_features=[[0.0], [1.0]] * 9, q_features=[[0.0], [1.0]] * 9).to_dict()
+    >>> check_stored(result)
+    >>> check_stored(result | {"mauve_star": 0.5})
+    Traceback (most recent call last):
+    ValueError: its mauve_star is not what its own counts give: the file was changed
+    """
+    entries = parse_signature(str(values["signature"]))
+    config = MauveConfig(**{name: entries[name] for name in _OF_SCORES})  # type: ignore[arg-type]  # which checks them
+    p, q = (bucket_counts(values, side) for side in ("p", "q"))
+    if len(p) != len(q):
+        raise ValueError("p_hist and q_hist must have one length")
+    scores = score_histograms(Histograms(p, q), config)
+    expected = {name: value for name, value in scores._asdict().items() if isinstance(value, float)}
+    for name, row in SCORES.items():
+        if "shares" in row.inputs.forms and values.get(name) is not None:
+            expected[name] = row.compute(scores.p_hist, scores.q_hist)
+    for name, value in expected.items():
+        _check_equal(name, values[name], value)
+    _check_learned(values)
+
+
+def bucket_counts(values: Mapping[str, Any], side: str) -> Integers:
+    """The number of texts of a side in each bucket, (k,), from its shares.
+
+    Raises:
+        ValueError: they are no shares of its number of texts.
+    """
+    histogram: Floats = np.array(values[f"{side}_hist"], dtype=np.float64)
+    n, buckets = values[f"n_{side}"], values["num_buckets"]
+    if histogram.shape != (buckets,) or buckets < 1:
+        raise ValueError(f"{side}_hist must hold {buckets} numbers")
+    counts = np.rint(np.clip(histogram, 0, 1) * n)
+    if not np.abs(histogram - counts / max(n, 1)).max() <= _SAME or counts.sum() != n:
+        raise ValueError(f"{side}_hist must hold shares of n_{side} texts")
+    found: Integers = counts.astype(np.int64)
+    return found
+
+
+def _check_learned(values: Mapping[str, Any]) -> None:
+    """Check the AUC against the counts on learned buckets, from human to model-like."""
+    score, auc = values.get("mauve_classifier"), values.get("auc")
+    counts = [values.get(f"learned_{side}_counts") for side in ("p", "q")]
+    if None in counts or score is None or auc is None:
+        if any(item is not None for item in (score, auc, *counts)):
+            raise ValueError("mauve_classifier, auc, learned_p_counts and learned_q_counts belong together")
+        return
+    p, q = (np.array(side, dtype=np.int64) for side in counts)
+    if p.shape != q.shape or p.ndim != 1 or (p.sum(), q.sum()) != (values["n_p"], values["n_q"]) or min(*p, *q) < 0:
+        raise ValueError("learned_p_counts and learned_q_counts must hold numbers of all texts")
+    p_shares, q_shares = p / p.sum(), q / q.sum()
+    below = float(q_shares @ (np.cumsum(p_shares) - p_shares))  # without pairs in one bucket, which count 0 to 1
+    if not below - _SAME <= auc <= below + float(p_shares @ q_shares) + _SAME:
+        raise ValueError("its auc is not what its own counts give: the file was changed")
+
+
+def _check_equal(name: str, stored: object, expected: float) -> None:
+    if not isinstance(stored, (int, float)) or not abs(stored - expected) <= _SAME:
+        raise ValueError(f"its {name} is not what its own counts give: the file was changed")

@@ -1,0 +1,77 @@
+"""Recall of the human texts of each subgroup, such as a topic: which of them a model misses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from mauve_metric.arrays import Integers
+from mauve_metric.clustering.partition import KNN_MOST_ROWS
+from mauve_metric.features.row_blocks import some_rows
+from mauve_metric.features.sides import Subgroups
+from mauve_metric.measures.knn_precision_recall import ROUNDING, ball_counts
+from mauve_metric.options import MauveConfig
+from mauve_metric.results.comparison import Subgroup
+from mauve_metric.runtime.tensors import ProjectedRows, on_cpu
+from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
+
+FEWEST_OF_SUBGROUP = 10  # of a subgroup, for scores of it
+
+
+def enough_rows(models: Iterable[str], rows: Sequence[Integers | None]) -> tuple[Integers | None, dict[str, Integers]]:
+    """The rows of the human texts of one subgroup, None for too few, and those of each model that has enough of them.
+
+    Args:
+        models: their names. rows: of the human texts and of each model; None for a set without labels.
+    """
+    first, *others = (None if own is None or len(own) < FEWEST_OF_SUBGROUP else own for own in rows)
+    return first, {name: own for name, own in zip(models, others, strict=True) if own is not None}
+
+
+def recall_of_subgroups(
+    rows: Sequence[ProjectedRows],
+    models: Sequence[str],
+    subgroups: Subgroups,
+    codes: Integers | None,
+    config: MauveConfig,
+) -> Iterator[Subgroup]:
+    """Find the nearest-neighbour recall and coverage of the human texts of each subgroup (Le Bronnec et al. 2024, §8).
+
+    Those of all human texts are the means over the subgroups, weighed by their texts. A subgroup is missed if its
+    coverage is below that of all other human texts by the interval of the difference, with Bonferroni's correction for
+    all subgroups and models. The balls of recall are the model's own and grow where it has few texts, which hides
+    what it misses; those of coverage are the human texts'.
+
+    Args:
+        rows: projected, of the human texts and of each model, (n_i, r). models: their names.
+        subgroups: rows of the texts of each label. codes: of the prompts of the human texts.
+        config: has the neighbour, the level, and whether neighbours are looked for.
+    """
+    level = 1 - (1 - config.confidence_level) / max(1, len(subgroups) * len(models))
+    for number, model in enumerate(models if subgroups else (), start=1):
+        if config.knn:
+            p, q = on_cpu(rows[0]), some_rows(on_cpu(rows[number]), KNN_MOST_ROWS, config.seed)
+            # 1 for each human row in a ball around a model's row, and for each whose own ball holds one
+            recalled = (ball_counts(q, p, config.knn_k, tolerance=ROUNDING)[0] > 0).astype(np.float64)
+            covered = (ball_counts(p, q, config.knn_k, tolerance=ROUNDING)[1] > 0).astype(np.float64)
+        for label, sides in subgroups.items():
+            own, of_model = np.asarray(sides[0]), sides[number]
+            sizes = len(own), None if of_model is None else len(of_model)
+            if not config.knn or len(own) < FEWEST_OF_SUBGROUP:
+                yield Subgroup(label, model, *sizes)
+                continue
+            rest = np.setdiff1d(np.arange(len(rows[0])), own)
+            prompts = [None if codes is None else codes[some] for some in (own, rest)]
+            apart = difference_interval(covered[own], covered[rest], level, *prompts) if len(rest) else None
+            yield Subgroup(
+                label,
+                model,
+                *sizes,
+                float(recalled[own].mean()),
+                mean_interval(recalled[own], config.confidence_level, prompts[0]),
+                float(covered[own].mean()),
+                mean_interval(covered[own], config.confidence_level, prompts[0]),
+                float(covered[rest].mean()) if len(rest) else None,
+                None if apart is None else apart[1] < 0,
+            )

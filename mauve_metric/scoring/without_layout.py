@@ -1,0 +1,186 @@
+"""The learned score without the layout or the prompts that one set has, and the cure that moves the score."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mauve_metric.arrays import Integers
+from mauve_metric.features.feature_set import Featurizing
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
+from mauve_metric.inputs.fingerprints import FORMATS
+from mauve_metric.inputs.sources import TextSource
+from mauve_metric.inputs.stripping import PromptEcho
+from mauve_metric.options import STRIP, MauveConfig, RunOptions
+from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.verdict import judged
+from mauve_metric.runtime.errors import one_line
+from mauve_metric.uncertainty.format_check import format_warning
+from mauve_metric.uncertainty.learned_score import learned_score
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurizes a second time
+SAMPLE = 64  # texts of a side on which such a featurizer tries first whether layout matters
+MOVED, SAMPLE_MOVED = 0.02, 0.05  # of a score or an AUC: less is noise of the classifier, on all texts or on a sample
+TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_TEXTS} texts"
+
+Groups = tuple[Integers, Integers] | None
+
+
+def needs_trial(result: MauveResult) -> bool:
+    """Return whether a result has a warning that depends on what the featurizer sees."""
+    return any(warning.code in ("format_differs", "echoed_prompts") for warning in result.warnings)
+
+
+def _warning_of(result: MauveResult, code: str) -> ScoreWarning | None:
+    return next((warning for warning in result.warnings if warning.code == code), None)
+
+
+def without_layout(
+    result: MauveResult,
+    texts: Sequence[Sequence[str] | None],
+    groups: Groups,
+    config: MauveConfig,
+    job: Featurizing | None = None,
+    prompts: Sequence[str] = (),
+) -> MauveResult:
+    """Try what the layout that separates two sets, or the prompts that one begins with, does to their learned score.
+
+    A result without the warnings `format_differs` and `echoed_prompts` stays as it is, as does one whose texts are not
+    known. If the score is the same without the layout, the warning goes. Else it says how far the score moves, and
+    names the options that move it; `normalised` is the score without the layout. A model or a function of the user's
+    tries a sample first, and makes `normalised` for at most `MOST_TEXTS` texts, since these cost as much as the first
+    time. The warning about prompts goes too if the sets are as easy to tell apart without them: whole passages of both
+    sets are compared then.
+
+    Args:
+        texts: of P and of Q, as they were scored; None: not known.
+        groups: codes of texts that are not independent; None: each is alone. config: of the result.
+        job: makes features as those of the result were made; None: only functions of texts can.
+        prompts: that texts may begin with.
+    """
+    p, q = texts
+    model = result.signature_entries.get("featurize_model_name")
+    if model in TEXT_FUNCTIONS:
+        config = replace(config, featurize_model_name=str(model))
+    function = text_function(config.featurize_model_name)
+    if job is None and function is not None:
+        job = Featurizing(config, RunOptions(cache=False))
+    if job is None or p is None or q is None:
+        return result
+    trial = _Trial([p, q], groups, config, job, prompts)
+    try:
+        if prompts and (warning := _warning_of(result, "echoed_prompts")) is not None and not trial.moves(result):
+            others = tuple(item for item in result.warnings if item is not warning)
+            result = judged(replace(result, warnings=others), config)
+        if (warning := _warning_of(result, "format_differs")) is not None:
+            result = judged(trial.of(result, warning), config)
+        return result
+    except Exception as error:  # whatever a user's function raises on texts that are not those it was given
+        if function is None or model in TEXT_FUNCTIONS:
+            raise
+        return replace(result, normalised_missing=f"the featurizer failed on other texts: {one_line(error)}")
+
+
+class _Trial:
+    """Scores of two sets with some of their layout, or their prompts, removed."""
+
+    def __init__(
+        self,
+        texts: list[Sequence[str]],
+        groups: Groups,
+        config: MauveConfig,
+        job: Featurizing,
+        prompts: Sequence[str] = (),
+    ) -> None:
+        self._texts, self._groups, self._config, self._job = texts, groups, config, job
+        self._prompts = prompts
+        self._is_quick = config.featurize_model_name in TEXT_FUNCTIONS
+
+    def moves(self, result: MauveResult) -> bool:
+        """Return whether the sets are harder to tell apart without their prompts, or cannot be compared without."""
+        _, least, before, after = self._tried(result, ["prompts"])
+        return before is None or after is None or _has_moved(before, after, least)
+
+    def _tried(
+        self, result: MauveResult, names: Sequence[str]
+    ) -> tuple[_Trial, float, LearnedScore | None, LearnedScore | None]:
+        """The trial on all texts or on a sample, the least change that counts, and the scores with and without."""
+        trial, least = (self, MOVED) if self._is_quick else (self._sample(), SAMPLE_MOVED)
+        whole = LearnedScore.of(result.learned) if result.learned is not None else None
+        return trial, least, whole if trial is self else trial._score([]), trial._score(names)
+
+    def of(self, result: MauveResult, warning: ScoreWarning) -> MauveResult:
+        """The result with the effect of its layout."""
+        names: list[str] = warning.numbers["layout"]
+        trial, least, before, after = self._tried(result, names)
+        whole = LearnedScore.of(result.learned) if result.learned is not None else None
+        if before is None or after is None:
+            return replace(result, normalised_missing="without layout too few different texts are left")
+        kept = tuple(item for item in result.warnings if item is not warning)
+        unmoved = judged(replace(result, warnings=kept, normalised_missing=None), self._config)
+        if not _has_moved(before, after, least):
+            return unmoved
+        curable = [name for name in names if FORMATS[name].strip not in (None, *self._stripped)]
+        cured = after if curable == names else trial._score(curable) if curable else None
+        cure = self._option(curable) if cured is not None and _has_moved(before, cured, least) else ""
+        is_full = self._is_quick or result.n_p + result.n_q <= MOST_TEXTS
+        if is_full and trial is not self:
+            before, after = whole or before, self._score(names) or after
+            if not _has_moved(before, after, MOVED):
+                return unmoved
+        scores, aucs = (before.mauve_classifier, after.mauve_classifier), (before.auc, after.auc)
+        if is_full:
+            effect = f"without them, the classifier's score is {scores[1]:.3f} in place of {scores[0]:.3f}"
+            numbers, weight = {"score": scores[0], "score_without": scores[1]}, abs(scores[1] - scores[0])
+        else:
+            auc = f"a classifier's AUC on {2 * SAMPLE} texts"
+            effect = f"without them, {auc} is {aucs[1]:.2f} in place of {aucs[0]:.2f}"
+            numbers, weight = {"auc_before": aucs[0], "auc_without": aucs[1]}, min(2 * (aucs[0] - aucs[1]), 1.0)
+        who = result.signature_entries.get("featurize_model_name")
+        told = format_warning(warning.numbers | numbers, None if who is None else str(who), effect, cure, weight)
+        told_all = tuple(told if item is warning else item for item in result.warnings)
+        changed = judged(replace(result, warnings=told_all), self._config)
+        if not is_full:
+            return replace(changed, normalised_missing=TWICE)
+        return replace(changed, normalised=after, normalised_missing=None)
+
+    def _sample(self) -> _Trial:
+        """A trial with a few texts of each side, which do not depend on the order of the texts."""
+        digests = [[hashlib.blake2b(text.encode()).digest() for text in side] for side in self._texts]
+        rows = [sorted(range(len(side)), key=side.__getitem__)[:SAMPLE] for side in digests]
+        texts = [[side[row] for row in chosen] for side, chosen in zip(self._texts, rows, strict=True)]
+        groups = None if self._groups is None else (self._groups[0][rows[0]], self._groups[1][rows[1]])
+        return _Trial([*texts], groups, self._config, self._job, self._prompts)
+
+    @property
+    def _stripped(self) -> set[str]:
+        """The rules of what is stripped already."""
+        return {*str(self._config.strip).split(",")} - {"no"}
+
+    def _option(self, names: Sequence[str]) -> str:
+        """The option that removes parts of the layout, and all that is stripped already."""
+        rules = self._stripped | {FORMATS[name].strip for name in names}
+        return f"strip='{','.join(rule for rule in STRIP if rule in rules)}'"
+
+    def _score(self, names: Sequence[str]) -> LearnedScore | None:
+        """The learned score without some of the layout; None where too few different texts are left."""
+        sides = [list(side) for side in self._texts]
+        for name in names:
+            remove = PromptEcho(self._prompts) if name == "prompts" else FORMATS[name].without
+            if remove is not None:
+                sides = [[remove(text) for text in side] for side in sides]
+        plain = [
+            [new if new.strip() else text for new, text in zip(side, given, strict=True)]
+            for side, given in zip(sides, self._texts, strict=True)
+        ]
+        p, q = (self._job.of_texts("texts", TextSource(side)).features for side in plain)
+        learned = learned_score(p, q, self._groups, self._config)
+        return None if learned is None else LearnedScore.of(learned)
+
+
+def _has_moved(before: LearnedScore, after: LearnedScore, least: float) -> bool:
+    """Return whether two sets are harder to tell apart than before."""
+    gained = after.mauve_classifier - before.mauve_classifier if least == MOVED else 0.0
+    return max(before.auc - after.auc, gained) >= least

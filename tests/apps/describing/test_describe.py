@@ -1,0 +1,225 @@
+"""The table of measures: what is asked for, what is missing and why, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import HUMAN, MODEL, ngrams
+
+from mauve_metric import describe
+from mauve_metric.apps.describing import describe as describe_sets
+from mauve_metric.apps.describing import description
+from mauve_metric.apps.describing.describe import GROUPS, chosen_measures
+from mauve_metric.arrays import MeasuredValue
+from mauve_metric.catalogue import row as catalogue
+from mauve_metric.catalogue.row import Inputs, Measure
+from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.features.likelihood.likelihoods import likelihoods
+from mauve_metric.measures.discriminators import transfer_table
+
+
+def row(compute: Callable[..., Any], inputs: Inputs, group: Any = "lexical", **more: Any) -> Measure:
+    return Measure("a title", group, "a paper", "", inputs, "lower", None, None, compute, **more)
+
+
+@pytest.fixture
+def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Measure]:
+    """A table of measures that is small and known."""
+    found = {
+        "lengths": row(lambda tokens: np.array([float(len(text)) for text in tokens]), catalogue.TOKENS),
+        "count": row(lambda texts: float(len(texts)), catalogue.TEXTS, sizes_matter=True),
+        "spread": row(lambda x: float(np.var(x)), catalogue.FEATURES, group="distance"),
+        "shift": row(
+            lambda p, q, seed, level: MeasuredValue(float(p.mean() - q.mean()), (0.0, level), 0.5),
+            catalogue.BOTH_FEATURES,
+        ),
+        "shared": row(lambda p, q, seed, level: float(len({*p} & {*q})), catalogue.BOTH_TEXTS),
+        "tv": row(
+            lambda p, q, level, groups=None: MeasuredValue(float(abs(p / p.sum() - q / q.sum()).sum() / 2)),
+            catalogue.BOTH_HISTOGRAMS,
+        ),
+        "per_prompt": row(lambda tokens, prompts: np.array([1.0, 2.0]), catalogue.PROMPTS),
+        "copied": row(lambda p, q, t, seed, level: float(len(t)), catalogue.THREE_FEATURES),
+        "broken": row(lambda tokens: _fail(), catalogue.TOKENS, cheap=False),
+    }
+    found |= {name: item for name, item in MEASURES.items() if item.in_result}
+    for module in (describe_sets, description):
+        monkeypatch.setattr(module, "MEASURES", found)
+    return found
+
+
+def _fail() -> float:
+    raise ValueError("it has its reasons")
+
+
+def test_every_kind_of_measure_is_given_what_it_needs(rows: dict[str, Measure]) -> None:
+    human, model = [number % 12 for number in range(30)], [number % 12 for number in range(24)]
+    options = {"featurize_model_name": ngrams, "p_groups": human, "q_groups": {"m": model}}
+    found = describe(HUMAN, {"m": MODEL}, measures="all", training=HUMAN[:5], **options)
+    values = found.models["m"]
+    assert values["shared"].value == len({*HUMAN} & {*MODEL})
+    assert values["copied"].value == 5
+    assert values["shift"].ci == (0.0, 0.95) and values["shift"].p_value == 0.5
+    assert values["per_prompt"].value == 1.5 and found.human["per_prompt"] == 1.5
+    assert values["spread"].difference == values["spread"].value - found.human["spread"]
+    result = found.comparison.models["m"] if found.comparison else None
+    assert result is not None and values["mauve"].value == result.mauve
+    assert values["tv"].value == pytest.approx(abs(result.p_hist - result.q_hist).sum() / 2, abs=1e-12)
+    low, high = values["lengths"].ci or (1, -1)
+    assert low < values["lengths"].difference < high
+    assert found.failed == {"broken": "it has its reasons"}
+    assert set(found.seconds) == {"features", *chosen_measures("all")}
+
+
+def test_decoder_of_each_model_is_that_of_the_human_texts(tiny_gpt2: str) -> None:
+    names = [
+        "decoder_perplexity",
+        "decoder_sparsemax",
+        "decoder_jensen_shannon",
+        "decoder_choices",
+        "epsilon_perplexity",
+    ]
+    models = {"greedy": MODEL, "nucleus": MODEL}
+    decoders = {"greedy": "greedy", "nucleus": "temperature=0.8,top_p=0.9"}
+    found = describe(HUMAN, models, measures=names, language_model=tiny_gpt2, decoder=decoders)
+    for model, settings in [("greedy", {"top_k": 1}), ("nucleus", {"temperature": 0.8, "top_p": 0.9})]:
+        read = likelihoods(HUMAN, tiny_gpt2, **settings)  # type: ignore[arg-type]
+        for name in names[:4]:
+            assert found.models[model][name].value == pytest.approx(MEASURES[name].compute(read).mean())
+            assert found.models[model][name].ci is not None and name not in found.human
+    assert found.models["greedy"]["epsilon_perplexity"].value == found.models["nucleus"]["epsilon_perplexity"].value
+    assert "decoder:greedy:top_k=1;nucleus:temperature=0.8,top_p=0.9" in found.signature
+    without = describe(HUMAN, models, measures="language-model", language_model=tiny_gpt2)
+    assert not set(names[:4]) & {*without.measures, *without.failed}
+    with pytest.raises(ValueError, match="decoder is for measures of the group language-model"):
+        describe(HUMAN, models, decoder="greedy")
+    with pytest.raises(ValueError, match=r"decoder must name models, got 'gredy' .did you mean 'greedy'"):
+        describe(HUMAN, models, measures=names, decoder={"gredy": "greedy"})
+
+
+def test_discriminators_of_one_model_are_tested_on_the_others() -> None:
+    rng = np.random.default_rng(0)
+    human, near = rng.normal(size=(2, 60, 3))
+    models = {"far": human + 6, "near": near}
+    found = describe(p_features=human, models=models, measures="discriminator_auc")
+    table = transfer_table(human, models)
+    assert found.transfer is not None and found.transfer.accuracy == table.accuracy and found.transfer.auc == table.auc
+    rows = found.to_dict()["transfer"]
+    assert [(row["trained_on"], row["tested_on"]) for row in rows][:3] == [
+        ("far", "far"),
+        ("far", "near"),
+        ("near", "far"),
+    ]
+    assert rows[1]["accuracy"] == table.accuracy["far"]["near"].value and rows[4]["auc"] == table.mixed["far"].auc.value
+    assert "all of them" in str(found) and found.to_csv("transfer").startswith(
+        "trained_on,tested_on,accuracy,low,high,auc"
+    )
+    alone = describe(p_features=human, models={"far": models["far"]}, measures="discriminator_auc")
+    assert alone.transfer is None and "transfer" not in alone.to_dict()
+
+
+def test_a_missing_interval_has_its_reason_in_its_place() -> None:
+    names = ["kl_forward", "frontier_integral_debiased", "total_variation", "hellinger"]
+    found = describe(HUMAN, {"m": MODEL}, measures=names, featurize_model_name=ngrams, num_buckets=16)
+    values = found.models["m"]
+    assert values["total_variation"].ci is not None and values["total_variation"].no_interval == ""
+    for name in ("kl_forward", "frontier_integral_debiased", "hellinger"):
+        assert values[name].ci is None and values[name].no_interval == "none: few texts a bucket"
+    assert "none: few texts a bucket" in str(found)
+    assert found.comparison is not None and found.comparison.models["m"].frontier_integral_ci is None
+
+
+def test_only_what_is_asked_for_is_computed(rows: dict[str, Measure]) -> None:
+    def never(texts: list[str]) -> Any:
+        raise AssertionError("no measure needs features")
+
+    found = describe(HUMAN, {"m": MODEL}, measures=["lengths"], featurize_model_name=never)
+    assert found.measures == ("lengths",) and found.comparison is None
+    assert "featurize_model_name" not in found.signature and "tokens:words" in found.signature
+
+
+def test_without_features_the_others_are_still_there(rows: dict[str, Measure]) -> None:
+    found = describe(HUMAN, {"m": MODEL}, measures="lengths,spread,score", featurize_model_name="./nowhere")
+    assert found.measures == ("lengths",)
+    assert set(found.failed) == {"score", "spread"} and "nowhere" in found.failed["score"]
+    with pytest.raises(ValueError, match=r"none of the measures could be computed: .*nowhere"):
+        describe(HUMAN, {"m": MODEL}, measures="spread", featurize_model_name="./nowhere")
+
+
+def test_features_alone_have_no_texts(rows: dict[str, Measure]) -> None:
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(size=(2, 40, 4))
+    found = describe(p_features=p, models={"m": q}, measures="all")
+    assert {"spread", "shift", "tv"} <= set(found.measures)
+    assert "needs the texts" in found.failed["shared"]
+
+
+def test_sets_of_unequal_size_are_cut_for_measures_that_move_with_it(rows: dict[str, Measure]) -> None:
+    found = describe(HUMAN, {"m": MODEL, "few": MODEL[:7]}, measures="count,lengths")
+    assert found.human["count"] == found.models["m"]["count"].value == found.models["few"]["count"].value == 7
+    assert found.same_size == 7 and "7 texts of each set" in str(found)
+    rows["shared"] = rows["shared"]._replace(sizes_matter=True, compute=lambda p, q, seed, level: float(len(p)))
+    assert describe(HUMAN, {"m": MODEL, "few": MODEL[:7]}, measures="shared").models["m"]["shared"].value == 7
+    again = describe(HUMAN[:24], {"m": MODEL}, measures="count")
+    assert again.same_size is None and again.human["count"] == 24
+
+
+def test_texts_of_one_prompt_count_as_one_draw(rows: dict[str, Measure]) -> None:
+    texts = [f"{'word ' * (1 + number % 6)}" for number in range(24)]
+    alone = describe(HUMAN, {"m": texts}, measures="lengths").models["m"]["lengths"]
+    prompts = {"m": [number % 6 for number in range(24)]}
+    grouped = describe(HUMAN, {"m": texts}, measures="lengths", q_groups=prompts).models["m"]["lengths"]
+    assert alone.ci is not None and grouped.ci is not None
+    assert grouped.value == alone.value
+    assert grouped.ci[1] - grouped.ci[0] > alone.ci[1] - alone.ci[0]
+
+
+def test_tables(rows: dict[str, Measure]) -> None:
+    long = [f"{text} and then some more words beside it, and again" for text in MODEL]
+    found = describe(HUMAN, {"near": HUMAN[::-1], "far|_%": long}, measures="lengths,broken")
+    assert found.best_model("lengths") == "near"
+    shown = str(found)
+    assert "◂" in shown and "*" in shown and "broken" not in found.measures and "it has its reasons" in shown
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["models"]["near"]["lengths"]["difference"] == 0
+    lines = found.to_csv().splitlines()
+    assert lines[0] == "measure,model,value,human,difference,low,high,p_value,better" and len(lines) == 3
+    assert r"far\|\_%" in found.to_markdown() and r"far|\_\%" in found.to_latex()
+    one = str(describe(HUMAN, {"m": MODEL}, measures="lengths"))
+    assert "difference" in one and "interval" in one
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"measures": "lexicl"}, r"got 'lexicl' \(did you mean 'lexical'\?\)"),
+        ({"measures": []}, "at least one group or measure"),
+        ({"measures": 3}, "measures must be names"),
+        ({"models": {"human": MODEL}}, "give the model another name"),
+        ({"models": {}}, "at least one model"),
+        ({"q_groups": {"m": "x" * 24}}, r"q_groups\['m'\] must hold one group, such as its prompt, for each"),
+        ({"q_groups": {"x": [1]}}, "q_groups must name m, got 'x'"),
+        ({"q_groups": {"m": [1]}}, r"q_groups\['m'\] must hold one group for each of the \d+ texts .*, got 1"),
+        ({"q_groups": [1]}, "q_groups must be a dict from names of models to groups, got list"),
+        ({"prompts_of": {}}, r"unknown option 'prompts_of' \(did you mean 'q_groups'\?\)"),
+        ({"tokenizer": 7}, "tokenizer must be"),
+        ({"tokenizer": len}, "tokenizer must return a list of tokens"),
+        ({"p_text": None}, "must be given"),
+    ],
+)
+def test_wrong_input(rows: dict[str, Measure], wrong: dict[str, Any], said: str) -> None:
+    given = {"p_text": HUMAN, "models": {"m": MODEL}, "measures": "lengths", **wrong}
+    with pytest.raises((ValueError, TypeError), match=said):
+        describe(**given)
+
+
+def test_groups_and_names() -> None:
+    assert "score" in chosen_measures(None)
+    everything = chosen_measures("all")
+    assert set(everything) == {"score"} | {name for name, item in MEASURES.items() if item.group != "score"}
+    assert chosen_measures("mauve") == chosen_measures("score") == everything[:1] == ("score",)
+    for group in GROUPS[1:]:
+        assert chosen_measures(group) == tuple(name for name, item in MEASURES.items() if item.group == group)

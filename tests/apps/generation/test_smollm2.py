@@ -1,0 +1,65 @@
+"""The packaged language model against plain transformers, one text at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric import FeatureSet, read_texts
+from mauve_metric.apps.generation.generate import generate
+from mauve_metric.features.likelihood.likelihoods import likelihoods
+from mauve_metric.options import MauveConfig, RunOptions
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def pair(smollm2: str) -> tuple[Any, Any]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    return AutoModelForCausalLM.from_pretrained(smollm2).eval(), AutoTokenizer.from_pretrained(smollm2)
+
+
+@pytest.fixture(scope="module")
+def human() -> list[str]:
+    return [
+        " ".join(text.split()[: 12 + 3 * index]) for index, text in enumerate(read_texts("examples/human.jsonl")[:8])
+    ]
+
+
+def test_features_and_likelihoods_are_those_of_one_text_at_a_time(
+    smollm2: str, pair: tuple[Any, Any], human: list[str]
+) -> None:
+    import torch
+
+    model, tokenizer = pair
+    features = FeatureSet.from_texts(human, featurize_model_name=smollm2, cache=False).features
+    found = likelihoods(human, smollm2, MauveConfig(), RunOptions(cache=False))
+    for number, text in enumerate(human):
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        with torch.inference_mode():
+            state = model.model(ids).last_hidden_state[0, -1].numpy()
+            logits = model(ids).logits[0, :-1].log_softmax(-1)
+        # float32 through 30 layers, with and without padding: some hundred roundings of 6e-8
+        assert np.allclose(features[number], state, rtol=1e-3, atol=1e-3 * np.abs(state).max())
+        expected = logits.gather(1, ids[0, 1:, None])[:, 0].numpy()
+        assert np.allclose(found.log_probabilities[slice(*found.offsets[number : number + 2])], expected, atol=1e-3)
+
+
+def test_greedy_texts_are_those_of_one_text_at_a_time(pair: tuple[Any, Any], human: list[str], tmp_path: Path) -> None:
+    """A batch may take another token where two are equally likely to five digits."""
+    import torch
+
+    model, tokenizer = pair
+    written = generate(human, tmp_path / "t.jsonl", model=pair, decoder="greedy", max_new_tokens=8, batch_size=4)
+    for prompt, text in zip(human, written, strict=True):
+        ids = tokenizer(prompt, return_tensors="pt")["input_ids"]
+        new = tokenizer(text.continuation, return_tensors="pt", add_special_tokens=False)["input_ids"]
+        with torch.inference_mode():
+            logits = model(torch.cat([ids, new], dim=1)).logits[0, ids.shape[1] - 1 : -1]
+        taken = logits.gather(1, new.T)[:, 0]
+        assert text.text == prompt + text.continuation and text.tokens == new.shape[1]
+        assert bool((taken >= logits.max(dim=1).values - 1e-3).all())

@@ -1,0 +1,82 @@
+"""k-means: separate groups, nearest centres, few rows, bad numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric.clustering.histograms import auto_num_buckets
+from mauve_metric.clustering.kmeans import kmeans
+
+Floats = NDArray[np.float64]
+
+
+def rows(n: int, d: int, seed: int, decay: float = 0.05) -> Floats:
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.normal(size=(n, d)) * np.exp(-decay * np.arange(d)) + rng.normal(size=d))
+
+
+def test_kmeans_finds_separate_groups() -> None:
+    rng = np.random.default_rng(7)
+    centres = np.array([[0, 0], [10, 0], [0, 10]])
+    truth = rng.integers(0, 3, size=90)
+    labels = kmeans((centres[truth] + 0.1 * rng.normal(size=(90, 2))).astype(np.float32), 3)
+    assert labels.shape == (90,) and labels.dtype == np.int64
+    assert sorted(len(set(labels[truth == group])) for group in range(3)) == [1, 1, 1]
+    assert set(labels) == {0, 1, 2}
+
+
+def test_kmeans_labels_are_nearest_centres_and_repeatable() -> None:
+    data = rows(300, 4, seed=8).astype(np.float32)
+    labels = kmeans(data, 6, seed=3)
+    np.testing.assert_array_equal(labels, kmeans(data, 6, seed=3))
+    assert not np.array_equal(labels, kmeans(data, 6, seed=4))
+    centres = np.stack([data[labels == bucket].mean(axis=0) for bucket in range(6)])
+    nearest = np.argmin(((data[:, None] - centres) ** 2).sum(axis=2), axis=1)
+    # at Lloyd's fixed point every row is nearest to the mean of its own bucket; 500 iterations reach it
+    assert (nearest == labels).mean() == 1
+
+
+def test_kmeans_of_constant_rows_is_one_bucket() -> None:
+    assert set(kmeans(np.zeros((30, 2), dtype=np.float32), 3)) == {0}
+
+
+def test_kmeans_with_as_many_buckets_as_rows() -> None:
+    data = np.arange(6, dtype=np.float32)[:, None]
+    assert sorted(kmeans(data, 6)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_kmeans_errors() -> None:
+    with pytest.raises(ValueError, match="num_buckets must be at most the number of texts of both sets, 3, got 4"):
+        kmeans(np.zeros((3, 2), dtype=np.float32), 4)
+
+
+@pytest.mark.parametrize(
+    ("n_p", "n_q", "expected"),
+    [(1, 1, 2), (24, 24, 2), (25, 500, 2), (26, 500, 3), (35, 40, 4), (45, 45, 4), (500, 5000, 50), (5000, 5000, 500)],
+)
+def test_auto_num_buckets(n_p: int, n_q: int, expected: int) -> None:
+    assert auto_num_buckets(n_p, n_q) == auto_num_buckets(n_q, n_p) == expected  # round half to even
+
+
+def _cost(data: Floats, labels: NDArray[np.int64]) -> float:
+    """The sum of squared distances of all rows to the mean of their bucket."""
+    return sum(float(((data[labels == one] - data[labels == one].mean(axis=0)) ** 2).sum()) for one in set(labels))
+
+
+@pytest.mark.parametrize("plus_plus", [False, True])
+def test_the_best_of_the_restarts_is_taken(plus_plus: bool) -> None:
+    """Restart r is the first one of the seed that is r steps of faiss's further on."""
+    rng = np.random.default_rng(5)
+    data = (rng.normal(size=(12, 3))[rng.integers(0, 12, size=240)] * 6 + rng.normal(size=(240, 3))).astype(np.float32)
+    better = 0
+    for seed in range(4):
+        best = _cost(data, kmeans(data, 12, num_redo=6, seed=seed, plus_plus=plus_plus))
+        first = _cost(data, kmeans(data, 12, num_redo=1, seed=seed, plus_plus=plus_plus))
+        assert best <= first * (1 + 1e-5)  # rounding of float32
+        better += best < first * (1 - 1e-3)
+        if not plus_plus:
+            each = [_cost(data, kmeans(data, 12, num_redo=1, seed=seed + r * 15_486_557)) for r in range(6)]
+            assert best == pytest.approx(min(each), rel=1e-5) and max(each) > 1.01 * min(each)
+    assert better >= 1

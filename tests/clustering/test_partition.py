@@ -1,0 +1,161 @@
+"""One partition of several sets: forms of the rows, seeds of repeated runs, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mauve_metric import compute_mauve
+from mauve_metric.arrays import Rows
+from mauve_metric.clustering import partition
+from mauve_metric.clustering.partition import partition_sets
+from mauve_metric.features.row_blocks import content_order
+from mauve_metric.measures.frontier import exact_area
+from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.scoring.pipeline import resolve_config
+from mauve_metric.uncertainty.closeness import Bound
+
+DRMM: dict[str, Any] = {
+    "quantizer": "drmm", "drmm_layers": 2, "drmm_components": 3, "drmm_steps": 40, "num_runs": 1
+}  # fmt: skip
+
+
+def sets(n: int = 90, shift: float = 1.0, d: int = 5) -> tuple[Rows, Rows]:
+    rng = np.random.default_rng(n)
+    rows = rng.normal(size=(2, n, d)).astype(np.float32)
+    rows[1, :, 0] += shift
+    return rows[0], rows[1]
+
+
+def test_runs_have_seeds_of_their_own() -> None:
+    p, q = sets()
+    found = compute_mauve(p_features=p, q_features=q, **(DRMM | {"num_runs": 3}))
+    alone = [compute_mauve(p_features=p, q_features=q, seed=seed, **DRMM).mauve for seed in (25, 26, 27)]
+    assert found.mauve_runs[0] == alone[0] and len(set(found.mauve_runs.tolist())) == 3 and found.mauve_std > 0
+    # a clustering by content is that of sets whose rows are in this order, whatever set a row is of
+    rows = np.concatenate([q, p])
+    order = content_order(rows)
+    sorted_rows = partition_sets(
+        [rows[order][:1], rows[order][1:]], resolve_config(MauveConfig(**(DRMM | {"row_order": "pq"})), 90, 90)
+    )
+    of_sets = partition_sets([p, q], resolve_config(MauveConfig(**(DRMM | {"num_runs": 3})), 90, 90))
+    first, second = (np.concatenate(one.labels[1]) for one in (sorted_rows, of_sets))
+    assert np.array_equal(first, np.concatenate([second[len(p) :], second[: len(p)]])[order])
+
+
+@pytest.mark.parametrize(("runs", "count"), [(1, 2), (2, 3), (3, 3), (5, 5)])
+def test_every_score_has_a_clustering_by_content(runs: int, count: int) -> None:
+    p, q = sets()
+    config = resolve_config(MauveConfig(num_buckets=4, num_runs=runs), 90, 90)
+    assert len(partition_sets([p, q], config).labels) == count == partition.number_of_clusterings(config)
+    assert len(partition_sets([p, q], config, clusterings=1).labels) == 1
+
+
+def test_rows_that_are_read_in_blocks_follow_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    p, q = sets()
+    np.save(tmp_path / "p.npy", p)
+    monkeypatch.setattr(partition, "_fit_together", lambda *_: False)
+    found = compute_mauve(p_features=tmp_path / "p.npy", q_features=q, num_buckets=4, num_runs=1, knn=False)
+    assert len(found.mauve_runs) == 1 and found.ci_scope == "for this partition" and found.mauve_ci is not None
+
+
+def test_files_are_read_as_a_whole_and_refused_where_they_do_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p, q = sets()
+    np.save(tmp_path / "p.npy", p)
+    read = compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM)
+    assert read.mauve == compute_mauve(p_features=p, q_features=q, **DRMM).mauve
+    monkeypatch.setattr(partition, "MOST_NUMBERS_AT_ONCE", 899)
+    message = "quantizer='drmm' does not work in blocks, and reads at most 899 numbers in all sets together, got 900"
+    with pytest.raises(ValueError, match=message):
+        compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM)
+    compute_mauve(p_features=p, q_features=q, **DRMM)  # what is in memory is
+
+
+def test_learned_buckets_of_files_that_do_not_fit_are_those_of_arrays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p, q = sets()
+    np.save(tmp_path / "p.npy", p)
+    expected = compute_mauve(p_features=p, q_features=q, quantizer="classifier", num_runs=1)
+    monkeypatch.setattr(partition, "MOST_NUMBERS_AT_ONCE", 899)
+    found = compute_mauve(p_features=tmp_path / "p.npy", q_features=q, quantizer="classifier", num_runs=1)
+    # rounding in blocks may move a text over the border of a bucket, of which each side has 150 / k or so
+    assert np.abs(found.p_hist - expected.p_hist).max() <= 2 / len(p) and found.num_buckets == expected.num_buckets
+    assert found.mauve == pytest.approx(expected.mauve, abs=0.02) and found.precision == expected.precision
+
+
+def test_tensors_stay_tensors() -> None:
+    p, q = sets()
+    config = resolve_config(MauveConfig(**(DRMM | {"num_buckets": 9})), 90, 90)
+    plain = partition_sets([p, q], config)
+    there = partition_sets([p, q], config, RunOptions(score_device="cpu"))
+    assert all(isinstance(rows, torch.Tensor) for rows in there.rows)
+    for one, two in zip(plain.labels[0], there.labels[0], strict=True):
+        assert np.array_equal(one, two)
+    assert all(
+        np.array_equal(one, two) for one, two in zip(plain.labels_without_sets, there.labels_without_sets, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "truth"),
+    [
+        (lambda rows: rows, 1.0),
+        (lambda rows: 2 * rows, 0.698),  # MAUVE of N(0, 1) and N(0, 4) in 4000 bins
+        (lambda rows: rows + 0.5, 0.951),
+    ],
+)
+def test_a_single_column_is_more_than_its_sign(change: Callable[[Rows], Rows], truth: float) -> None:
+    """Rows of length 1 are all -1 or 1: by content they are put in buckets by their ranks."""
+    p, q = np.random.default_rng(1).normal(size=(2, 600, 1))
+    found = compute_mauve(p_features=p, q_features=change(q))
+    assert found.mauve_debiased == pytest.approx(truth, abs=0.06)  # standard error .015, four of them
+    assert (found.verdict == "different") == (truth < 1)
+    moved = compute_mauve(p_features=np.exp(p[::-1]), q_features=np.exp(change(q)))
+    assert moved.mauve_debiased == pytest.approx(found.mauve_debiased, abs=1e-12)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6, 1e8])
+def test_a_common_offset_that_float64_holds_leaves_a_verdict(offset: float) -> None:
+    p, q = np.random.default_rng(2).normal(size=(2, 400, 20))
+    q[:, ::2] += 0.6
+    found = compute_mauve(p_features=p + offset, q_features=q + offset)
+    assert (found.verdict, found.verdict_reason) == ("different", None)
+    assert found.mauve_debiased is not None and found.mauve_debiased < 0.95  # the buckets see it as well
+
+
+@pytest.mark.parametrize(("prompts", "texts", "number", "finer"), [(20, 5, 10, 0), (50, 1, 5, 10), (50, 3, 15, 25)])
+def test_a_bucket_has_two_prompts_or_more(prompts: int, texts: int, number: int, finer: int) -> None:
+    p, q = sets(prompts * texts)
+    codes = np.repeat(np.arange(prompts), texts)
+    found = partition_sets([p, q], resolve_config(MauveConfig(), len(p), len(q)), groups=[codes, codes])
+    assert {int(max(run[0].max(), run[1].max())) + 1 for run in found.labels[1:]} == {number}
+    assert (0 if found.finer is None else int(np.concatenate(found.finer).max()) + 1) == finer
+
+
+def test_intervals_of_few_prompts_cover_mauve_of_the_distributions() -> None:
+    """Of 20 kinds, which two buckets would blur; 24 of 30 are four standard errors below 96 %."""
+    covered = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        p, centres = rng.dirichlet(np.full(20, 4.0)), 1.5 * rng.normal(size=(20, 10))
+        q = p * np.exp(0.8 * rng.normal(size=20))
+        q /= q.sum()
+        codes, of_prompt = np.repeat(np.arange(20), 5), rng.random(20)
+        rows = []
+        for side in (p, q):
+            ranks = np.where(rng.random(100) < 0.7, of_prompt[codes], rng.random(100))
+            kinds = np.searchsorted(np.cumsum(side)[:-1], ranks)
+            rows.append((centres[kinds] + 0.4 * rng.normal(size=(100, 10))).astype(np.float32))
+        config = MauveConfig(num_buckets=10, num_runs=5)
+        labels = partition_sets(rows, config, groups=[codes, codes]).labels[1:]
+        found = Bound("groups", [(run[0], run[1]) for run in labels], (codes, codes)).estimates(config)
+        covered += found.mauve.ci[0] <= exact_area(p, q) <= found.mauve.ci[1]
+    assert covered >= 24

@@ -1,0 +1,70 @@
+"""Prompts that texts begin with are found in any field of their file, counted, and stripped without being named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric import compute_mauve
+from mauve_metric.inputs.echoes import as_prompt, columns_of_text, field_prompts
+from mauve_metric.inputs.files import TextFile
+from mauve_metric.runtime.errors import WrongOption
+
+WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
+RUN: dict[str, Any] = {"featurize_model_name": "ngrams", "num_runs": 1}
+
+
+def _texts(number: int, seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(WORDS, size=20)) for _ in range(number)]
+
+
+def _file(path: Path, rows: list[dict[str, Any]]) -> TextFile:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return TextFile(path, "text")
+
+
+@pytest.mark.parametrize("field", ["prompt", "question"])
+@pytest.mark.parametrize("prompts_beside", ["human", "model"])
+def test_echoed_prompts_are_named_and_stripped_by_the_flag_that_is_named(
+    tmp_path: Path, field: str, prompts_beside: str
+) -> None:
+    human, model = _texts(60, 0), _texts(60, 1)
+    prompts = [f"Say more about barn number {row}." for row in range(60)]
+    texts = {"human": human, "model": [f"{prompt} {text}" for prompt, text in zip(prompts, model, strict=True)]}
+    rows = {name: [{"text": text, "id": row} for row, text in enumerate(own)] for name, own in texts.items()}
+    for row, prompt in zip(rows[prompts_beside], prompts, strict=True):
+        row[field] = prompt
+    files = {name: _file(tmp_path / f"{name}.jsonl", own) for name, own in rows.items()}
+    found = compute_mauve(p_text=files["human"], q_text=files["model"], **RUN)
+    (warning,) = [item for item in found.warnings if item.code == "echoed_prompts"]
+    assert "0 of 60 human and 60 of 60 model texts begin with their prompt" in warning.message
+    assert "strip='prompts'" in warning.message and found.verdict == "no verdict"
+    assert found.verdict_reason == "echoed_prompts"
+    cured = compute_mauve(p_text=files["human"], q_text=files["model"], strip="prompts", **RUN)
+    plain = compute_mauve(p_text=human, q_text=model, **RUN)
+    assert "echoed_prompts" not in [item.code for item in cured.warnings] and cured.mauve == plain.mauve
+    assert [*cured.q_stripped] == [("prompts", 60)]
+
+
+def test_prompts_that_no_text_begins_with_give_no_warning(tmp_path: Path) -> None:
+    rows = [{"text": text, "prompt": f"Say more about barn number {row}."} for row, text in enumerate(_texts(60, 1))]
+    found = compute_mauve(p_text=_texts(60, 0), q_text=_file(tmp_path / "m.jsonl", rows), **RUN)
+    assert "echoed_prompts" not in [item.code for item in found.warnings]
+
+
+def test_prompts_are_still_needed_where_no_file_has_them() -> None:
+    with pytest.raises(WrongOption, match="needs the prompts"):
+        compute_mauve(p_text=_texts(60, 0), q_text=_texts(60, 1), strip="prompts", **RUN)
+
+
+def test_ids_and_few_chance_beginnings_are_no_prompts() -> None:
+    assert as_prompt("q-17") == as_prompt(1234567890) == as_prompt(None) == ""
+    texts = [f"{text} {row}" for row, text in enumerate(_texts(200, 3))]
+    assert field_prompts([[texts[0][:20]] * 200], [texts]) == ()
+    assert field_prompts([texts], [texts]) == ()  # the field of the texts themselves
+    assert columns_of_text([{"a": "x", "b": 1}, {"a": None}]) == [["x", None]]

@@ -1,0 +1,309 @@
+"""Every accepted form of texts and features, in memory and in files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mauve_metric.features.feature_files import read_features
+from mauve_metric.inputs.files import READERS, TextFile, read_texts
+from mauve_metric.inputs.sources import text_source
+
+TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
+# characters that str.splitlines takes for the end of a line and that end none in a text file
+INNER = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg"
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def as_lines(texts: list[str]) -> bytes:
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+def as_json_lines(texts: list[str]) -> bytes:
+    return "".join(json.dumps({"id": 1, "text": text}, ensure_ascii=False) + "\n" for text in texts).encode()
+
+
+def as_json(texts: list[str]) -> bytes:
+    return json.dumps([{"text": text} for text in texts]).encode()
+
+
+def as_table(texts: list[str], delimiter: str) -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter)
+    writer.writerow(["id", "text"])
+    writer.writerows([index, text] for index, text in enumerate(texts))
+    return out.getvalue().encode()
+
+
+def as_parquet(texts: list[str]) -> bytes:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    out = io.BytesIO()
+    parquet.write_table(pyarrow.table({"id": list(range(len(texts))), "text": texts}), out)
+    return out.getvalue()
+
+
+WRITERS = {
+    ".txt": as_lines,
+    ".jsonl": as_json_lines,
+    ".json": as_json,
+    ".csv": lambda texts: as_table(texts, ","),
+    ".tsv": lambda texts: as_table(texts, "\t"),
+    ".parquet": as_parquet,
+}
+
+
+def test_every_reader_is_tested() -> None:
+    assert set(WRITERS) == set(READERS) - {".eval", ".xlsx"}  # of these see test_tool_formats.py and test_tables.py
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_round_trip(suffix: str, tmp_path: Path) -> None:
+    texts = [*TEXTS, INNER, "last"]
+    assert read_texts(write(tmp_path / f"a{suffix}", WRITERS[suffix](texts))) == texts
+    assert read_texts(str(write(tmp_path / f"b{suffix.upper()}", WRITERS[suffix](texts)))) == texts
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix in WRITERS if suffix != ".parquet"])
+def test_byte_order_mark_and_windows_line_ends(suffix: str, tmp_path: Path) -> None:
+    content = WRITERS[suffix](TEXTS).replace(b"\r\n", b"\n")
+    for name, raw in {
+        "bom": b"\xef\xbb\xbf" + content,
+        "crlf": content.replace(b"\n", b"\r\n"),
+        "no-last-newline": content.rstrip(b"\r\n"),
+    }.items():
+        assert read_texts(write(tmp_path / f"{name}{suffix}", raw)) == TEXTS, name
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
+def test_line_breaks_inside_a_text(suffix: str, tmp_path: Path) -> None:
+    texts = ["first\nsecond", "a\n\nb\n", "plain"]
+    assert read_texts(write(tmp_path / f"a{suffix}", WRITERS[suffix](texts))) == texts
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".txt"])
+def test_long_texts(suffix: str, tmp_path: Path) -> None:
+    limit = csv.field_size_limit()
+    text = "word " * 60_000  # 300 kB; the csv module stops at 128 KiB by default
+    assert len(text) > limit
+    assert read_texts(write(tmp_path / f"a{suffix}", WRITERS[suffix]([text]))) == [text]
+    assert csv.field_size_limit() == limit  # a global setting, put back
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json"])
+def test_choice_of_the_field(suffix: str, tmp_path: Path) -> None:
+    rows = [{"note": "a first", "tale": "one tale"}, {"note": "a second", "tale": "a tale"}]
+    only = [{"tale": row["tale"]} for row in rows]
+    for name, content in (("two", rows), ("only", only)):
+        if suffix == ".jsonl":
+            raw = "\n".join(map(json.dumps, content))
+        elif suffix == ".json":
+            raw = json.dumps(content)
+        else:
+            delimiter = "," if suffix == ".csv" else "\t"
+            raw = "\n".join(delimiter.join(line) for line in [list(content[0]), *(row.values() for row in content)])
+        write(tmp_path / f"{name}{suffix}", raw)
+    assert read_texts(tmp_path / f"two{suffix}", "tale") == ["one tale", "a tale"]
+    assert read_texts(f"{tmp_path / f'two{suffix}'}:note") == ["a first", "a second"]
+    assert read_texts(tmp_path / f"only{suffix}") == ["one tale", "a tale"]
+    message = r"has several fields that may be the text: 'note' \('a first'\), 'tale' \('one tale'\); name one, such as"
+    with pytest.raises(ValueError, match=message):
+        read_texts(tmp_path / f"two{suffix}")
+
+
+def test_empty_lines_of_a_text_file_are_kept_for_the_check(tmp_path: Path) -> None:
+    # they are texts, empty ones, which `empty_texts` decides about
+    assert read_texts(write(tmp_path / "a.txt", "one\n\ntwo\n")) == ["one", "", "two"]
+
+
+def test_folder_in_the_order_of_names(tmp_path: Path) -> None:
+    for name, content in {"b.txt": "second\nline\n", "a.txt": "first", "c.TXT": "third", "notes.md": "no"}.items():
+        write(tmp_path / name, content)
+    (tmp_path / "d.txt").mkdir()
+    assert [text.strip() for text in read_texts(tmp_path)] == ["first", "second\nline", "third"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("one\ntwo\n", ["one", "two"]),
+        ('{"text": "one"}\n{"text": "two"}\n', ["one", "two"]),
+        ("\ufeffone\r\ntwo\r\n", ["one", "two"]),
+        (INNER + "\n", [INNER]),
+    ],
+)
+def test_standard_input(content: str, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert read_texts("-") == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "standard input holds no texts"),
+        (b'{"text": "a"}\n{"text": \n', "standard input, line 2: not JSON"),
+        (b"a\n\xff\n", "standard input is not UTF-8: byte 2 on line 2 is 0xff"),
+    ],
+)
+def test_bad_standard_input(content: bytes, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    with pytest.raises(ValueError, match=message):
+        read_texts("-")
+
+
+def test_feature_files(tmp_path: Path) -> None:
+    features = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    np.save(tmp_path / "a.npy", features)
+    np.savez(tmp_path / "one.npz", anything=features)
+    np.savez_compressed(tmp_path / "two.npz", features=features, labels=np.ones(5))
+    for name in ("a.npy", "one.npz", "two.npz"):
+        found = read_features(tmp_path / name).features
+        np.testing.assert_array_equal(found, features)
+        assert found.dtype == np.float32
+
+
+# --- in memory ----------------------------------------------------------------------------------------------------
+
+
+def test_dropping_keeps_the_order_and_counts() -> None:
+    texts = ["", "one", " \n", "two", "\u00a0"]
+    for data in (texts, iter(texts)):
+        source = text_source("p_text", data, empty_texts="drop")
+        assert list(source.texts) == ["one", "two"]
+        assert source.dropped == 3
+    assert texts == ["", "one", " \n", "two", "\u00a0"]
+
+
+def test_missing_values_are_named() -> None:
+    import pandas
+    import pyarrow
+
+    for data in (pandas.Series(["a", None]), pandas.Series(["a", None], dtype="string"), pyarrow.array(["a", None])):
+        with pytest.raises(TypeError, match=r"p_text must hold strings only, got .* at position 1"):
+            text_source("p_text", data)
+
+
+# --- what looks like one thing and is another ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", ["eins\nzwei\ndrei\n", "один два\nтри\n"])
+@pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".csv"])
+def test_wide_encodings_are_named_and_never_read(suffix: str, text: str, encoding: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"texts{suffix}", text.encode(encoding))
+    with pytest.raises(ValueError, match=rf"texts\{suffix} is not UTF-8: it looks like UTF-{encoding[4:6]}"):
+        read_texts(path)
+
+
+def test_a_single_zero_does_not_make_an_encoding(tmp_path: Path) -> None:
+    content = "a text of many letters, as they come from the web\n" * 3 + "with a \0 in it\n"
+    assert read_texts(write(tmp_path / "a.txt", content))[-1] == "with a \0 in it"
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ('"one\\ntwo"\n\n"three"\n', ["one\ntwo", "three"]),
+        ('["one", "two"]', ["one", "two"]),
+        ('\n[\n {"text": "one"},\n {"text": "two"}\n]\n', ["one", "two"]),
+        ('\n{"text": "one"}\n', ["one"]),
+        ('"Hello," she said, "bye."\n"Hello."\n', ['"Hello," she said, "bye."', '"Hello."']),
+        ("[Verse 1]\nla la\n", ["[Verse 1]", "la la"]),
+        ("[1] a footnote\n", ["[1] a footnote"]),
+    ],
+)
+def test_standard_input_is_read_as_what_it_is(content: str, texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert read_texts("-") == texts
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("[]", "standard input holds no texts"), ('["a", "b"', "standard input, line 1: not JSON"), ("\n", None)],
+)
+def test_standard_input_that_is_no_list_of_texts(
+    content: str, message: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    if message is None:
+        assert read_texts("-") == [""]  # an empty text, which `empty_texts` judges
+        return
+    with pytest.raises(ValueError, match=message):
+        read_texts("-")
+
+
+def test_closed_standard_input_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match="standard input is closed"):
+        read_texts("-")
+
+
+# --- fields, folders, several sides --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".tsv", ".parquet"])
+def test_named_fields_of_any_file(suffix: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"a{suffix}", WRITERS[suffix](TEXTS))
+    assert not TextFile(path).holds_both
+    assert not TextFile(path, reference_field="nowhere", prediction_field="text").holds_both
+    if suffix in (".csv", ".tsv"):
+        file = TextFile(path, reference_field="id", prediction_field="text")
+        assert file.holds_both and file.side("reference").texts == ["0", "1", "2", "3"]
+        assert file.side("prediction").texts == TEXTS
+
+
+def test_folders(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a file must have a name"):
+        read_texts("")
+    with pytest.raises(ValueError, match=r"holds no .txt files, and no file of a tool that is known"):
+        TextFile(tmp_path)
+    write(tmp_path / "trainer_log.jsonl", '{"loss": 1}\n')
+    path = write(tmp_path / "generated_predictions.jsonl", '{"prompt": "p", "predict": "m", "label": "h"}\n')
+    assert TextFile(tmp_path).name == str(path) and read_texts(tmp_path, side="reference") == ["h"]
+    write(tmp_path / "merges.txt", "x")
+    with pytest.raises(ValueError, match=r"holds 'generated_predictions.jsonl' and 1 .txt files: expected one of them"):
+        TextFile(tmp_path)
+
+
+def test_shards(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"part-{number}.jsonl").write_text(
+            f'{{"id": {number}, "text": "Text {number}."}}\n', encoding="utf-8"
+        )
+    assert read_texts(tmp_path) == ["Text 0.", "Text 1.", "Text 2."]
+    assert TextFile(tmp_path).side("prediction").said == f"{tmp_path}: 3 texts from `text`"
+    write(tmp_path / "trainer_log.jsonl", '{"loss": 1}\n')
+    with pytest.raises(
+        ValueError, match=r"holds files with other fields, first .*trainer_log\.jsonl: give its own name"
+    ):
+        read_texts(tmp_path)
+
+
+def test_a_filter_of_a_file_without_filters(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "a.csv"):
+        path = write(tmp_path / name, WRITERS[Path(name).suffix](TEXTS))
+        with pytest.raises(ValueError, match="has no field that filter='none' could choose from"):
+            TextFile(path, filter="none")
+    with pytest.raises(TypeError, match="prediction_field must be a text, got 0"):
+        TextFile(path, prediction_field=0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("content", ["null", "3", "true", '"x"', "{}"])
+def test_json_that_is_no_list_is_no_log_of_inspect(content: str, tmp_path: Path) -> None:
+    (tmp_path / "n.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match="must hold a JSON list of texts or objects, got"):
+        read_texts(tmp_path / "n.json")

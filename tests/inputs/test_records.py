@@ -1,0 +1,83 @@
+"""Records of a file and the values at their fields."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from mauve_metric.inputs.files import TextFile, read_texts
+from mauve_metric.inputs.records import WrongEncoding
+from mauve_metric.runtime.errors import DamagedFile
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_json_of_plain_strings(tmp_path: Path) -> None:
+    assert read_texts(write(tmp_path / "a.jsonl", '"one"\n\n"two"\n')) == ["one", "two"]
+    assert read_texts(write(tmp_path / "a.json", '["one", "two"]')) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [("[" * 100_000, "nested too deep"), ('{"text": ' + "1" * 5000 + "}", "a whole number of too many digits")],
+)
+@pytest.mark.parametrize(("suffix", "place"), [(".json", ""), (".jsonl", ", line 1")])
+def test_json_that_python_cannot_hold_is_named(
+    content: str, reason: str, suffix: str, place: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=rf"texts\{suffix}{place}: not JSON that can be read: .*{reason}") as caught:
+        read_texts(write(tmp_path / f"texts{suffix}", content))
+    assert isinstance(caught.value, DamagedFile) and len(str(caught.value)) < 300
+
+
+def test_dotted_paths(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"doc": {"story": "s1"}, "x": 1}\n{"doc": {"story": "s2"}, "x": 1}\n')
+    assert read_texts(path, "doc.story") == ["s1", "s2"]
+    with pytest.raises(ValueError, match=r"a.jsonl, line 1 has no field 'doc.tale'; 'doc' has 'story' \('s1'\)"):
+        read_texts(path, "doc.tale")
+    path = write(tmp_path / "b.jsonl", '{"a.b": "s1", "a": {"b": "no"}}\n')
+    assert read_texts(path, "a.b") == ["s1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Ein schöner Satz über Käse.", "cp1252"),
+        ("один два три четыре, пять", "cp1251"),
+        ("これは日本語の文章です。とても良い。", "shift_jis"),
+        ("один два три", "utf-16"),
+    ],
+)
+def test_another_encoding_is_guessed_and_read_once_it_is_confirmed(text: str, encoding: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", text.encode(encoding))
+    with pytest.raises(WrongEncoding, match=f"a.txt is not UTF-8: .*pass encoding='{encoding}'") as caught:
+        read_texts(path)
+    assert caught.value.encoding == encoding and read_texts(path, encoding=encoding) == [text]
+
+
+def test_an_encoding_is_for_files_that_are_not_utf8(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", "déjà vu")
+    assert read_texts(path, encoding="cp1252") == ["déjà vu"]
+    with pytest.raises(ValueError, match="encoding must be a name such as 'cp1252', got 'nope'"):
+        read_texts(path, encoding="nope")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.txt", "a.gz"])
+def test_gzip_by_any_name(name: str, tmp_path: Path) -> None:
+    raw = gzip.compress(b'{"text": "One."}\n') + gzip.compress(b'{"text": "Two."}\n')
+    assert read_texts(write(tmp_path / name, raw)) == ["One.", "Two."]
+    with pytest.raises(ValueError, match="is not a gzip file that can be read: it is cut off"):
+        read_texts(write(tmp_path / name, raw[:-3]))
+    with pytest.raises(ValueError, match="the texts may take at most 1 MB unpacked here"):
+        TextFile(write(tmp_path / name, gzip.compress(b"x\n" * 2**20)), most_bytes=2**20)
+
+
+@pytest.mark.parametrize(("raw", "message"), [(b"%PDF-1.7", "is a PDF"), (b"\xd0\xcf\x11\xe0", "an old Excel or Word")])
+def test_other_content_is_named(raw: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_texts(write(tmp_path / "a.txt", raw))

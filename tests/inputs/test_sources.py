@@ -1,0 +1,92 @@
+"""Texts in every accepted form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric.inputs.sources import text_source
+
+TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
+
+
+def forms() -> dict[str, Any]:
+    import datasets
+    import pandas
+    import pyarrow
+
+    dataset = datasets.Dataset.from_dict({"text": TEXTS, "id": list(range(len(TEXTS)))})
+    return {
+        "list": list(TEXTS),
+        "tuple": tuple(TEXTS),
+        "generator": (text for text in TEXTS),
+        "iterator": iter(TEXTS),
+        "numpy strings": np.array(TEXTS),
+        "numpy objects": np.array(TEXTS, dtype=object),
+        "Dataset": dataset,
+        "Dataset's column": dataset["text"],
+        "Dataset of one column": dataset.select_columns("text").rename_column("text", "story"),
+        "IterableDataset": dataset.to_iterable_dataset(),
+        "mapped IterableDataset": dataset.to_iterable_dataset().map(lambda row: row),
+        "pandas column": pandas.Series(TEXTS, index=[5, 6, 7, 8]),
+        "pandas strings": pandas.Series(TEXTS, dtype="string"),
+        "pandas table": pandas.DataFrame({"text": TEXTS, "id": 1}),
+        "pyarrow array": pyarrow.array(TEXTS),
+        "pyarrow chunks": pyarrow.chunked_array([TEXTS[:1], TEXTS[1:]]),
+        "pyarrow table": pyarrow.table({"id": list(range(len(TEXTS))), "text": TEXTS}),
+        "pyarrow table of one column": pyarrow.table({"story": TEXTS}),
+        "pyarrow batch": pyarrow.record_batch({"text": TEXTS}),
+        "dict values": dict(enumerate(TEXTS)).values(),
+    }
+
+
+@pytest.mark.parametrize("name", forms())
+def test_forms(name: str) -> None:
+    source = text_source("p_text", forms()[name])
+    found = list(source.texts)
+    assert found == TEXTS and {type(text) for text in found} == {str}
+    assert source.dropped == 0
+
+
+def test_polars_columns_and_frames() -> None:
+    polars = pytest.importorskip("polars")
+    one = polars.DataFrame({"story": TEXTS})
+    many = polars.DataFrame({"id": range(len(TEXTS)), "text": TEXTS})
+    for data in (one, one.lazy(), many, many.lazy(), many["text"]):
+        assert list(text_source("p_text", data).texts) == TEXTS
+    assert list(text_source("p_text", many.rename({"text": "story"}).lazy(), text_field="story").texts) == TEXTS
+    with pytest.raises(ValueError, match="no field 'text': choose one of 'id', 'story' with text_field"):
+        text_source("p_text", many.rename({"text": "story"}).lazy())
+    with pytest.raises(TypeError, match="q_text must hold strings only, got int at position 0: 0"):
+        text_source("q_text", many.select("id"))
+
+
+@pytest.mark.parametrize("name", ["generator", "iterator", "IterableDataset", "mapped IterableDataset"])
+def test_streams_are_not_gathered(name: str) -> None:
+    source = text_source("p_text", forms()[name])
+    assert isinstance(source.texts, Iterator)
+    assert next(source.texts) == TEXTS[0]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_field_of_a_dataset(stream: bool) -> None:
+    import datasets
+
+    dataset: Any = datasets.Dataset.from_dict({"prompt": ["p"] * 4, "story": TEXTS})
+    dataset = dataset.to_iterable_dataset() if stream else dataset
+    assert list(text_source("q_text", dataset, text_field="story").texts) == TEXTS
+    assert list(text_source("q_text", dataset).texts) == TEXTS
+    message = r"q_text has no field 'storys' \(did you mean 'story'\?\); it has 'prompt' \('p'\), .*text_field='story'"
+    with pytest.raises(ValueError, match=message):
+        text_source("q_text", dataset, text_field="storys")
+
+
+def test_a_stream_is_checked_while_it_is_read() -> None:
+    source = text_source("p_text", iter(["one", "", "two"]))
+    texts = iter(source.texts)
+    assert next(texts) == "one"
+    with pytest.raises(ValueError, match="empty or whitespace-only text at position 1"):
+        next(texts)

@@ -1,0 +1,225 @@
+"""Tables of texts: marks between columns, doubled columns, parquet."""
+
+from __future__ import annotations
+
+import collections
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mauve_metric.inputs.files import TextFile, read_texts
+from mauve_metric.inputs.sources import text_source
+from mauve_metric.inputs.tables import parquet_batches
+from mauve_metric.runtime.errors import DamagedFile
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_choice_of_the_parquet_column(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    parquet.write_table(
+        pyarrow.table({"a": ["x"], "b": pyarrow.array(["y"]).dictionary_encode()}), tmp_path / "t.parquet"
+    )
+    assert read_texts(tmp_path / "t.parquet", "b") == ["y"]
+
+
+@pytest.mark.parametrize("text_field", [None, "text"])
+def test_two_columns_of_one_name_are_refused(text_field: str | None, tmp_path: Path) -> None:
+    import pandas as pd
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    table = pyarrow.Table.from_arrays([pyarrow.array(["a"]), pyarrow.array(["b"])], names=["text", "text"])
+    parquet.write_table(table, tmp_path / "twice.parquet")
+    write(tmp_path / "twice.csv", "text,text\na,b\n")
+    for name in ("twice.csv", "twice.parquet"):
+        with pytest.raises(ValueError, match=rf"{name} has 2 fields 'text': expected one"):
+            read_texts(tmp_path / name, text_field)
+    with pytest.raises(ValueError, match="p_text has 2 fields 'text'"):
+        text_source("p_text", pd.DataFrame([["a", "b"]], columns=["text", "text"]), text_field=text_field)
+
+
+def test_another_doubled_column_does_no_harm(tmp_path: Path) -> None:
+    assert read_texts(write(tmp_path / "a.csv", "id,id,text\n1,2,a\n")) == ["a"]
+
+
+def test_a_flipped_bit_in_a_page_with_a_checksum_is_found(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    path = tmp_path / "t.parquet"
+    table = pyarrow.table({"text": [f"text number {number}" for number in range(200)]})
+    parquet.write_table(table, path, write_page_checksum=True, compression="none", use_dictionary=False)
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"text number 100")] ^= 1
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match=r"t\.parquet is not a parquet file that can be read: .*CRC") as caught:
+        read_texts(path)
+    assert isinstance(caught.value, DamagedFile)
+
+
+def test_parquet_text_that_is_no_utf8_is_said(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    column = pyarrow.array([b"\xff\xfe"]).view(pyarrow.string())
+    parquet.write_table(pyarrow.table({"text": column}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"t\.parquet is not a parquet file that can be read") as caught:
+        read_texts(tmp_path / "t.parquet")
+    assert isinstance(caught.value, DamagedFile)
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ("id;text\n1;One, two.\n2;a, b, c\n", ["One, two.", "a, b, c"]),
+        ("id\ttext\n1\tOne, two; three\n", ["One, two; three"]),
+        ("id,text\n1,a; b; c\n", ["a; b; c"]),
+        ('"id";"text"\n1;"a; b"\n\n2;"c\nd"\n', ["a; b", "c\nd"]),
+        ("id;text;a, b\n1;x;y\n2;z;y, y\n", ["x", "z"]),
+        ("what; is it\none\ntwo\n", ["one", "two"]),
+        ("text\none; two\n", ["one; two"]),
+    ],
+)
+def test_the_mark_between_the_columns_is_found(content: str, texts: list[str], tmp_path: Path) -> None:
+    assert read_texts(write(tmp_path / "a.csv", content)) == texts
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,text;b\n1,2;3\n", "a.csv, line 1: a comma or a semicolon may separate the columns: quote the names"),
+        ("a,text;b\n1,2,3;4\nx\n", "a.csv, line 1: a comma or a semicolon may separate the columns"),
+        ("id;text\n1;a\n2\n", "a.csv, line 3: no value in column 'text'"),
+        ("id;text\n1;a;b\n", "a.csv, line 2: more values than the header has columns; quote a semicolon"),
+        ("id,text\n1,a,b\n", "a.csv, line 2: more values than the header has columns; quote a comma"),
+    ],
+)
+def test_a_table_that_may_mean_two_things_is_refused(content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_texts(write(tmp_path / "a.csv", content))
+
+
+UNCLOSED = 'id\ttext\n1\tA first text.\n2\t"An opened quotation goes on.\n3\tA third text.\n4\tA fourth text.\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.tsv", UNCLOSED, r"a\.tsv, line 3: not CSV: a quote opens and does not close before the next column"),
+        ("a.csv", UNCLOSED.replace("\t", ","), r"a\.csv, line 3: not CSV: a quote opens"),
+        ("a.csv", 'id,text\n1,"One.\n2,A "third".\n3,"Four."\n', r"a\.csv, line 2: not CSV: a quote opens"),
+        (
+            "a.tsv",
+            'id\ttext\n1\t"One.\n2\tTwo."\n3\tThree.\n',
+            r"line 2: a quote opens here and closes on a later line",
+        ),
+        ("a.csv", "id,note,text\n1,,One.\n2,Two.\n", r"a\.csv, line 3: no value in column 'text', expected 3 values"),
+        (
+            "a.txt",
+            "id,text\n1,One, two.\n2,Three.\n3,Four.\n",
+            r"a\.txt, line 2: more values than the header has columns",
+        ),
+        (
+            "a.txt",
+            "A\tone\nB\ttwo\tthree\nC\tfour\n",
+            r"a\.txt: a tab is in most lines, .* line 2 has 2 and line 1 has 1",
+        ),
+    ],
+)
+def test_a_damaged_table_is_one_sentence_and_no_lost_row(name: str, content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        read_texts(write(tmp_path / name, content))
+    assert "\n" not in str(caught.value) and isinstance(caught.value, DamagedFile)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "1,The first text is here.\n2,The second one is here.\n"),
+        ("a.csv", "The first text is here.\nThe second one is here.\n"),
+        ("a.csv", ",text\n0,The first text is here.\n1,The second one is here.\n"),
+        ("a.csv", ",0\n0,The first text is here.\n1,The second one is here.\n"),
+        ("a.csv", "id|text\n1|The first text is here.\n2|The second one is here.\n"),
+        ("a.csv", 'nr,text\n1,"The first text is here."\n2,The second one is here.\n'),
+        ("a.txt", "id,text\n1,The first text is here.\n2,The second one is here.\n"),
+        ("a.txt", "A title\tThe first text is here.\nOther\tThe second one is here.\n"),
+    ],
+)
+def test_no_text_of_a_table_is_lost(name: str, content: str, tmp_path: Path) -> None:
+    assert read_texts(write(tmp_path / name, content)) == ["The first text is here.", "The second one is here."]
+
+
+def test_a_workbook(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["nr", "Reply"], [1, "A text in a workbook."], [2, "Another one is here."], [None, None]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    table = write(tmp_path / "a.csv", "nr,Reply\n1,A text in a workbook.\n2,Another one is here.\n")
+    assert read_texts(tmp_path / "a.xlsx") == read_texts(table) == read_texts(f"{tmp_path}/a.xlsx:Reply")
+    with pytest.raises(ValueError, match="may take at most 0 MB unpacked"):
+        TextFile(tmp_path / "a.xlsx", most_bytes=100)
+    book.create_sheet("b").append(["x"])
+    book.save(tmp_path / "b.xlsx")
+    with pytest.raises(ValueError, match=r"b\.xlsx has rows in 2 sheets, 'Sheet', 'b': save one as a file of its own"):
+        read_texts(tmp_path / "b.xlsx")
+
+
+def test_a_workbook_without_its_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    with pytest.raises(ImportError, match=r"pip install 'mauve_metric\[space\]'"):
+        read_texts(write(tmp_path / "a.xlsx", b"PK"))
+
+
+def test_nested_columns_of_parquet(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "An answer."}]
+    parquet.write_table(pyarrow.table({"id": ["a1", "a2"], "messages": [turns, turns]}), tmp_path / "a.parquet")
+    assert read_texts(tmp_path / "a.parquet") == ["An answer."] * 2
+    parquet.write_table(pyarrow.table({"doc": [{"story": "One."}, {"story": "Two."}]}), tmp_path / "b.parquet")
+    assert read_texts(tmp_path / "b.parquet", "doc.story") == read_texts(tmp_path / "b.parquet") == ["One.", "Two."]
+
+
+def test_saved_datasets(tmp_path: Path) -> None:
+    import datasets
+
+    data = datasets.Dataset.from_dict({"prompt": ["Why?"] * 2, "response": ["One answer here.", "Two answers here."]})
+    data.save_to_disk(tmp_path / "one")
+    assert read_texts(tmp_path / "one") == data["response"][:]
+    datasets.DatasetDict({"train": data, "test": data}).save_to_disk(tmp_path / "two")
+    with pytest.raises(
+        ValueError, match=r"holds the splits 'train', 'test': name the folder of one, such as .*two/train"
+    ):
+        read_texts(tmp_path / "two")
+    assert read_texts(tmp_path / "two" / "test") == data["response"][:]
+
+
+@pytest.mark.parametrize("text", ["one of a million equal texts " * 40, "x" * 2**20])
+def test_a_small_parquet_file_of_far_more_text_is_not_read_to_its_end(tmp_path: Path, text: str) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    path, times = tmp_path / "packed.parquet", 2**34 // len(text)  # 16 GB
+    indices = pyarrow.array(np.zeros(times, dtype=np.int32))
+    column = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array([text]))
+    parquet.write_table(pyarrow.table({"text": column}), path, compression="zstd")
+    with pytest.raises(ValueError, match="unpacks to more than 200 times its size"):
+        collections.deque(parquet_batches(path, ["text"], 256)[1], maxlen=0)
+
+
+def test_repeated_texts_of_an_ordinary_amount_are_read(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    path = tmp_path / "repeated.parquet"
+    parquet.write_table(pyarrow.table({"text": ["the same " * 100] * 20_000}), path, compression="zstd")
+    assert path.stat().st_size * 200 < 900 * 20_000 and len(read_texts(path)) == 20_000

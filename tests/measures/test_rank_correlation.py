@@ -1,0 +1,75 @@
+"""Rank correlations against counts of ranks and of pairs, and the test against all orders."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from mauve_metric.measures.rank_correlation import kendall, spearman
+
+
+def rho(x: list[float], y: list[float]) -> float:
+    """The correlation of ranks counted one by one."""
+    ranks = [[sum(b < a for b in side) + sum(b == a for b in side) / 2 for a in side] for side in (x, y)]
+    return float(np.corrcoef(ranks)[0, 1])
+
+
+@pytest.mark.parametrize("n", [3, 8, 30])
+def test_it_is_the_correlation_of_ranks_also_with_ties(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(5):
+        x, y = rng.integers(0, 2 * n, n).tolist(), rng.normal(size=n).tolist()
+        if len(set(x)) > 1:
+            assert spearman(x, y).value == pytest.approx(rho(x, y), abs=1e-12)
+
+
+def test_the_p_value_counts_all_orders() -> None:
+    x, y = [1.0, 2.0, 2.0, 4.0, 5.0], [2.0, 1.0, 3.0, 5.0, 4.0]
+    seen = abs(rho(x, y))
+    orders = [abs(rho(x, list(order))) for order in permutations(y)]
+    assert spearman(x, y).p_value == pytest.approx(np.mean(np.array(orders) >= seen - 1e-9))
+
+
+def test_the_p_value_of_many_things_is_close_to_students() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=40)
+    y = 0.4 * x + rng.normal(size=40)
+    found = spearman(x, y)
+    assert found.p_value == pytest.approx(spearmanr(x, y).pvalue, abs=0.01)  # 40 320 draws: ± 0.0025 at most
+    assert found == spearman(x, y)
+    assert found.ci is None
+
+
+def test_perfect_orders() -> None:
+    assert spearman([1, 2, 3], [10, 20, 30]).value == 1.0
+    assert spearman([1, 2, 3], [3, 2, 1]).value == -1.0
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "said"),
+    [
+        ([1, 1, 1], [1, 2, 3], "x has no order: all of its 3 values are 1"),
+        ([1, 2, 3], [1, float("nan"), 3], "y must be finite, got nan at position 1"),
+        ([1, None, 3], [1, 2, 3], "x must be finite, got nan at position 1"),
+        ([1, "a", 3], [1, 2, 3], "x must be numbers"),
+        ([1, 2], [1, 2], "at least three"),
+        ([1, 2, 3], [1, 2, 3, 4], "same length, got 3 and 4"),
+    ],
+)
+def test_what_has_no_correlation_is_refused(x: list[object], y: list[object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        spearman(x, y)  # type: ignore[arg-type]
+
+
+def test_kendall_counts_pairs() -> None:
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 7):
+        x, y = rng.permutation(n).tolist(), rng.permutation(n).tolist()
+        same = [(x.index(a) < x.index(b)) == (y.index(a) < y.index(b)) for a, b in combinations(range(n), 2)]
+        assert kendall(x, y) == pytest.approx(2 * np.mean(same) - 1)
+    for bad in (["a"], ["a", "c"], ["a", "a"]):
+        with pytest.raises(ValueError, match="must order the same things"):
+            kendall(bad, ["a", "b"])

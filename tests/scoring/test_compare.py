@@ -1,0 +1,274 @@
+"""Several models at once: one partition, corrected decisions, input, the command."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
+from mauve_metric.hosts.cli.main import main
+from mauve_metric.options import MauveConfig
+from mauve_metric.scoring.compare import _forecasts
+from mauve_metric.uncertainty.forecast import LEAST_TEXTS, MOST_TEXTS
+from mauve_metric.uncertainty.gap_buckets import holm
+
+Floats = NDArray[np.float64]
+EVIL = '<script>alert("x")</script> & | _b_ \\% $'
+
+
+def features(shift: float, n: int = 120, seed: int = 0, scale: float = 1.0) -> Floats:
+    return shift + scale * np.random.default_rng(seed).normal(size=(n, 5))
+
+
+HUMAN = features(0, seed=100)
+MODELS = {"bad": features(1.5, seed=1), "good": features(0.05, seed=2), "middle": features(0.6, seed=3)}
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare(p_features=HUMAN, models=MODELS, num_runs=2)
+
+
+# --- scores -------------------------------------------------------------------------------------------------------
+
+
+def test_models_are_ranked_by_how_close_they_are(comparison: Comparison) -> None:
+    assert comparison.ranking == ("good", "middle", "bad")
+    assert list(comparison.models) == ["bad", "good", "middle"]
+    scores = [comparison.models[name].mauve_debiased or 0 for name in comparison.ranking]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_all_scores_use_one_partition(comparison: Comparison) -> None:
+    for a, b in itertools.combinations(comparison.models.values(), 2):
+        np.testing.assert_array_equal(a.p_labels, b.p_labels)
+        np.testing.assert_array_equal(a.p_hist, b.p_hist)
+    for name, result in comparison.models.items():
+        assert result.num_buckets == 12 and result.n_q == 120
+        assert "partition:common to bad, good, middle" in result.signature and f"model:{name}" in result.signature
+    assert len({result.signature for result in comparison.models.values()}) == 3
+
+
+def test_own_scores_are_those_of_compute_mauve(comparison: Comparison) -> None:
+    for name, rows in MODELS.items():
+        expected = compute_mauve(p_features=HUMAN, q_features=rows, num_runs=2)
+        assert comparison.own[name].mauve == expected.mauve
+        assert comparison.own[name].signature == expected.signature
+
+
+def test_one_model_is_scored_as_by_compute_mauve() -> None:
+    found = compare(p_features=HUMAN, models={"only": MODELS["bad"]}, num_runs=2, row_order="pq")
+    expected = compute_mauve(p_features=HUMAN, q_features=MODELS["bad"], num_runs=2, row_order="pq")
+    result = found.models["only"]
+    for name in ("mauve", "mauve_debiased", "mauve_ci", "frontier_integral", "precision", "recall", "mauve_std"):
+        assert getattr(result, name) == getattr(expected, name)
+    assert found.differences == () and found.smallest_difference is None and found.texts_needed is None
+    assert "only" in str(found) and found.to_latex() and found.to_markdown()
+
+
+def test_row_order_moves_the_humans(comparison: Comparison) -> None:
+    other = compare(p_features=HUMAN, models=MODELS, num_runs=2, row_order="pq")
+    assert other.ranking == comparison.ranking
+    assert any(other.models[name].mauve != comparison.models[name].mauve for name in MODELS)
+
+
+def test_inputs_of_all_kinds_agree(comparison: Comparison) -> None:
+    models = {"bad": MODELS["bad"].tolist(), "good": FeatureSet(MODELS["good"]), "middle": MODELS["middle"]}
+    assert compare(p=FeatureSet(HUMAN), models=models, num_runs=2).to_dict() == comparison.to_dict()
+
+
+# --- differences --------------------------------------------------------------------------------------------------
+
+
+def test_clear_differences_are_real_and_a_zero_difference_is_not(comparison: Comparison) -> None:
+    assert [(item.a, item.b) for item in comparison.differences] == [
+        ("good", "middle"),
+        ("good", "bad"),
+        ("middle", "bad"),
+    ]
+    assert comparison.differences[1].real and comparison.differences[1].p_value < 1e-6
+    twins = compare(p_features=HUMAN, models={"a": MODELS["good"], "b": MODELS["good"]}, num_runs=1)
+    (item,) = twins.differences
+    assert item.difference == 0 and item.p_value == 1 and not item.real and item.ci[0] <= 0 <= item.ci[1]
+    assert twins.texts_needed is None
+    assert [warning.code for warning in twins.warnings] == ["equal_models"]
+
+
+@pytest.mark.parametrize("stderr", [1e-12, 0.01, 0.4, 5.0])
+@pytest.mark.parametrize("difference", [0.0, 1e-12, 1e-4, 0.2, 1.0])
+def test_forecasts_near_their_ends_are_numbers_of_texts(
+    comparison: Comparison, stderr: float, difference: float
+) -> None:
+    pair = replace(comparison.differences[0], difference=difference, stderr=stderr)
+    smallest, needed = _forecasts([pair], comparison.models, MauveConfig())
+    assert smallest is not None and 0 < smallest <= 1
+    assert needed is None or LEAST_TEXTS <= needed <= MOST_TEXTS
+    if difference == 0:
+        assert needed is None
+    elif difference >= 0.2:
+        assert needed is not None
+
+
+def test_decisions_are_corrected_for_the_number_of_pairs(comparison: Comparison) -> None:
+    corrected = holm([item.p_value for item in comparison.differences])
+    assert [item.real for item in comparison.differences] == [bool(value < 0.05) for value in corrected]
+    assert holm([0.01, 0.04, 0.03, 0.5]).tolist() == pytest.approx([0.04, 0.09, 0.09, 0.5])
+    assert holm([]).tolist() == []
+
+
+def equal_models(k: int, shift: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """P and a Q at some distance from it."""
+    p = rng.dirichlet(np.full(k, 5.0))
+    q = p * np.exp(shift * rng.normal(size=k))
+    return p, q / q.sum()
+
+
+# --- input --------------------------------------------------------------------------------------------------------
+
+
+def test_aligned_models_have_equal_rows() -> None:
+    assert compare(p_features=HUMAN, models=MODELS, aligned=True, num_runs=1).design == "aligned"
+    uneven = {"a": MODELS["good"], "b": MODELS["bad"][1:]}
+    with pytest.raises(ValueError, match=r"equal size, .* got human 120, model a 120, model b 119:"):
+        compare(p_features=HUMAN, models=uneven, aligned=True)
+    assert [w.code for w in compare(p_features=HUMAN, models=uneven, num_runs=1).warnings] == ["unequal_models"]
+
+
+def test_wrong_input() -> None:
+    with pytest.raises(TypeError, match="models must be a dict"):
+        compare(p_features=HUMAN, models=[HUMAN])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least one model"):
+        compare(p_features=HUMAN, models={})
+    with pytest.raises(TypeError, match="names must be non-empty"):
+        compare(p_features=HUMAN, models={" ": HUMAN})
+    with pytest.raises(ValueError, match=r"p, p_features, p_tokens, p_text must be given"):
+        compare(models={"a": HUMAN})
+    with pytest.raises(ValueError, match="same number of columns"):
+        compare(p_features=HUMAN, models={"a": HUMAN, "b": HUMAN[:, :4]})
+    with pytest.raises(ValueError, match=r"models\['a'\] must hold at least 2 texts to be compared, got 1"):
+        compare(p_features=HUMAN, models={"a": HUMAN[:1]})
+    with pytest.raises(TypeError, match=r"models\['a'\] must be a list of texts, got a single str"):
+        compare(p_features=HUMAN, models={"a": "one text"})
+    with pytest.raises(ValueError, match=r"NaN|nan|finite"):
+        compare(p_features=HUMAN, models={"a": np.full((5, 5), np.nan)})
+    other = FeatureSet(HUMAN, {"model": "x", "revision": "1"})
+    with pytest.raises(ValueError, match="featurized differently"):
+        compare(p_features=HUMAN, models={"a": other, "b": FeatureSet(HUMAN, {"model": "x", "revision": "2"})})
+
+
+# --- output -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def told() -> Comparison:
+    """A comparison of texts with names and texts that must be escaped."""
+    rng = np.random.default_rng(0)
+    texts = {name: [f"{EVIL} {name} {i}" for i in range(40)] for name in ("human", EVIL, "b")}
+    vectors = {text: rng.normal(size=4) + 3 * (name == "b") for name, every in texts.items() for text in every}
+
+    def embed(every: list[str]) -> Floats:
+        return np.array([vectors[text] for text in every])
+
+    human = texts.pop("human")
+    return compare(human, texts, featurize_model_name=embed, num_runs=1, buckets=2)
+
+
+def test_dict_is_fit_for_json(comparison: Comparison) -> None:
+    values = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert values["models"]["good"] == json.loads(json.dumps(comparison.models["good"].to_dict()))
+    assert [sorted(item) for item in values["differences"]] == [["a", "b", "ci", "difference", "p_value", "real"]] * 3
+    assert values["mauve_own"]["bad"] == comparison.own["bad"].mauve and values["ranking"][0] == "good"
+
+
+def test_explanations_are_those_of_the_common_partition(told: Comparison) -> None:
+    for name, explanation in told.explanations.items():
+        result = explanation.result  # the model's, with the learned score of the normalised texts
+        assert result.signature == told.models[name].signature and len(explanation.buckets) == 2
+        assert explanation.contributions.sum() == pytest.approx(1 - told.models[name].mauve, abs=1e-12)
+        assert result.mauve == told.models[name].mauve
+
+
+# --- command line -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    np.save(tmp_path / "human.npy", HUMAN)
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+    np.save(tmp_path / "x" / "model.npy", MODELS["bad"])
+    np.save(tmp_path / "y" / "model.npy", MODELS["good"])
+    return [str(tmp_path / name) for name in ("human.npy", "x/model.npy", "y/model.npy")]
+
+
+def test_command_prints_json(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *files, "--json", "--num-runs", "1"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert err == "" and out.count("\n") == 1
+    assert list(found["models"]) == ["x/model", "y/model"] and found["differences"][0]["real"] is True
+
+
+@pytest.mark.parametrize("flag", ["--markdown", "--csv", "--csv-differences", "--latex", "--aligned"])
+def test_command_prints_tables(flag: str, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *files, flag, "--num-runs", "1"]) == 0
+    starts = {"--csv": "rank,model", "--csv-differences": "a,b,", "--latex": r"\begin{tabular}"}
+    starts["--markdown"] = "    2 models against 120 human texts"
+    assert capsys.readouterr().out.startswith(starts.get(flag, "2 models against 120 human texts"))
+
+
+def test_command_writes_report_and_figure(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report, figure = tmp_path / "out.html", tmp_path / "out.svg"
+    assert main(["compare", *files, "--num-runs", "1", "--report", str(report), "--plot", str(figure)]) == 0
+    assert "What makes the gaps" in report.read_text() and figure.read_text().startswith("<svg")
+    assert capsys.readouterr().err == ""
+
+
+def test_command_errors(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "-", "-", files[1]]) == 1
+    assert "standard input" in capsys.readouterr().err
+    assert main(["compare", *files, "missing.jsonl"]) == 1
+    for arguments in (
+        ["compare", files[0]],
+        ["compare", *files, "--json", "--latex"],
+        ["compare", *files, "--report", "x.pdf"],
+        ["explain", *files[:2], "--texts", "x"],
+    ):
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        assert caught.value.code == 2
+        assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_the_order_of_the_texts_has_no_part_in_a_comparison(aligned: bool) -> None:
+    rng = np.random.default_rng(0)
+    human, one, two = (rng.normal(shift, 1, size=(100, 6)) for shift in (0.0, 0.2, 0.5))
+    found = compare(p_features=human, models={"one": one, "two": two}, aligned=aligned)
+    orders = [rng.permutation(100) for _ in range(3)]
+    orders = [orders[0]] * 3 if aligned else orders
+    other = compare(p_features=human[orders[0]], models={"one": one[orders[1]], "two": two[orders[2]]}, aligned=aligned)
+    for own, new in zip(found.differences, other.differences, strict=True):  # sums over texts in another order
+        assert (own.a, own.b, own.real, own.difference) == (new.a, new.b, new.real, new.difference)
+        assert (*own.ci, own.stderr) == pytest.approx((*new.ci, new.stderr), rel=1e-9, abs=0)
+    assert (found.ranking, found.texts_needed) == (other.ranking, other.texts_needed)
+    assert found.smallest_difference == pytest.approx(other.smallest_difference, rel=1e-9, abs=0)
+    for name in ("one", "two"):
+        assert found.models[name].mauve_ci == other.models[name].mauve_ci
+        assert found.signature_entries[f"digest_{name}"] != other.signature_entries[f"digest_{name}"]
+
+
+def test_a_level_that_rounds_to_none_is_no_division_by_zero() -> None:
+    rng = np.random.default_rng(0)
+    human, same = rng.normal(size=(2, 40, 4))
+    found = compare(
+        p_features=human, models={"far": human + 1, "same": same}, confidence_level=1e-148, num_buckets=2, num_runs=1
+    )
+    assert all(np.isfinite(item.difference) for item in found.differences)
+    json.dumps(found.to_dict(), allow_nan=False)

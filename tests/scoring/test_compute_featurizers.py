@@ -1,0 +1,156 @@
+"""Several featurizers in one call: the first makes the result, and all of them a verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
+
+from mauve_metric import FeatureSet, MauveResult, compute_mauve
+from mauve_metric.hosts.cli.main import main
+
+SETS = {"p_text": texts_of(150, 0), "q_text": [f"{text}!" for text in texts_of(150, 1)]}
+OPTIONS: dict[str, Any] = {"num_runs": 1, "knn": False, "num_buckets": 4}
+
+
+def marks(texts: list[str]) -> np.ndarray:
+    """Sees the last mark of a text and nothing else, but for some noise."""
+    return blind(texts) + 9.0 * np.array([[text.endswith("!")] * 6 for text in texts])
+
+
+def blind(texts: list[str]) -> np.ndarray:
+    """Noise that depends on the text, so that two sets look like draws from one distribution."""
+    seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
+    return np.stack([np.random.default_rng(seed).normal(3, 1, 6) for seed in seeds])
+
+
+@pytest.fixture(scope="module")
+def result() -> MauveResult:
+    return compute_mauve(**SETS, featurizers={"blind": blind, "marks": marks}, **OPTIONS)
+
+
+def test_the_first_makes_the_result_and_each_is_its_own_score(result: MauveResult) -> None:
+    alone = {
+        name: compute_mauve(**SETS, featurize_model_name=one, **OPTIONS)
+        for name, one in (("blind", blind), ("marks", marks))
+    }
+    for name, one in alone.items():
+        assert result.by_featurizer[name].to_dict() == one.to_dict()
+        assert one.by_featurizer == {} and "by_featurizer" not in one.to_dict()
+    more = {"by_featurizer": 0, "together": 0}
+    more |= dict.fromkeys(("closeness", "closeness_ci", "verdict", "verdict_reason"), 0)
+    assert result.to_dict() | more == alone["blind"].to_dict() | more
+    assert "blind + marks" in str(result) and "blind + marks" not in str(alone["blind"])
+
+
+def test_closeness_is_the_lowest_over_all(result: MauveResult) -> None:
+    each = [result, *result.by_featurizer.values()]
+    scores = [one.mauve_debiased for one in each] + [one.mauve_classifier for one in each]
+    assert result.together is not None
+    assert result.closeness == min(
+        [result.together.mauve_classifier, *(score for score in scores if score is not None)]
+    )
+    assert (
+        len(result.bounds) == 5
+        and result.verdict == "different"
+        and result.by_featurizer["blind"].verdict != "different"
+    )
+
+
+def test_one_classifier_has_the_features_of_all(result: MauveResult) -> None:
+    rows = [np.concatenate([blind(texts), marks(texts)], axis=1) for texts in SETS.values()]
+    alone = compute_mauve(p_features=rows[0], q_features=rows[1], **OPTIONS)
+    assert result.together is not None and result.auc is not None and result.auc < 0.7 < result.together.auc
+    assert result.together.auc == alone.auc and result.together.mauve_classifier == alone.mauve_classifier
+    assert "the features of all featurizers: " in " ".join(result.document().terminal().split())
+
+
+def test_the_verdict_names_the_featurizer_that_alone_sees_a_difference(result: MauveResult) -> None:
+    assert result.verdict == "different" and str(result).count("Shown by marks.") == 1
+    held = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert held["verdict"] == held["by_featurizer"]["marks"]["verdict"] == "different"
+    assert held["by_featurizer"]["blind"]["verdict"] != "different"
+
+
+def test_one_that_cannot_be_used_is_named_and_the_others_run(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(texts: list[str]) -> np.ndarray:
+        raise RuntimeError("no room\nfor this model")
+
+    found = compute_mauve(**SETS, featurizers=[marks, broken, "no/such-model"], **OPTIONS)
+    assert [*found.by_featurizer] == [f"{__name__}.marks"]
+    missing = [warning for warning in found.warnings if warning.code == "featurizer_missing"]
+    assert "no room for this model" in missing[0].message and missing[1].numbers == {"featurizer": "no/such-model"}
+    assert sum("featurizer_missing" in record.message for record in caplog.records) == 2
+    with pytest.raises(RuntimeError, match="no room"):
+        compute_mauve(**SETS, featurizers=[broken, marks], **OPTIONS)
+
+
+def test_streams_are_read_once_for_all_and_options_hold_for_all(tiny_gpt2: str, tiny_roberta: str) -> None:
+    from transformers import AutoModel, AutoTokenizer
+
+    pair = AutoModel.from_pretrained(tiny_roberta), AutoTokenizer.from_pretrained(tiny_roberta)
+    options: dict[str, Any] = {"pooling": "mean", "strip": "whitespace", "text_prefix": "q: ", **OPTIONS}
+    found = compute_mauve(
+        p_text=(text for text in HUMAN),
+        q_text=(text for text in MODEL),
+        featurize_model_name=tiny_gpt2,
+        featurizers={"pair": pair, "again": tiny_gpt2},
+        **options,
+    )
+    assert [*found.by_featurizer] == [tiny_gpt2, "pair"]  # featurize_model_name leads, and is there once
+    expected = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_roberta, **options)
+    scores = found.by_featurizer["pair"]
+    assert (scores.mauve, scores.mauve_ci) == (expected.mauve, expected.mauve_ci)
+    assert "|pooling:mean|dtype:float32|text_prefix:q: |" in scores.signature
+
+
+@pytest.mark.parametrize(
+    ("sides", "name"),
+    [
+        (lambda: {"p_features": np.eye(9), "q_text": MODEL}, "p_features"),
+        (lambda: {"p_text": HUMAN, "q_tokens": [[1, 2]] * 9}, "q_tokens"),
+        (lambda: {"p": FeatureSet(np.eye(9)), "q_text": MODEL}, "p"),
+    ],
+)
+def test_what_one_featurizer_made_is_refused(sides: Callable[[], dict[str, Any]], name: str) -> None:
+    with pytest.raises(ValueError, match=f"featurizers needs the texts of both sides, .* {name} holds what one"):
+        compute_mauve(**sides(), featurizers=[ngrams, blind])
+
+
+def test_invalid_featurizers_are_refused() -> None:
+    for wrong, said in (([], "at least one"), ([3], "must be a model name"), (["a", "a"], "two are called 'a'")):
+        with pytest.raises((TypeError, ValueError), match=said):
+            compute_mauve(**SETS, featurizers=wrong)  # type: ignore[arg-type]
+
+
+def test_evaluate_takes_several_featurizers(tmp_path: Path, result: MauveResult) -> None:
+    from mauve_metric.hosts.evaluate.metric import Mauve
+
+    metric = Mauve(cache_dir=str(tmp_path), featurizers={"blind": blind, "marks": marks}, row_order="qp")
+    out = metric.compute(references=SETS["p_text"], predictions=SETS["q_text"], **OPTIONS)
+    assert out is not None and out == result.to_dict() and out.verdict == result.verdict
+    with pytest.raises(ValueError, match="reference_features holds what one featurizer made"):
+        metric.compute(reference_features=np.eye(9), predictions=SETS["q_text"])
+
+
+def test_the_shell_takes_the_flag_again(
+    tmp_path: Path, tiny_gpt2: str, tiny_roberta: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [write_jsonl(tmp_path / name, texts) for name, texts in (("human.jsonl", HUMAN), ("model.jsonl", MODEL))]
+    flags = ["--featurize-model-name", tiny_gpt2, "--featurizer", tiny_roberta, "--num-runs", "1", "--no-cache"]
+    assert main(["score", *files, *flags, "--quiet", "--signature", "--all"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    rows = [line for line in lines if line.strip().startswith((tiny_gpt2, tiny_roberta)) and line.count(" 0.") > 2]
+    assert len(rows) == 2 and err == ""
+    assert f"featurize_model_name:{tiny_gpt2}|" in lines[-1]
+    assert any(f"! {tiny_roberta}: " in line for line in lines)  # a warning of its own
+    with pytest.raises(SystemExit) as stop:
+        main(["score", *files, *flags, "-o", str(tmp_path / "out")])
+    assert stop.value.code == 2 and "is given once for shards" in capsys.readouterr().err

@@ -1,0 +1,209 @@
+"""Scores of histograms, and the field of the options that each signature names."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from changed_options import CHANGES
+from numpy.typing import NDArray
+from samples import HUMAN, MODEL, ngrams, write_jsonl
+
+from mauve_metric import Histograms, MauveConfig, MauveResult, compute_mauve
+from mauve_metric.options import config_fields
+from mauve_metric.scoring.score import score_histograms
+
+TEXTS = [f"Ship number {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors." for i in range(24)]
+
+OTHERS = [f"A list of {i} items, {'sorted' if i % 2 else 'shuffled'}, raises {i % 5} errors." for i in range(18)]
+
+
+def gaussians(
+    seed: int, n_p: int, n_q: int, d: int, shift: float, decay: float = 0.0
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    rng = np.random.default_rng(seed)
+    scale = np.exp(-decay * np.arange(d))
+    return rng.normal(size=(n_p, d)) * scale, (rng.normal(size=(n_q, d)) + shift) * scale
+
+
+def test_score_histograms_uses_the_histograms_alone() -> None:
+    counts = Histograms(np.array([5, 3, 2]), np.array([2, 3, 5]))
+    scores = score_histograms(counts, MauveConfig())
+    assert scores.mauve_exact == pytest.approx(0.8216512693, rel=0, abs=0.51e-10)  # measures/test_frontier.py
+    assert scores.frontier_integral == pytest.approx(0.0891395121, rel=0, abs=0.51e-10)
+    assert scores.mauve < scores.mauve_star < 1  # equal sizes: smoothing never lowers
+
+
+QUICK: dict[str, Any] = {"drmm_steps": 20, "lattice_epochs": 1, "lattice_hidden": 8, "num_runs": 1}
+SHAPES: dict[str, Any] = {"drmm_layers": 3, "drmm_components": 2, "lattice_squared_radius": 1}
+
+
+def features_of(quantizer: str) -> dict[str, Any]:
+    p, q = gaussians(29, 40, 30, 4, 0.5)
+    return {"p_features": p, "q_features": q, "quantizer": quantizer} | QUICK | SHAPES
+
+
+@pytest.fixture(scope="module")
+def signatures() -> dict[str, str]:
+    """Of features, by quantizer; the same when computed again."""
+    found = {name: compute_mauve(**features_of(name)).signature for name in ("kmeans", "drmm", "lattice")}
+    assert found == {name: compute_mauve(**features_of(name)).signature for name in found}
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, knob in config_fields().items() if knob.metadata["stage"] != "featurize"]
+)
+def test_each_field_changes_the_signature_of_features(name: str, signatures: dict[str, str]) -> None:
+    quantizer = config_fields()[name].metadata["of"] or "kmeans"
+    before = signatures[quantizer]
+    after = compute_mauve(**(features_of(quantizer) | {name: CHANGES[name]})).signature
+    assert before != after
+    changed = {entry.split(":")[0] for entry in set(before.split("|")) ^ set(after.split("|"))}
+    assert name in changed and (name == "quantizer" or changed <= {name, "num_buckets"})
+
+
+def test_a_signature_leaves_out_options_of_unused_quantizers() -> None:
+    p, q = gaussians(29, 40, 30, 4, 0.5)
+    usual = compute_mauve(p_features=p, q_features=q, **QUICK).signature
+    assert "|kmeans_num_redo:5|" in usual and "quantizer" not in usual and "drmm" not in usual
+    other = compute_mauve(p_features=p, q_features=q, quantizer="drmm", **QUICK).signature
+    assert "|quantizer:drmm|num_buckets:" in other and "|drmm_steps:20|" in other and "|torch:" in other
+    assert "kmeans_num_redo" not in other and "kmeans_max_iter" not in other
+
+
+def test_each_field_of_featurizers_changes_the_signature_of_texts(tiny_gpt2: str, tiny_roberta: str) -> None:
+    options: dict[str, Any] = {"p_text": TEXTS, "q_text": OTHERS, "featurize_model_name": tiny_gpt2} | QUICK
+    before = compute_mauve(**options).signature
+    assert before == compute_mauve(**options).signature
+    for name in [name for name, knob in config_fields().items() if knob.metadata["stage"] == "featurize"]:
+        change = tiny_roberta if name == "featurize_model_name" else CHANGES[name]
+        after = compute_mauve(**(options | {name: change})).signature
+        assert before != after, name
+        assert name in {entry.split(":")[0] for entry in set(before.split("|")) ^ set(after.split("|"))}
+
+
+def test_signature_names_sizes_versions_and_itself_last() -> None:
+    import faiss
+
+    import mauve_metric
+
+    p, q = gaussians(30, 40, 30, 4, 0.5)
+    entries = dict(entry.split(":", 1) for entry in compute_mauve(p_features=p, q_features=q).signature.split("|"))
+    assert entries["n_p"] == "40" and entries["n_q"] == "30" and entries["num_buckets"] == "3"
+    assert entries["p_input"] == entries["q_input"] == "features"
+    assert entries["faiss-cpu"] == faiss.__version__ and entries["numpy"] == np.__version__
+    assert list(entries)[-1] == "mauve_metric" and entries["mauve_metric"] == mauve_metric.__version__
+    swapped = compute_mauve(p_features=q, q_features=p).signature
+    assert swapped != compute_mauve(p_features=p, q_features=q).signature
+
+
+def test_speed_options_are_not_in_the_signature(tiny_gpt2: str) -> None:
+    options: dict[str, Any] = {"p_text": TEXTS, "q_text": OTHERS, "featurize_model_name": tiny_gpt2}
+    before = compute_mauve(**options).signature
+    for speed in ({"batch_size": 2}, {"max_batch_tokens": 64}, {"device": "cpu"}, {"device_id": -1}, {"verbose": True}):
+        assert compute_mauve(**options, **speed).signature == before
+
+
+def test_other_weights_give_another_signature(tiny_gpt2: str, tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    model, tokenizer = AutoModel.from_pretrained(tiny_gpt2), AutoTokenizer.from_pretrained(tiny_gpt2)
+    texts: dict[str, Any] = {"p_text": TEXTS, "q_text": OTHERS}
+    before = compute_mauve(**texts, featurize_model_name=(model, tokenizer)).signature
+    with torch.no_grad():
+        model.wte.weight[5, 0] += 1e-3
+    assert compute_mauve(**texts, featurize_model_name=(model, tokenizer)).signature != before
+
+
+def headline(result: MauveResult) -> tuple[Any, ...]:
+    return (
+        result.mauve_debiased,
+        result.mauve_ci,
+        result.mauve_stderr,
+        result.frontier_integral_debiased,
+        result.frontier_integral_ci,
+        result.p_value,
+        result.mauve_classifier,
+        result.mauve_classifier_ci,
+        result.auc,
+        result.auc_p_value,
+    )
+
+
+@pytest.mark.parametrize("runs", [1, 2, "auto"])
+def test_the_order_of_the_texts_has_no_part_in_the_headline(runs: int | str) -> None:
+    p, q = gaussians(0, 150, 140, 8, 0.4)
+    rng = np.random.default_rng(1)
+    options: dict[str, Any] = {"num_runs": runs, "permutations": 19}
+    one = compute_mauve(p_features=p, q_features=q, **options)
+    for order in ("qp", "pq"):
+        shuffled = rng.permutation(p), rng.permutation(q)
+        other = compute_mauve(p_features=shuffled[0], q_features=shuffled[1], row_order=order, **options)
+        assert headline(one) == headline(other)  # to the last bit
+        assert one.mauve != other.mauve  # the published number depends on the order by construction
+
+
+def test_equal_signatures_mean_equal_scores() -> None:
+    def digests(result: MauveResult) -> tuple[object, object]:
+        return result.signature_entries["p_digest"], result.signature_entries["q_digest"]
+
+    options: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4}
+    one = compute_mauve(p_text=TEXTS, q_text=OTHERS, **options)
+    assert one.signature == compute_mauve(p_text=TEXTS, q_text=OTHERS, **options).signature
+    p_digest, q_digest = digests(one)
+    assert re.fullmatch("[0-9a-f]{12}", str(p_digest)) and p_digest != q_digest
+    reversed_texts = compute_mauve(p_text=TEXTS[::-1], q_text=OTHERS, **options)
+    assert digests(reversed_texts)[0] != p_digest and digests(reversed_texts)[1] == q_digest
+    changed = compute_mauve(p_text=TEXTS, q_text=[*OTHERS[:-1], OTHERS[-1] + "!"], **options)
+    assert digests(changed)[0] == p_digest and digests(changed)[1] != q_digest
+    streamed = compute_mauve(p_text=iter(TEXTS), q_text=OTHERS, **options)
+    assert streamed.signature == one.signature
+    functions = [lambda texts, size=size: np.array([[len(t) % size, t.count("e")] for t in texts]) for size in (3, 50)]
+    one, other = (compute_mauve(p_text=TEXTS, q_text=OTHERS, featurize_model_name=own) for own in functions)
+    assert one.mauve != other.mauve and one.signature != other.signature  # two functions of one name
+    p, q = gaussians(0, 30, 20, 3, 0.0)
+    rows = compute_mauve(p_features=p, q_features=q, num_buckets=3)
+    assert digests(rows) != digests(compute_mauve(p_features=p[::-1], q_features=q, num_buckets=3))
+    assert digests(rows) == digests(compute_mauve(p_features=np.asfortranarray(p), q_features=q, num_buckets=3))
+
+
+def test_every_host_gives_the_same_headline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from mauve_metric.hosts.cli.main import main
+    from mauve_metric.hosts.evaluate.metric import Mauve
+    from mauve_metric.hosts.harness import lm_eval, torchmetrics
+
+    human, model = HUMAN[:24], MODEL
+    options: dict[str, Any] = {"featurize_model_name": "ngrams", "num_buckets": 4}
+    direct = compute_mauve(p_text=human, q_text=model, **options)
+    assert direct.mauve_ci is not None
+    wanted = (direct.mauve_debiased, *direct.mauve_ci)
+    metric = Mauve(**options).compute(predictions=model, references=human)
+    assert (metric.mauve_debiased, *metric.mauve_ci) == wanted
+    harness = lm_eval.task_functions(**options)
+    pairs = [
+        harness.process_results({"target": one}, [other])["mauve"] for one, other in zip(human, model, strict=True)
+    ]
+    # row i of a harness is a document with both its texts
+    aligned = compute_mauve(p_text=human, q_text=model, aligned=True, **options)
+    assert aligned.mauve_ci is not None
+    shown = (harness.mauve_debiased(pairs), harness.mauve_ci_low(pairs), harness.mauve_ci_high(pairs))
+    assert shown == (aligned.mauve_debiased, *aligned.mauve_ci)
+    assert harness.mauve(pairs) == direct.mauve  # the order is that of the data
+    batches = torchmetrics.MauveScore(**options)
+    for start in range(0, len(human), 7):
+        batches.update(human[start : start + 7], real=True)
+        batches.update(model[start : start + 7], real=False)
+    batches.compute()
+    assert (batches.result.mauve_debiased, *batches.result.mauve_ci) == wanted
+    assert batches.result.signature == direct.signature
+    files = [write_jsonl(tmp_path / name, texts) for name, texts in (("human.jsonl", human), ("model.jsonl", model))]
+    flags = ["--featurize-model-name", "ngrams", "--num-buckets", "4", "--json", "--quiet"]
+    assert main(["score", *files, *flags]) == 0
+    shell = json.loads(capsys.readouterr().out)
+    assert (shell["mauve_debiased"], *shell["mauve_ci"]) == wanted

@@ -1,0 +1,67 @@
+"""Stored results: those of the package are taken, and a changed number is found by the counts beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric import compute_mauve
+from mauve_metric.scoring.stored_results import check_stored
+
+RNG = np.random.default_rng(0)
+SETS = {
+    "far": (RNG.normal(size=(60, 5)), RNG.normal(size=(40, 5)) + 1),
+    "equal": (RNG.normal(size=(100, 5)), RNG.normal(size=(100, 5))),
+    "copies": (np.repeat(RNG.normal(size=(20, 5)), 3, axis=0), RNG.normal(size=(60, 5))),
+    "small": (RNG.normal(size=(5, 3)), RNG.normal(size=(4, 3))),
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"num_buckets": 3, "num_runs": 3},
+        {"mauve_scaling_factor": 1.5, "divergence_curve_discretization_size": 5},
+        {"quantizer": "classifier"},
+        {"num_runs": 1, "knn": False, "permutations": 20},
+    ],
+)
+@pytest.mark.parametrize("sets", SETS)
+def test_what_the_package_writes_is_consistent(sets: str, options: dict[str, Any]) -> None:
+    p, q = SETS[sets]
+    result = compute_mauve(p_features=p, q_features=q, **({"num_buckets": 2} if sets == "small" else {}) | options)
+    check_stored(json.loads(json.dumps(result.to_dict())))
+
+
+@pytest.mark.parametrize("design", [{"aligned": True}, {"p_groups": [*range(50)] * 2, "q_groups": [*range(25)] * 4}])
+def test_results_of_a_design_are_consistent(design: dict[str, Any]) -> None:
+    p, q = SETS["equal"]
+    check_stored(compute_mauve(p_features=p, q_features=q, **design).to_dict())
+
+
+_CHANGES: list[tuple[dict[str, Any], str]] = [
+    *(({name: 0.123}, f"its {name} is not what") for name in ("mauve", "mauve_star", "mauve_exact", "mauve_floor")),
+    *(({name: 0.123}, f"its {name} is not what") for name in ("frontier_integral", "frontier_integral_star")),
+    *(({name: 0.123}, f"its {name} is not what") for name in ("jensen_shannon", "prd_area", "prd_precision")),
+    ({"mauve_classifier": None}, "belong together"),
+    ({"auc": 0.5}, "its auc is not what its own counts give"),
+    ({"auc": None}, "belong together"),
+    ({"learned_p_counts": None}, "belong together"),
+    ({"learned_p_counts": [60]}, "must hold numbers of all texts"),
+    ({"p_hist": [0.5, 0.5]}, "p_hist must hold"),
+    ({"n_p": 61}, "p_hist must hold shares of n_p texts"),
+    ({"mauve": float("nan")}, "its mauve is not what"),
+    ({"mauve": "0.9"}, "its mauve is not what"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), _CHANGES)
+def test_a_changed_number_is_found(change: dict[str, Any], message: str) -> None:
+    p, q = SETS["far"]
+    result = compute_mauve(p_features=p, q_features=q, num_buckets=5).to_dict()
+    with pytest.raises(ValueError, match=message):
+        check_stored(result | change)

@@ -1,0 +1,164 @@
+"""The learned score of texts without the layout that differs, and cures that were tried."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import transformers
+from samples import write_jsonl
+from tokenizers import Regex, normalizers
+
+from mauve_metric import MauveResult, compare, compute_mauve, explain
+from mauve_metric.scoring import without_layout
+from mauve_metric.scoring.score import NOT_READ_AGAIN
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
+RUN: dict[str, Any] = {"num_runs": 1, "aligned": True}
+
+
+def _sets(number: int = 60) -> tuple[list[str], list[str], list[str]]:
+    """Human texts, a model's, and the same with line breaks of their own."""
+    rng = np.random.default_rng(2)
+    human, model = ([" ".join(rng.choice(WORDS, size=25)) for _ in range(number)] for _ in range(2))
+    return human, model, [text.replace(" and", "\n\nand") for text in model]
+
+
+def _layout(result: MauveResult) -> list[ScoreWarning]:
+    return [warning for warning in result.warnings if warning.code == "format_differs"]
+
+
+def test_the_cure_that_is_named_gives_the_score_that_is_named() -> None:
+    human, model, broken = _sets()
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name="ngrams", **RUN)
+    plain = compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **RUN)
+    cured = compute_mauve(p_text=human, q_text=broken, featurize_model_name="ngrams", strip="line_breaks", **RUN)
+    assert found.normalised is not None and found.auc is not None and found.auc > 0.9
+    for other in (plain, cured):
+        assert found.normalised.mauve_classifier == pytest.approx(other.mauve_classifier, abs=1e-12)
+        assert found.normalised.auc == pytest.approx(other.auc, abs=1e-12)
+        assert not _layout(other) and other.normalised is None is other.normalised_missing
+    (warning,) = _layout(found)
+    assert f"is {plain.mauve_classifier:.3f} in place of {found.mauve_classifier:.3f}" in warning.message
+    assert warning.message.endswith("Cure: strip='line_breaks'") and warning.weight > 0.5
+    assert json.loads(json.dumps(found.to_dict()))["normalised"]["auc"] == found.normalised.auc
+    explained = explain(p_text=human, q_text=broken, featurize_model_name="ngrams", **RUN)
+    assert explained.result.normalised == found.normalised
+    compared = compare(human, {"m": broken}, featurize_model_name="ngrams", **RUN).models["m"]
+    assert compared.normalised == found.normalised and _layout(compared)[0].message == warning.message
+
+
+def test_the_cure_for_unlike_lengths_is_one_that_the_featurizer_takes(tiny_gpt2: str) -> None:
+    human, model, _ = _sets()
+    short = [" ".join(text.split()[:9]) for text in model]
+    for featurizer, cure in (("ngrams", ""), (tiny_gpt2, "; match_lengths='truncate' cuts both to one length")):
+        found = compute_mauve(p_text=human, q_text=short, featurize_model_name=featurizer, **RUN)
+        (warning,) = [item for item in found.warnings if item.code == "length_mismatch"]
+        assert warning.message.endswith(f"the score may measure length{cure}")
+        assert not _layout(found)
+
+
+def test_what_was_stripped_already_is_stripped_by_the_cure_too() -> None:
+    human, _, broken = _sets()
+    thought = [f"<think>Hm.</think>{text}" for text in broken]
+    run = {"featurize_model_name": "ngrams", **RUN}
+    (warning,) = _layout(compute_mauve(p_text=human, q_text=thought, strip="reasoning", **run))
+    assert warning.message.endswith("Cure: strip='reasoning,line_breaks'")
+
+
+def test_layout_that_a_users_function_does_not_see_gives_no_warning() -> None:
+    human, _, broken = _sets()
+
+    def letters(texts: list[str]) -> np.ndarray:
+        return np.array([[text.count(mark) for mark in "adehinortv"] for text in texts], dtype=float)
+
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=letters, **RUN)
+    assert not _layout(found) and found.normalised is None is found.normalised_missing
+    assert found.format_aucs is not None and found.format_aucs["line_breaks"] > 0.9
+
+
+def test_a_function_of_the_users_tries_a_sample_and_reads_few_texts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    human, _, broken = _sets(80)
+    calls: list[list[str]] = []
+
+    def featurizer(texts: list[str]) -> np.ndarray:
+        calls.append(texts)
+        return np.array([[text.count(mark) for mark in "adehinortv\n"] for text in texts], dtype=float)
+
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=featurizer, **RUN)
+    assert found.normalised is not None and [*map(len, calls)] == [80, 80, 64, 64, 64, 64, 80, 80], [*map(len, calls)]
+    assert calls[7] == [" ".join(text.split()) for text in broken]
+    monkeypatch.setattr(without_layout, "MOST_TEXTS", 159)
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=featurizer, **RUN)
+    assert found.normalised is None and found.normalised_missing == without_layout.TWICE and len(calls) == 14
+    (warning,) = _layout(found)
+    assert "AUC on 128 texts is" in warning.message and warning.message.endswith("Cure: strip='line_breaks'")
+
+
+def test_a_function_that_fails_on_other_texts_costs_no_score() -> None:
+    human, _, broken = _sets()
+    rows = {text: [text.count(mark) for mark in "\nadehinortv"] for text in (*human, *broken)}
+
+    def stored(texts: list[str]) -> np.ndarray:
+        return np.array([rows[text] for text in texts], dtype=float)
+
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=stored, **RUN)
+    assert found.normalised_missing is not None and "failed on other texts" in found.normalised_missing
+    assert "may be partly of layout" in _layout(found)[0].message
+
+
+def test_streams_are_not_read_again() -> None:
+    human, _, broken = _sets()
+    found = compute_mauve(p_text=human, q_text=iter(broken), featurize_model_name="ngrams", num_runs=1)
+    assert found.normalised is None and found.normalised_missing == NOT_READ_AGAIN
+    assert "may be partly of layout" in _layout(found)[0].message
+
+
+def test_a_tokenizer_that_sees_no_line_breaks_reads_nothing_again(
+    tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    human, _, broken = _sets()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_gpt2)
+    read: list[int] = []
+    for blind in (False, True):
+        if blind:
+            steps = [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip(), normalizers.Lowercase()]
+            tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
+        pair = transformers.AutoModel.from_pretrained(tiny_gpt2).eval(), tokenizer
+        forward = pair[0].forward
+        monkeypatch.setattr(
+            pair[0], "forward", lambda *args, run=forward, **given: read.append(1) or run(*args, **given)
+        )
+        run = {"featurize_model_name": pair, "batch_size": 60, "max_batch_tokens": 10**6, "cache": False}
+        found = compute_mauve(p_text=human, q_text=broken, **run, **RUN)
+        assert found.format_aucs is not None and found.format_aucs["line_breaks"] > 0.9
+        if blind:
+            assert len(read) == 2 and not _layout(found) and found.normalised is None is found.normalised_missing
+        else:
+            assert len(read) > 4
+        read.clear()
+
+
+def test_prompts_that_a_model_repeats_are_told_from_whole_passages(tmp_path: Path) -> None:
+    """A verdict is withheld where the human texts lack the prompts, and only there."""
+    human, model, _ = _sets()
+    rng = np.random.default_rng(3)
+    prompts = [f"{' '.join(rng.choice(WORDS, size=6))} {'abcdefghij'[row % 10]}{row}" for row in range(len(model))]
+    echoed = [f"{prompt} {text}" for prompt, text in zip(prompts, model, strict=True)]
+    passages = [f"{prompt[::-1]} {text}" for prompt, text in zip(prompts, human, strict=True)]
+    rows = [{"prompt": prompt, "text": text} for prompt, text in zip(prompts, echoed, strict=True)]
+    (tmp_path / "model.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    model_file, run = str(tmp_path / "model.jsonl"), {"featurize_model_name": "ngrams", "num_runs": 1}
+    for texts, refused in ((human, True), (passages, False)):
+        human_file = write_jsonl(tmp_path / f"human{refused}.jsonl", texts)
+        for found in (
+            compute_mauve(p_text=human_file, q_text=model_file, **run),
+            explain(p_text=human_file, q_text=model_file, **run).result,
+            compare(human_file, {"m": model_file}, **run).models["m"],
+        ):
+            assert (found.verdict_reason == "echoed_prompts") == refused
+            assert ("echoed_prompts" in {warning.code for warning in found.warnings}) == refused
