@@ -28,7 +28,7 @@ def load_metric_class() -> type:
         raise ImportError(f"the metric {PACKAGE} needs {', '.join(missing)}, not found here: {INSTALL}")
     if not is_importable():
         import_package(find_package())
-    metric_class: type = importlib.import_module(f"{PACKAGE}.metric").Mauve
+    metric_class: type = importlib.import_module(f"{PACKAGE}.hosts.evaluate.metric").Mauve
     return metric_class
 
 
@@ -46,7 +46,7 @@ def is_importable() -> bool:
 
 def is_package(folder: Path) -> bool:
     """Return whether a folder holds the package's code."""
-    return all((folder / name).is_file() for name in ("__init__.py", "metric.py", "options.py"))
+    return all((folder / name).is_file() for name in ("__init__.py", "options.py", "hosts/evaluate/metric.py"))
 
 
 def import_package(folder: Path) -> None:

@@ -18,7 +18,7 @@ search:
 ---
 # Experiments
 
-Small replications of published experiments, run on a CPU. The page behind each link has the table, the command, the
+Small models on a CPU show most of what the papers found. The page behind each link has the table, the command, the
 machine, the time, and where the result differs from the paper. [The papers' tables and
 figures](../experiments/papers.md) lists what of three papers is here.
 

@@ -149,7 +149,7 @@ def copy_package(folder: Path, version: str | None = None) -> Path:
     """A copy of the package in a folder, with a version of its own, without most of what a metric never imports: each
     file takes time to fetch."""
     target = folder / "mauve_metric"
-    left_out = ("__pycache__", "space", "generation", "robustness", "describing", "judging", "cli.py", "cli_*")
+    left_out = ("__pycache__", "space", "generation", "studies", "sharding", "cli")
     shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns(*left_out))
     if version is not None:
         start = target / "__init__.py"

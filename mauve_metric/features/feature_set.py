@@ -202,7 +202,7 @@ def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Ar
 
 
 @with_options()
-def featurize(texts: TextData, featurizer: Featurizer | None = None, /, **options: Unpack[Options]) -> FeatureSet:
+def featurize(texts: TextData, featurizer: Featurizer | None = None, **options: Unpack[Options]) -> FeatureSet:
     """Featurize texts once, to use them again and again; the same as `FeatureSet.from_texts`.
 
     Args:

@@ -250,11 +250,11 @@ def open_sides(
     Args:
         sides: the human one first. config: says what becomes of empty texts. run: has the field of the texts.
         design: that the caller gave; where it says nothing, files may.
-        common_rows: see `joined.join`. by: the field of the texts' labels, or these by "human", "model" or the names of
+        common_rows: see `join`. by: the field of the texts' labels, or these by "human", "model" or the names of
             models; the human texts have them.
 
     Raises:
-        OSError, ValueError, ImportError: see `TextFile` and `joined.join`.
+        OSError, ValueError, ImportError: see `TextFile` and `match_rows.join`.
     """
     check_bool("common_rows", common_rows)
     labels = _checked_labels(by, sides)

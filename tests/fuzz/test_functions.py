@@ -85,6 +85,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "preferences": ("judgement", "a table", "winner"),
     "guesses": ("a table",),
     "sentences": ("a sentence from",),
+    "featurizer": ("featurize_model_name",),
     "save_texts": ("a file of texts", "cannot be written"),
 }
 

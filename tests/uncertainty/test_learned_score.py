@@ -121,7 +121,7 @@ def test_models_are_ranked_by_what_k_means_does_not_see() -> None:
         assert item.difference == pytest.approx(scores[item.a] - scores[item.b], abs=1e-12) and item.difference >= 0
     values = found.to_dict()
     assert values["learned_ranking"] == list(found.learned_ranking) and len(values["learned_differences"]) == 3
-    assert "Differences of the scores on learned buckets" in found.document().terminal()
+    assert "Differences by classifier" in found.document().terminal()
 
 
 @pytest.mark.parametrize("aligned", [False, True])

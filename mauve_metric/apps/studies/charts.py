@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mauve_metric.results.charts import figure  # says how to install Altair where it is missing
+
+# isort: split
 import altair as alt
 
-from mauve_metric.results.charts import figure
 from mauve_metric.results.plain_text import digits, figure_text, shown_names
 
 if TYPE_CHECKING:

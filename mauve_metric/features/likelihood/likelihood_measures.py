@@ -152,7 +152,7 @@ def discriminator_ranks(
 
     Returns:
         Accuracy in [0, 1], ½ where the sets cannot be told apart, lower is better for the model; with interval and
-        p-value as `separation.accuracy_of_scores` says.
+        p-value as `auc.accuracy_of_scores` says.
 
     Raises:
         ValueError: a side has fewer than two different texts; both were not read alike.

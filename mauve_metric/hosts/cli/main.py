@@ -1,4 +1,4 @@
-"""The command line, a view of the functions in `mauve_metric.scoring`: results on stdout, everything else on stderr.
+"""The command line, a view of the functions in `mauve_metric`: results on stdout, everything else on stderr.
 
 A command imports what it needs to compute when it runs, so that help and wrong usage are answered at once.
 """
@@ -145,10 +145,10 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     progress = logging.ERROR if options.quiet else logging.INFO
     levels = {
         "": logging.INFO if options.verbose else logging.ERROR if options.quiet else logging.WARNING,
-        ".api.score": logging.ERROR,  # the result holds these warnings
-        ".api.compute": logging.ERROR,  # and these
-        ".api.robustness": progress,  # expected duration
-        ".api.stress_test": progress,
+        ".scoring.score": logging.ERROR,  # the result holds these warnings
+        ".scoring.compute": logging.ERROR,  # and these
+        ".apps.studies.robustness": progress,  # expected duration
+        ".apps.studies.stress_test": progress,
         ".features.sides": progress,  # how a file was read
         ".runtime.progress": progress,  # the progress of a job of hours
     }

@@ -80,7 +80,7 @@ def write_task(
     with naming(task.parent):
         task.parent.mkdir(parents=True, exist_ok=True)
     templates = jinja2.Environment(  # of files in which nothing is escaped
-        loader=jinja2.PackageLoader("mauve_metric.hosts", "plugins"),
+        loader=jinja2.PackageLoader("mauve_metric.hosts", "harness"),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )

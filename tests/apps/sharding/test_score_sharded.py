@@ -138,7 +138,7 @@ def test_a_quantizer_of_all_features_at_once_is_the_one_that_scores(
     expected = compute_mauve(p_text=HUMAN, q_text=MODEL, cache=False, **options)
     result = score_sharded(*sides, **out, **options)
     assert result.to_dict() == expected.to_dict() and result.num_buckets == 9
-    for module in ("sharding.score_sharded", "quantize.partition"):
+    for module in ("apps.sharding.score_sharded", "clustering.partition"):
         monkeypatch.setattr(f"mauve_metric.{module}.MOST_NUMBERS_AT_ONCE", 100)
     with pytest.raises(ValueError, match="quantizer='drmm' does not work in blocks"):
         score_sharded(*sides, **out, **options)

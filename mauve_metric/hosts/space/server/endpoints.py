@@ -184,8 +184,8 @@ class Endpoints:
 def attributes(kind: type) -> dict[str, str]:
     """Read the meaning of each attribute from the docstring of a class, "a, b: meaning" for those that share one.
 
-    >>> attributes(MauveResult)["p_hist"]
-    'probabilities, shape (num_buckets,)'
+    >>> attributes(MauveResult)["mauve_runs"]
+    '`mauve` of every clustering (num_runs,), their mean and standard deviation'
     """
     text = " ".join((inspect.getdoc(kind) or "").split())
     names = "|".join(sorted(get_type_hints(kind), key=len, reverse=True))
@@ -246,7 +246,7 @@ def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
 
 
 def _of_type(hint: object) -> Schema:
-    """The schema of the values of a type as `result_methods.plain` writes them."""
+    """The schema of the values of a type as `rendering.plain` writes them."""
     if hint in _PLAIN:
         return {"type": _PLAIN[hint]}
     origin, inner = get_origin(hint), get_args(hint)
