@@ -269,13 +269,13 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         first = next(
             (item for item in comparison.differences if (item.a, item.b) == (comparison.ranking[0], name)), None
         )
-        low, high = (first and first.ci) or (None, None)
+        low, high = (None, None) if first is None else first.ci or (None, None)
         rows[-1] |= {
-            "difference": first and -first.difference,
+            "difference": None if first is None else -first.difference,
             "difference_low": None if high is None else -high,
             "difference_high": None if low is None else -low,
-            "difference_p": first and first.p_value,
-            "differs": first and ("yes" if first.real else "no"),
+            "difference_p": None if first is None else first.p_value,
+            "differs": None if first is None else "yes" if first.real else "no",
         }
     return rows
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.groups import Design
-from mauve_metric.results.document import Column, Document, Part, Preformatted, Prose, Table
+from mauve_metric.results.document import Column, Document, Part, Preformatted, Prose, Table, TableRow
 from mauve_metric.results.first_screen import caveats, first_screen, one_line, paper_table, verdict_words
 from mauve_metric.results.plain_text import printable
 from mauve_metric.results.rendering import SignedResult, plain
@@ -265,7 +265,7 @@ class MauveResult(SignedResult):
             Table.of(FACT_COLUMNS, facts(self)),
             *([featurizers_table(each)] if each else []),
         )
-        more = {"verdict": verdict_words(self), "warnings": codes_of(self.warnings)}
+        more: TableRow = {"verdict": verdict_words(self), "warnings": codes_of(self.warnings)}
         columns = (*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
         tables = {"scores": Table(columns, [row | more for row in scores.rows])}
         others = [(printable(name), one.signature) for name, one in [*each.items()][1:]]

@@ -74,7 +74,7 @@ def check_path(name: str, value: object) -> Path:
     name_of_file = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(name_of_file, str) or not name_of_file or "\0" in name_of_file:
         raise wrong(name, "the name of a file", value)
-    return Path(value)
+    return Path(name_of_file)
 
 
 def check_file(path: Path, before: str = "") -> None:

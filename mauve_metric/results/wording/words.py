@@ -61,13 +61,14 @@ def level_words(result: MauveResult) -> str:
 
 def forecast_sentence(comparison: Comparison) -> str:
     """Sentences on the difference of the two best that these sets could show; empty without two sure ones."""
-    if comparison.smallest_difference is None or any(one.verdict == "no verdict" for one in comparison.models.values()):
+    smallest = comparison.smallest_difference
+    if smallest is None or any(one.verdict == "no verdict" for one in comparison.models.values()):
         return ""
     comparison = with_labels(comparison)
     pair, needed = comparison.differences[0], comparison.texts_needed
     n = min(min(result.n_p, result.n_q) for result in comparison.models.values())
-    smallest = digits(comparison.smallest_difference, ".2g")
-    said = f"Sets of {n} texts would show a difference of {smallest} between {pair.a} and {pair.b} in 8 of 10 cases."
+    least = digits(smallest, ".2g")
+    said = f"Sets of {n} texts would show a difference of {least} between {pair.a} and {pair.b} in 8 of 10 cases."
     if pair.real or needed is None or needed <= n:  # nearly enough: a number would contradict the test
         return said
     said += f" For the one seen, {digits(pair.difference, '.3f')}, it takes about {rounded_up(needed)} texts a set"

@@ -75,7 +75,7 @@ def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | 
     """
     if feature_key(config) != feature_key(MauveConfig(featurize_model_name=FEATURIZER)):
         return None
-    found = []
+    known: list[tuple[FeatureSet, list[str]]] = []
     for side in sets:
         file = None if side.path is None else side.path.with_suffix(_ENDING)
         if side.kind != "example" or side.every > 1 or file is None or not file.is_file():
@@ -84,8 +84,9 @@ def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | 
         list(hashes.watch(side.texts))
         if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():
             raise ValueError(f"{file.name} holds the features of other texts than {side.name}")
-        found.append((stored, side.texts))
-    return Embedded(feature_key(config), *map(tuple, zip(*found, strict=True))) if found else None
+        known.append((stored, side.texts))
+    sides, texts = tuple(side for side, _ in known), tuple(own for _, own in known)
+    return Embedded(feature_key(config), sides, texts) if known else None
 
 
 def others_by_default(featurizers: Sequence[str]) -> tuple[str, ...]:
@@ -119,18 +120,16 @@ def compare_sets(
     found: dict[str, Scored] = {}
     groups = shared_prompts({HUMAN: human, **models})
     prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
-    plan = {name: rest for name, *rest in planned([human, *models.values()], options, encoders, last)}
+    plan = [*planned([human, *models.values()], options, encoders, last)]
     # those that take seconds first: their verdict is there while a model reads
-    for number, name in enumerate(
-        sorted(plan, key=lambda name: text_function(plan[name][0].featurize_model_name) is None)
-    ):
-        config, own, kept = plan[name]
+    quick_first = sorted(plan, key=lambda entry: text_function(entry[1].featurize_model_name) is None)
+    for number, (name, config, own, kept) in enumerate(quick_first):
         run.part(number, len(plan), f"{name}: " if len(plan) > 1 else "")
         embedded = embed(sets, config, encoders, run, kept)
         with encoders.speeds.scoring(sum(map(len, embedded.texts))):
             found[name] = score(embedded, titles, config, encoders, aligned=aligned, prompts=prompts, last=own, run=run)
         run.so_far(name, found[name].results)
-    scored = with_all({name: found[name] for name in plan})
+    scored = with_all({name: found[name] for name, *_ in plan})
     picked = last.picked if last is not None and last.picked in models else scored.best_first[-1]
     run.stage(0.98, "looking for words")
     scored.explain(picked)  # counts the words of all texts once

@@ -296,7 +296,7 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
     is_none = closeness is None and ends is None
     if not is_none and not answer.Mark("closeness", -1.0 if closeness is None else closeness, ends).is_possible:
         raise ValueError("the link's shared result has numbers that no result has")
-    verdict, reason, differs = (words[code] for code, words in zip(codes, choices, strict=True))
+    verdict, reason, differs = _VERDICTS[codes[0]], _REASONS[codes[1]], _DIFFERS[codes[2]]
     seen_by = tuple(name for number, name in enumerate(names) if seen >> number & 1)
     facts = Facts(differs or None, seen_by, None, smallest, needed or None, ())
     sizes = min(n_p, _MOST_TEXTS), min(n_q, _MOST_TEXTS)
