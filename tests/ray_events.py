@@ -26,7 +26,7 @@ from samples import slow_ngrams
 from mauve_metric import score_sharded
 
 HAPPENS_AFTER = 4  # shards
-OPTIONS = {"featurize_model_name": slow_ngrams, "num_buckets": 12, "seed": 3}
+OPTIONS = {"featurize_model_name": slow_ngrams, "num_buckets": 12, "num_runs": 2, "seed": 3}
 
 
 def done_files(out: Path) -> dict[Path, int]:

@@ -26,7 +26,7 @@ from mauve_metric.features.feature_files import read_features, write_features
 from mauve_metric.scoring.score import NOT_READ_AGAIN
 
 HUMAN, MODEL = texts_of(330, seed=0), texts_of(270, seed=1, longest=20)
-OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 12, "seed": 3}
+OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 12, "num_runs": 2, "seed": 3}
 
 
 def write_shards(folder: Path, texts: list[str], count: int) -> Path:
@@ -124,7 +124,7 @@ def test_features_beyond_memory_are_scored_as_those_of_one_file(
     for name, texts in (("p_features", HUMAN), ("q_features", MODEL)):
         files[name] = tmp_path / f"{name}.npy"
         np.save(files[name], ngrams(texts))
-    expected = compute_mauve(**files, checkpoint=tmp_path / "b", num_buckets=12, seed=3)
+    expected = compute_mauve(**files, checkpoint=tmp_path / "b", num_buckets=12, num_runs=2, seed=3)
     assert np.array_equal(result.p_hist, expected.p_hist) and np.array_equal(result.q_hist, expected.q_hist)
     assert (result.mauve, result.precision, result.recall) == (expected.mauve, expected.precision, expected.recall)
 
