@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import torch
 
-from mauve_metric import FeatureSet, compare, compute_mauve
+from mauve_metric import FeatureSet, MauveResult, compare, compute_mauve
 from mauve_metric.clustering import partition
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.options import MauveConfig
@@ -72,13 +72,20 @@ FORMS: dict[str, Callable[[np.ndarray, Path], Any]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_the_same_features_has_the_same_headline(form: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def of_arrays() -> MauveResult:
     p, q = sets()
-    expected = compute_mauve(p_features=p, q_features=q)
+    return compute_mauve(p_features=p, q_features=q)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_the_same_features_has_the_same_headline(
+    form: str, of_arrays: MauveResult, tmp_path: Path
+) -> None:
+    p, q = sets()
     found = compute_mauve(p_features=FORMS[form](p, tmp_path), q_features=FORMS[form](q, tmp_path))
     for name in HEADLINE:
-        value = getattr(expected, name)
+        value = getattr(of_arrays, name)
         assert getattr(found, name) == (value if name == "verdict" else pytest.approx(value, rel=1e-6)), name
 
 
@@ -97,9 +104,9 @@ def test_rows_that_are_read_in_blocks_are_clustered_as_in_memory(monkeypatch: py
         assert np.mean(run[0] == other[0]) > 0.95
 
 
-def test_the_published_score_does_not_depend_on_groups() -> None:
+def test_the_published_score_does_not_depend_on_groups(of_arrays: MauveResult) -> None:
     p, q = sets()
-    alone = compute_mauve(p_features=p, q_features=q)
+    alone = of_arrays
     grouped = compute_mauve(p_features=p, q_features=q, q_groups=np.arange(120) // 6)
     assert (alone.mauve, alone.num_buckets) == (grouped.mauve, grouped.num_buckets)
     np.testing.assert_array_equal(alone.p_hist, grouped.p_hist)
