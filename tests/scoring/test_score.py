@@ -103,7 +103,7 @@ def test_signature_names_sizes_versions_and_itself_last() -> None:
 
 
 def test_speed_options_are_not_in_the_signature(tiny_gpt2: str) -> None:
-    options: dict[str, Any] = {"p_text": TEXTS, "q_text": OTHERS, "featurize_model_name": tiny_gpt2}
+    options: dict[str, Any] = {"p_text": TEXTS, "q_text": OTHERS, "featurize_model_name": tiny_gpt2} | QUICK
     before = compute_mauve(**options).signature
     for speed in ({"batch_size": 2}, {"max_batch_tokens": 64}, {"device": "cpu"}, {"device_id": -1}, {"verbose": True}):
         assert compute_mauve(**options, **speed).signature == before
@@ -114,7 +114,7 @@ def test_other_weights_give_another_signature(tiny_gpt2: str, tmp_path: Path) ->
     from transformers import AutoModel, AutoTokenizer
 
     model, tokenizer = AutoModel.from_pretrained(tiny_gpt2), AutoTokenizer.from_pretrained(tiny_gpt2)
-    texts: dict[str, Any] = {"p_text": TEXTS, "q_text": OTHERS}
+    texts: dict[str, Any] = {"p_text": TEXTS, "q_text": OTHERS} | QUICK
     before = compute_mauve(**texts, featurize_model_name=(model, tokenizer)).signature
     with torch.no_grad():
         model.wte.weight[5, 0] += 1e-3
