@@ -15,7 +15,7 @@ from mauve_metric.arrays import Hashes, Integers
 from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.features.row_blocks import as_rows, content_order, row_hashes, some_numbers
-from mauve_metric.measures.groups import FEWEST_GROUPS, design_of
+from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups
 from mauve_metric.measures.shared_prompts import PairSearch, find_pairs
 
 MOST_SEARCHED = 10_000  # rows a side whose neighbours are looked for; of larger sets as many at random
@@ -26,20 +26,61 @@ COMMON_OPENING = 0.1  # of all texts: an opening that more have is a manner of w
 def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[FeatureSet]:
     """Return the sides, the human one first, with the codes of all groups of texts that are not independent.
 
-    Sides that have been through this stay as they are. `groups` is None on all sides where every text is alone.
+    The groups of a model's texts and the human ones do not depend on other models; of several models `paired` has the
+    human side for each. Sides that have been through this stay as they are. `groups` is None where every text is alone.
 
     Args:
         seed: of the random splits that show what is chance.
     """
     if all(side.dependence is not None for side in sides):
         return list(sides)
-    declared = [side.groups for side in sides if side.groups is not None]
-    if len(declared) < len(sides) or len(np.unique(np.concatenate(declared))) == 1:
-        declared = []  # texts of one prompt are independent given it
-    design = design_of(*declared) if declared else design_of(None)
     human, *models = sides
-    searches = [_search(human, model, seed) if design != "prompts" else None for model in models]
-    starts = np.cumsum([0, *map(len, sides)])
+    pairs = [_groups_of_pair(human, model, seed) for model in models]
+    prompts = np.concatenate([q_codes[q_codes >= 0] for _, q_codes, _ in pairs])  # models may share them
+    if len(np.unique(prompts)) == len(prompts) and all(pair_of_groups(*codes) is None for *codes, _ in pairs):
+        models = [
+            replace(model, groups=None, dependence=known) for model, (_, _, known) in zip(models, pairs, strict=True)
+        ]
+        return [replace(human, groups=None, dependence=Dependence(models[0].design)), *models]
+    # together in each pair; the number of the first text, so that `Dependence.human` has an entry for it
+    every = np.stack([p_codes for p_codes, _, _ in pairs])
+    _, first, place = np.unique(every, axis=1, return_index=True, return_inverse=True)
+    models = [
+        replace(model, groups=q_codes, dependence=known._replace(human=p_codes))
+        for model, (p_codes, q_codes, known) in zip(models, pairs, strict=True)
+    ]
+    design = next((model.design for model in models if model.design != "independent"), models[0].design)
+    return [replace(human, groups=first[place.ravel()], dependence=Dependence(design)), *models]
+
+
+def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet]:
+    """The human side and a model's with the groups of their own comparison.
+
+    `groups` is None where each text is alone and declares no prompt, which another model could share.
+    """
+    known = model.dependence
+    if known is None or known.human is None or human.groups is None:
+        return human, model
+    codes: tuple[Integers | None, Integers | None] = known.human[human.groups], model.groups
+    if pair_of_groups(*codes) is None and (model.groups is None or (model.groups < 0).all()):
+        codes = None, None
+    return replace(human, groups=codes[0], dependence=Dependence(known.design)), replace(model, groups=codes[1])
+
+
+def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[Integers, Integers, Dependence]:
+    """The codes of the groups of both sides, numbered alike for every model that declares the same prompts.
+
+    A group has the number of its first human text, else that of a declared prompt after those; other groups have
+    negative numbers, which say nothing about other models.
+    """
+    sides = human, model
+    given = [side.groups for side in sides if side.groups is not None]
+    if len(given) < 2 or len(np.unique(np.concatenate(given))) == 1:
+        given = []  # texts of one prompt are independent given it
+    declared = given if given and design_of(*given) != "independent" else []
+    design = design_of(*declared) if declared else design_of(None)
+    search = _search(human, model, seed) if design != "prompts" else None
+    size, n_p = len(human) + len(model), len(human)
     hashes = [row_hashes(side.features) for side in sides]
     # answers such as "yes" are draws, not copies
     few_kinds = any(len(np.unique(side)) < FEWEST_GROUPS for side in hashes)
@@ -48,31 +89,16 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
     if declared:
         columns.append(np.concatenate(declared).tolist())
     else:
-        columns += [
-            _paired(search, int(start), int(starts[-1]))
-            for search, start in zip(searches, starts[1:-1], strict=True)
-            if search
-        ]
+        columns += [] if search is None else [_paired(search, n_p, size)]
         columns += [] if openings is None else [openings]
-    codes = same_origin([None] * int(starts[-1]), *filter(None, columns))
-    parts = np.split(codes, starts[1:-1])
-    alone = len(np.unique(codes)) == len(codes)
-    has_pairs = any(search is not None and search.found for search in searches)
-    if not declared and (openings is not None or has_pairs):
+    found = same_origin([None] * size, *filter(None, columns))
+    names = np.concatenate([np.arange(n_p), n_p + given[1] if given else -1 - np.arange(len(model))])
+    _, first, place = np.unique(found, return_index=True, return_inverse=True)
+    codes = names[first[place]]
+    if not declared and (openings is not None or (search is not None and search.found)):
         design = "found"
-    facts = [None, *searches]
-    return [
-        replace(
-            side,
-            groups=None if alone else part,
-            dependence=Dependence(
-                design,
-                0 if side is human else int(np.isin(part, parts[0]).sum()),
-                _share_in_step(search, human.groups if declared else None, side.groups if declared else None),
-            ),
-        )
-        for side, part, search in zip(sides, parts, facts, strict=True)
-    ]
+    partners = int(np.isin(codes[n_p:], codes[:n_p]).sum())
+    return codes[:n_p], codes[n_p:], Dependence(design, partners, _share_in_step(search, *(declared or (None, None))))
 
 
 def _share_in_step(search: PairSearch | None, human: Integers | None, model: Integers | None) -> float | None:

@@ -67,12 +67,14 @@ class Dependence(NamedTuple):
 
     design: declared by the caller, or "found". partners: texts that are in a group with a human text. in_step: share of
     the pairs that were found from the features whose texts are of one declared group or, without groups, in one row of
-    both sets; None if none were found.
+    both sets; None if none were found. human: of the groups of human texts in this pair, where there are other models,
+    the code by the code in `FeatureSet.groups` of the human texts.
     """
 
     design: Design
     partners: int = 0
     in_step: float | None = None
+    human: Integers | None = None
 
 
 @dataclass(frozen=True)

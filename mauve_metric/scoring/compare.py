@@ -12,8 +12,8 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import FeatureData, Integers, TextData, TokenData
-from mauve_metric.features.dependence import with_dependence
+from mauve_metric.arrays import FeatureData, TextData, TokenData
+from mauve_metric.features.dependence import paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.inputs.files import TextFile
@@ -123,13 +123,14 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
         name: learned_together([(own[0], own[number]) for own in sets], config)
         for number, name in enumerate(comparison.models, start=1)
     }
-    ranking, differences = _by_learned_score(found, [side.groups for side in sets[0]], config)
+    human, *others = with_dependence(sets[0], config.seed)
+    ranking, differences = _by_learned_score(found, [paired(human, side) for side in others], config)
     models = {
         name: judged_together(
             result,
             {label: one.models[name] for label, one in comparison.by_featurizer.items()},
             found[name],
-            (sets[0][0], sets[0][number]),
+            paired(human, others[number - 1]),
             config,
         )
         for number, (name, result) in enumerate(comparison.models.items(), start=1)
@@ -186,7 +187,12 @@ def try_without_layout(
     first, *others = with_dependence(sides, job.config.seed)
     results = {
         name: without_layout(
-            result, [texts[0], own], pair_of_groups(first.groups, side.groups), job.config, job, prompts
+            result,
+            [texts[0], own],
+            pair_of_groups(*(one.groups for one in paired(first, side))),
+            job.config,
+            job,
+            prompts,
         )
         for (name, result), own, side in zip(comparison.models.items(), texts[1:], others, strict=True)
     }
@@ -220,12 +226,7 @@ def compare_features(
     if clustered is None:
         common, every_row = _with_checkpoint(run, "common"), readable is not None
         clustered = cluster([p, *models.values()], config, common, every_row=every_row)
-    (p, *sides), resolved, partition, groups = (
-        clustered.sides,
-        clustered.config,
-        clustered.partition,
-        clustered.groups,
-    )
+    (p, *sides), resolved, partition = clustered.sides, clustered.config, clustered.partition
     models = dict(zip(models, sides, strict=True))
     if subgroups and any(is_read_only_in_blocks(side.features) for side in clustered.sides):
         raise WrongOption.of("by", "needs features in memory, as an array")
@@ -235,24 +236,26 @@ def compare_features(
     for number, (name, side) in enumerate(models.items(), start=1):
         if watch is not None:
             watch(name)
-        own[name] = _own_score(p, side, config, _with_checkpoint(run, f"model-{number}"))
+        human, model = paired(p, side)
+        own[name] = _own_score(human, model, config, _with_checkpoint(run, f"model-{number}"))
         entries = {"partition": f"common to {', '.join(models)}", "model": name}
-        learned = score.learned_of(p, side, resolved)
-        result = score.score_buckets(p, side, partition, number, resolved, own[name].p_value, learned, entries)
+        learned = score.learned_of(human, model, resolved)
+        result = score.score_buckets(human, model, partition, number, resolved, own[name].p_value, learned, entries)
         results[name] = result
         if readable is not None and buckets:
             gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
-            given, pair = readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number])
+            given, pair = readable.pair(0, number).texts, pair_of_groups(human.groups, model.groups)
             explanations[name] = explain_learned(gap, given, pair, resolved, texts)
     of_learned = {name: result.learned for name, result in results.items()}
-    learned_ranking, learned_differences = _by_learned_score(of_learned, groups, resolved)
+    pairs = [paired(p, side) for side in sides]
+    learned_ranking, learned_differences = _by_learned_score(of_learned, pairs, resolved)
     on_common, alone = ({name: found[name].mauve for name in models} for found in (results, own))
     return Comparison(
         models=results,
         own=own,
         **ranked_by_closeness(results, resolved),
         confidence_level=resolved.confidence_level,
-        design=sides[0].design,
+        design=p.design,
         warnings=(*comparison_warnings(models), *partition_warnings(on_common, alone)),
         signature_entries=_signature_entries(p, models, resolved),
         explanations=explanations,
@@ -277,21 +280,24 @@ def _compare_subgroups(
 
 
 def _by_learned_score(
-    found: Mapping[str, Learned | None], groups: Sequence[Integers | None], config: MauveConfig
+    found: Mapping[str, Learned | None], sides: Sequence[tuple[FeatureSet, FeatureSet]], config: MauveConfig
 ) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
     """Models that have a learned score, in falling order of it, and the differences of all their pairs.
 
     Args:
-        found: the learned score of each model. groups: codes of the texts of P and of each model.
+        found: the learned score of each model. sides: for each model the human side, with its groups, and its own.
     """
-    own = zip(found.items(), groups[1:], strict=True)
-    known = {name: (learned, code) for (name, learned), code in own if learned is not None}
+    own = zip(found.items(), sides, strict=True)
+    known = {
+        name: (learned, None if human.groups is None or side.groups is None else (human.groups, side.groups))
+        for (name, learned), (human, side) in own
+        if learned is not None
+    }
     if not known:
         return (), ()
     scores = {name: learned.mauve for name, (learned, _) in known.items()}
     ranking = tuple(sorted(scores, key=lambda name: scores[name], reverse=True))
-    codes = [groups[0], *(code for _, code in known.values())]
-    estimates, errors = learned_estimates([learned for learned, _ in known.values()], codes, config)
+    estimates, errors = learned_estimates(*map(list, zip(*known.values(), strict=True)), config)
     by_name = dict(zip(known, estimates, strict=True))
     return ranking, ranked_differences(by_name, scores, ranking, errors, config.confidence_level)
 
@@ -300,7 +306,7 @@ def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: 
     """Signature entries of a comparison: number of texts and file of each model, and the options."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
     digests = {f"digest_{name}": side.digest for name, side in models.items()}
-    more = {**sizes, **digests, "design": next(iter(models.values())).design}
+    more = {**sizes, **digests, "design": p.design}
     entries = human_entries(p, next(iter(models.values())), config, more)
     if len({side.origin for side in models.values()}) == 1:
         return entries

@@ -188,24 +188,19 @@ def joint_errors_of(
 ) -> JointErrors:
     """Estimate how scores of several models against one P vary together, each on buckets of its own.
 
-    The texts of P, and prompts, are shared. Bounds that differ in the groups of P are taken for independent, which errs
-    on the safe side.
+    The texts of P, and prompts, are shared.
 
     Args:
         bounds: of each model. estimates: of these; None where there is no error, which leaves the row at 0.
     """
     variances = np.array([0.0 if item is None else item.stderr**2 for item in estimates])
     covariance, nothing = np.diag(variances), np.zeros((len(bounds), len(bounds)))
-    humans = [bound.codes[0] for bound in bounds if bound.codes is not None]
-    one_design = len(humans) in (0, len(bounds)) and all(np.array_equal(codes, humans[0]) for codes in humans)
-    if one_design and all(item is not None for item in estimates):
-        firsts = [bound.histograms[0] for bound in bounds]
+    known = np.flatnonzero([item is not None for item in estimates])
+    if len(known):
+        some = [bounds[number] for number in known]
+        firsts = [bound.histograms[0] for bound in some]
         frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in firsts]
-        codes = (
-            []
-            if bounds[0].codes is None
-            else [bounds[0].codes[0], *(bound.codes[1] for bound in bounds if bound.codes)]
-        )
-        covariance = effect_covariance(frontiers, [bound.labels[0] for bound in bounds], scaling_factor, codes)
+        pairs, codes = [bound.labels[0] for bound in some], [bound.codes for bound in some]
+        covariance[np.ix_(known, known)] = effect_covariance(frontiers, pairs, scaling_factor, codes)
     runs = np.diag(np.maximum(variances - np.diag(covariance), 0.0))
     return JointErrors(covariance, nothing, runs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -91,40 +92,78 @@ def score_covariance(
         codes: of the groups of the same texts; a group at a time is left out then. None given: texts are independent.
     """
     frontiers = _frontiers(labels, k, codes)
-    return effect_covariance(frontiers, [(labels[0], side) for side in labels[1:]], scaling_factor, codes)
+    pairs = [(labels[0], side) for side in labels[1:]]
+    return effect_covariance(
+        frontiers, pairs, scaling_factor, [(codes[0], own) for own in codes[1:]] if codes else None
+    )
 
 
 def effect_covariance(
     frontiers: Sequence[jackknife.DebiasedFrontier],
     pairs: Sequence[tuple[Labels, Labels]],
     scaling_factor: float,
-    codes: Sequence[Integers] = (),
+    codes: Sequence[tuple[Integers, Integers] | None] | None = None,
 ) -> Floats:
-    """`score_covariance` of models each of which has buckets of its own.
+    """`score_covariance` of models each of which has buckets, and groups, of its own.
 
     Args:
         frontiers: of P and each model. pairs: for each model the buckets of the texts of P, (n_p,), and of its own.
-        codes: of the groups of the texts of P and of each model.
+        codes: for each model of the groups of the texts of P and of its own; None: each text is alone.
     """
-    if not codes:
+    if codes is None or not any(codes):
         effects = [jackknife.mauve_effects(frontier, scaling_factor) for frontier in frontiers]
         p_effects = np.stack([p_effect[own] for (p_effect, _), (own, _) in zip(effects, pairs, strict=True)])
         q_effects = [q_effect[own] for (_, q_effect), (_, own) in zip(effects, pairs, strict=True)]
         covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / p_effects.shape[1]
         return covariance + np.diag([effect.var() / len(effect) for effect in q_effects])
-    known = np.unique(np.concatenate(codes))
-    of_groups = np.zeros((len(frontiers), len(known)))
-    for number, (frontier, pair) in enumerate(zip(frontiers, pairs, strict=True)):
-        if frontier.groups is None:  # no code occurs twice
-            moved = zip(jackknife.mauve_effects(frontier, scaling_factor), pair, strict=True)
-            of_texts = [effect[side] for effect, side in moved]
-            found = np.concatenate([codes[0], codes[number + 1]])
-            own = np.concatenate([(side - side.mean()) / len(side) for side in of_texts])
-        else:
-            _, slopes = jackknife.area_and_slopes(*jackknife.monotone(frontier), scaling_factor)
-            found, own = frontier.groups.codes, frontier.groups.of(slopes)
-        of_groups[number, np.searchsorted(known, found)] = own
-    return of_groups @ of_groups.T
+    effects = [
+        _group_effects(frontier, pair, own, scaling_factor)
+        for frontier, pair, own in zip(frontiers, pairs, codes, strict=True)
+    ]
+    covariance = np.diag([np.square(effect).sum() for _, effect in effects])
+    for i, j in itertools.combinations(range(len(pairs)), 2):
+        one, other = _shared_groups(codes[i], codes[j], len(pairs[i][0])).T
+        values = [
+            effect[np.searchsorted(known, some)] for (known, effect), some in ((effects[i], one), (effects[j], other))
+        ]
+        covariance[i, j] = covariance[j, i] = values[0] @ values[1]
+    return covariance
+
+
+def _group_effects(
+    frontier: jackknife.DebiasedFrontier,
+    pair: tuple[Labels, Labels],
+    codes: tuple[Integers, Integers] | None,
+    scaling_factor: float,
+) -> tuple[Integers, Floats]:
+    """The codes of the groups of a model and P in rising order, and how far each moves the score.
+
+    Where each text is alone, the texts of P have their numbers, and those of the model negative ones.
+    """
+    if frontier.groups is not None:
+        _, slopes = jackknife.area_and_slopes(*jackknife.monotone(frontier), scaling_factor)
+        known, own = frontier.groups.codes, frontier.groups.of(slopes)
+    else:
+        moved = zip(jackknife.mauve_effects(frontier, scaling_factor), pair, strict=True)
+        of_texts = [effect[side] for effect, side in moved]
+        known = np.concatenate(codes or (np.arange(len(pair[0])), -1 - np.arange(len(pair[1]))))
+        own = np.concatenate([(side - side.mean()) / len(side) for side in of_texts])
+    order = np.argsort(known)
+    return known[order], own[order]
+
+
+def _shared_groups(
+    one: tuple[Integers, Integers] | None, other: tuple[Integers, Integers] | None, n_p: int
+) -> Integers:
+    """The groups of two models that share a text of P or a declared prompt: codes of both, (m, 2), each pair once."""
+    of_p = [np.arange(n_p) if codes is None else codes[0] for codes in (one, other)]
+    shared = np.stack(of_p, axis=1)
+    if one is not None and other is not None:
+        common = np.intersect1d(np.concatenate(one), np.concatenate(other))
+        common = common[common >= 0]  # see `dependence.with_dependence`
+        shared = np.concatenate([shared, np.stack([common, common], axis=1)])
+    found: Integers = np.unique(shared, axis=0)
+    return found
 
 
 def difference_of(

@@ -150,7 +150,7 @@ def _frontier(histograms: Histograms) -> jackknife.DebiasedFrontier:
 
 
 def learned_estimates(
-    found: Sequence[Learned], groups: Sequence[Integers | None], config: MauveConfig
+    found: Sequence[Learned], groups: Sequence[tuple[Integers, Integers] | None], config: MauveConfig
 ) -> tuple[list[intervals.Estimate], JointErrors]:
     """The learned scores of several models against one P, and how they vary together.
 
@@ -159,15 +159,13 @@ def learned_estimates(
     together.
 
     Args:
-        groups: codes of the texts of P and of each model; None: each text is alone.
+        groups: for each model codes of the texts of P and of its own; None: each text is alone.
     """
-    codes = [own for own in groups if own is not None]
     pairs = [(one.p_labels, one.q_labels) for one in found]
     counted = [
-        count_labels(*pair, one.num_buckets, *((codes[0], codes[number]) if codes else ()))
-        for number, (one, pair) in enumerate(zip(found, pairs, strict=True), start=1)
+        count_labels(*pair, one.num_buckets, *(own or ())) for one, pair, own in zip(found, pairs, groups, strict=True)
     ]
-    covariance = effect_covariance([_frontier(item) for item in counted], pairs, config.mauve_scaling_factor, codes)
+    covariance = effect_covariance([_frontier(item) for item in counted], pairs, config.mauve_scaling_factor, groups)
     nothing = np.zeros_like(covariance)
     estimates = [debiased(item, one.spread, config) for item, one in zip(counted, found, strict=True)]
     return estimates, JointErrors(covariance, nothing, nothing)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mauve_metric.features.dependence import with_dependence
+from mauve_metric.features.dependence import paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet
 
 
@@ -65,6 +65,31 @@ def test_several_models_share_the_groups_of_the_human_texts() -> None:
     assert all(part is not None for part in codes)
     assert np.mean(codes[0] == codes[2]) > 0.9
     assert sides[3].dependence is not None and sides[3].dependence.partners < 10
+
+
+def partition(codes: np.ndarray) -> np.ndarray:
+    return np.unique(codes, return_inverse=True)[1][:, None] == np.unique(codes, return_inverse=True)[1]
+
+
+def test_the_groups_of_a_model_do_not_depend_on_another_model() -> None:
+    human, good = pairs()
+    order = np.random.default_rng(1).permutation(100)
+    other = FeatureSet(np.random.default_rng(9).normal(size=(100, 50)))
+    for groups in (None, np.arange(100)):
+        sides = [replace(side, groups=groups) for side in (human, good, good.of_rows(order), other)]
+        together = with_dependence(sides)
+        for number in (1, 2, 3):
+            found, expected = paired(together[0], together[number]), with_dependence([sides[0], sides[number]])
+            assert found[1].design == expected[1].design
+            assert found[1].dependence is not None and expected[1].dependence is not None
+            assert found[1].dependence[:3] == expected[1].dependence[:3]
+            codes = [[side.groups for side in pair if side.groups is not None] for pair in (found, expected)]
+            assert len(codes[0]) == len(codes[1])
+            if codes[0]:
+                np.testing.assert_array_equal(*(partition(np.concatenate(own)) for own in codes))
+    some = np.arange(50, 100)
+    part = [side.of_rows(some) for side in together]
+    np.testing.assert_array_equal(paired(*part[:2])[0].groups, paired(*together[:2])[0].groups[some])
 
 
 def test_equal_openings_are_prompts_unless_most_texts_begin_so() -> None:

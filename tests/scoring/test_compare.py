@@ -272,3 +272,23 @@ def test_a_level_that_rounds_to_none_is_no_division_by_zero() -> None:
     )
     assert all(np.isfinite(item.difference) for item in found.differences)
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_a_model_whose_rows_are_not_in_step_touches_no_other(aligned: bool) -> None:
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(200, 50))
+    human, good = (common + 0.5 * rng.normal(size=(200, 50)) for _ in range(2))
+    models = {"good": good, "shuffled": good[rng.permutation(200)], "other": rng.normal(size=(200, 50))}
+    found = compare(p_features=human, models=models, aligned=aligned, knn=False).models
+    for name, side in models.items():
+        alone = compute_mauve(p_features=human, q_features=side, aligned=aligned, knn=False)
+        own = found[name]
+        assert (own.verdict, own.verdict_reason, own.design) == (alone.verdict, alone.verdict_reason, alone.design)
+        assert (own.auc, own.mauve_classifier, own.closeness_ci is None) == (
+            alone.auc,
+            alone.mauve_classifier,
+            alone.closeness_ci is None,
+        )
+        assert ("rows_not_aligned" in {warning.code for warning in own.warnings}) == (aligned and name == "shuffled")
+    assert found["good"].verdict_reason is None

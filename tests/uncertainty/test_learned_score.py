@@ -131,7 +131,7 @@ def test_the_covariance_of_learned_scores_is_that_of_leaving_out_each_text(align
     codes = np.arange(150) if aligned else None
     pair = None if codes is None else (codes, codes)
     found = [one for side in models if (one := learned_score(human, side, pair, config)) is not None]
-    _, errors = learned_estimates(found, [codes] * 3, config)
+    _, errors = learned_estimates(found, [pair] * 2, config)
 
     def score(one: Learned, p_kept: np.ndarray, q_kept: np.ndarray) -> float:
         groups = (None, None) if codes is None else (codes[p_kept], codes[q_kept])

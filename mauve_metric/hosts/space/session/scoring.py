@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.clustering.partition import Partition
-from mauve_metric.features.dependence import with_dependence
+from mauve_metric.features.dependence import paired, with_dependence
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns
@@ -271,7 +271,8 @@ class Scored(Outcome):
         if name not in self._explanations:
             number = [*self.results].index(name) + 1
             given = self.embedded.readable.pair(0, number).texts
-            groups = pair_of_groups(self.sides[0].groups, self.sides[number].groups)
+            human, model = paired(self.sides[0], self.sides[number])
+            groups = pair_of_groups(human.groups, model.groups)
             self._explanations[name] = explain_learned(
                 self.explain(name), given, groups, self.resolved, REPORT_TEXTS, self.job
             )
