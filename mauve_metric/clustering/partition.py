@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Features, Integers, Labels
+from mauve_metric.arrays import Array, FeatureRows, Features, Integers, Labels
 from mauve_metric.clustering import blocks, projection
 from mauve_metric.clustering.histograms import Quantized, auto_num_buckets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
+from mauve_metric.features.array_files import is_sequential
 from mauve_metric.features.row_blocks import (
     MOST_NUMBERS_AT_ONCE,
     ArrayRows,
     ConcatenatedRows,
+    OrderedRows,
     all_rows,
     as_rows,
     content_order,
@@ -42,6 +44,7 @@ Rows = TypeVar("Rows", Labels, ProjectedRows)
 
 FINER_FROM, FINER_BELOW = 50, 2000  # texts of the smallest set: fewer are too few for it, more have enough buckets
 MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
+MANY_TEXTS = 100_000  # of the largest set, from which one projection serves both orders, whatever its last bits
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
 
 
@@ -71,7 +74,8 @@ class Partition:
     labels: for each clustering one array (n_i,) of buckets a set. The first one was started from the sets as they are
     stacked, as in the literature. The others were started from an order by content, by k-means++: they do not depend
     on the order of the rows, nor on which set a row is of. Of a single column they are of its ranks, since rows of
-    length 1 keep the sign alone.
+    length 1 keep the sign alone. From `MANY_TEXTS` on they use the first one's projection, whose last bits may depend
+    on the order.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
     finer: the buckets of a clustering by content with twice as many, for few texts: where there are more kinds of texts
     than buckets, those of the others hold several kinds. None: not made.
@@ -147,26 +151,32 @@ def partition_sets(
         small |= sets[0].shape[1] == 1  # whose ranks need all rows
         if not small and not every_row and not _fit_together(sets, config, run):
             return _in_blocks(sets, config, run, stacking, count, groups)
+        kept_in_files = [not small and not is_sequential(features) for features in sets]
+        sets = [features if kept else all_rows(features) for features, kept in zip(sets, kept_in_files, strict=True)]
     # where the projection does not depend on the rows' order by more than the last bits, one serves both orders
     n, d = sum(stacking.sizes), sets[0].shape[1]
     order_shows = 0 < config.pca_max_data < n or projection.is_scikit_learns_choice(n, d)
     if count > 1 or not order_shows:
-        rows, places = _sorted_by_content(sets, stacking)
+        rows, places = _ordered_by_content(sets, stacking)
+    projected: ProjectedRows | None
     if order_shows:
         projected = _projected(stacking.ordered(sets), config, device)
     else:
         sorted_rows = _projected([rows], config, device)
-        projected = sorted_rows[tensors.index_of(places, sorted_rows) if tensors.is_tensor(sorted_rows) else places]
-    stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
+        projected = _at(sorted_rows, places)
+    stacked: ProjectedRows | None = _stacked(stacking.ordered(sets), device) if on_features else projected
     sets_of_rows = _sets_of_rows(stacking, groups)
     found = [_cluster(stacked, sets_of_rows, config, 0, run.verbose)]
     if count > 1:
         if on_features:
             sorted_rows = _stacked([rows], device)
         elif d == 1:
-            sorted_rows = _stacked([_ranks(rows)], device)
-        elif order_shows:
+            sorted_rows = _stacked([_ranks(all_rows(rows))], device)
+        elif order_shows and max(stacking.sizes) < MANY_TEXTS:
             sorted_rows = _projected([rows], config, device)
+        elif order_shows:
+            sorted_rows = _at(projected, np.argsort(places))
+            projected = stacked = None  # as large as what follows
         by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, 2))
         found += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
     labels = [stacking.split(item.labels) for item in found]
@@ -175,18 +185,25 @@ def partition_sets(
     if count > 1 and FINER_FROM <= min(stacking.sizes) < FINER_BELOW and finer_options != by_content:
         (more,) = _by_content(sorted_rows, places, sets_of_rows, finer_options, range(1), run.verbose)
         finer = stacking.split(more.labels)
+    if projected is None:
+        projected = _at(sorted_rows, places)
     return Partition(stacking.split(projected), labels, problems, finer)
 
 
-def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Array, Integers]:
+def _ordered_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[FeatureRows, Integers]:
     """The rows of all sets in their order by content, (Σ n_i, d), and the place there of each stacked row, (Σ n_i,).
 
     Among equal rows P's are the first, however the sets are stacked.
     """
-    rows = np.concatenate([all_rows(features) for features in sets])
-    order = content_order(rows)
+    order = content_order(*sets)
     places = stacking._replace(p_first=True).split(np.argsort(order))
-    return rows[order], np.concatenate(stacking.ordered(places))
+    rows = OrderedRows(ConcatenatedRows([as_rows(features) for features in sets]), order)
+    return rows, np.concatenate(stacking.ordered(places))
+
+
+def _at(rows: ProjectedRows, numbers: Integers) -> ProjectedRows:
+    """Projected rows in another order."""
+    return rows[tensors.index_of(numbers, rows) if tensors.is_tensor(rows) else numbers]
 
 
 def _ranks(rows: Array) -> Array:
@@ -200,7 +217,7 @@ def _by_content(
     """Clusterings of rows in their order by content, with these offsets of the seed; labels as the rows are stacked.
 
     Args:
-        rows, places: see `_sorted_by_content`. sets: of the stacked rows.
+        rows, places: see `_ordered_by_content`. sets: of the stacked rows.
     """
     order = np.argsort(places)
     sorted_sets = StackedSets(sets.set_of[order], None if sets.groups is None else sets.groups[order])
@@ -301,12 +318,11 @@ def _in_blocks(
         labels = [quantizer.in_blocks(stacked, of_rows, config, seed, None).labels for seed in seeds]
         fitted = projection.fit_projection(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
     else:
-        order = content_order(*(as_rows(features) for features in sets))
         labels, fitted = blocks.label_rows(
             stacked,
             config,
             clusterings,
-            np.concatenate(stacking.ordered(np.split(np.argsort(order), np.cumsum(stacking.sizes)[:-1]))),
+            _ordered_by_content(sets, stacking)[1],
             config_by_content(config, of_rows),
             checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
             watch=watch_blocks if run.verbose else blocks.unwatched,

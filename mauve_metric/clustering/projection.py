@@ -16,7 +16,7 @@ import numpy as np
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Rows
 from mauve_metric.clustering import on_device
 from mauve_metric.clustering.on_device import SAFE_SQUARE
-from mauve_metric.features.row_blocks import MOST_NUMBERS_AT_ONCE, ArrayRows, all_rows, as_rows
+from mauve_metric.features.row_blocks import MOST_NUMBERS_AT_ONCE, ArrayRows, as_rows
 from mauve_metric.runtime.tensors import ProjectedRows, TensorRows, as_tensor, is_tensor
 
 if TYPE_CHECKING:
@@ -150,9 +150,15 @@ def _rounded_as_scikit_learn(rows: FeatureRows, explained_variance: float, pca_m
     n, d = rows.shape
     if not is_scikit_learns_choice(n, d, pca_max_data):
         return None
-    features = all_rows(rows)
-    unit = unit_rows_in_float32(features) if features.dtype == np.float32 else None
-    if unit is None:
+    unit, kinds, done = np.empty((n, d), dtype=np.float32), set(), 0
+    for block in rows.blocks():
+        kinds.add(block.dtype)
+        of_block = unit_rows_in_float32(block) if np.can_cast(block.dtype, np.float32) else None
+        if of_block is None:
+            return None
+        unit[done : done + len(block)] = of_block
+        done += len(block)
+    if np.result_type(*kinds) != np.float32:
         return None
     from sklearn.decomposition import PCA
 
@@ -161,7 +167,9 @@ def _rounded_as_scikit_learn(rows: FeatureRows, explained_variance: float, pca_m
         pca = PCA(svd_solver="covariance_eigh").fit(fitted)
     if pca.explained_variance_.sum() <= _FLOAT32_ROUNDING:
         return None
-    projected: Rows = pca.transform(unit)  # with all components: with fewer, the sums round otherwise
+    # with all components and rows: with fewer, the sums round otherwise
+    projected: Rows = pca.transform(unit)
+    del unit, fitted  # as large as what follows
     before = np.count_nonzero(np.cumsum(pca.explained_variance_ratio_) < explained_variance)
     return np.ascontiguousarray(projected[:, : before + 1] if explained_variance < 1 else projected)
 

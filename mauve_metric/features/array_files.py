@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.arrays import Array, FeatureRows, Integers
-from mauve_metric.features.row_blocks import BLOCK_ROWS, ConcatenatedRows, MappedRows, numbers_of
+from mauve_metric.arrays import Array, FeatureRows, Features, Integers
+from mauve_metric.features.row_blocks import BLOCK_ROWS, CheckedRows, ConcatenatedRows, MappedRows, numbers_of
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
@@ -140,6 +140,15 @@ class BlockwiseRows:
             parts.append(block[wanted[low:high] - start])
             start += len(block)
         return np.concatenate(parts)[np.argsort(order)]
+
+
+def is_sequential(features: Features) -> bool:
+    """Return whether a few rows cost a pass over all."""
+    if isinstance(features, CheckedRows):
+        return is_sequential(features.rows)
+    if isinstance(features, ConcatenatedRows):
+        return any(map(is_sequential, features.sources))
+    return isinstance(features, BlockwiseRows)
 
 
 def feature_rows(name: str, data: object) -> FeatureRows | None:

@@ -92,6 +92,27 @@ class ConcatenatedRows:
         return np.concatenate(rows)[np.argsort(np.argsort(part, kind="stable"))]
 
 
+class OrderedRows:
+    """Rows in another order, gathered a block at a time.
+
+    >>> OrderedRows(ArrayRows(np.array([[1.0], [2.0], [3.0]])), np.array([2, 0, 1])).take(np.array([0, 2])).tolist()
+    [[3.0], [2.0]]
+    """
+
+    def __init__(self, rows: FeatureRows, order: Integers) -> None:
+        self.rows, self.order = rows, order
+        self.shape: tuple[int, int] = (len(order), rows.shape[1])
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows in order."""
+        for start in range(0, len(self.order), BLOCK_ROWS):
+            yield self.rows.take(self.order[start : start + BLOCK_ROWS])
+
+    def take(self, numbers: Integers) -> Array:
+        """The rows with these numbers."""
+        return self.rows.take(self.order[numbers])
+
+
 class EvenBlocks(ConcatenatedRows):
     """Several sources one after the other, in blocks of `BLOCK_ROWS` rows that do not depend on where a source ends.
 

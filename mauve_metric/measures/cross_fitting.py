@@ -129,21 +129,19 @@ def cross_fit_repeatedly(
     divisions: int,
     seed: int = 25,
     permutations: int = 0,
-    device: torch.device | None = None,
-    order: Integers | None = None,
+    **options: Any,
 ) -> CrossFitted:
     """Average `cross_fit` over several divisions into folds: ranks, scores and the AUC of the mean ranks.
 
     The permuted AUCs are those of the first division, which vary more than the averaged one.
 
     Args:
-        divisions: how many, at least 1. The others are those of `cross_fit`.
+        divisions: how many, at least 1. The others, and `options`, are those of `cross_fit`.
     """
-    shared: dict[str, Any] = {"device": device, "order": order}
-    fitted = cross_fit(rows, is_model, groups, seed=seed, permutations=permutations, **shared)
+    fitted = cross_fit(rows, is_model, groups, seed=seed, permutations=permutations, **options)
     if divisions == 1:
         return fitted
-    more = [cross_fit(rows, is_model, groups, seed=seed + number, **shared) for number in range(1, divisions)]
+    more = [cross_fit(rows, is_model, groups, seed=seed + number, **options) for number in range(1, divisions)]
     ranks = np.mean([division.ranks for division in (fitted, *more)], axis=0)
     one_fold = fitted.held_out._replace(scores=ranks, fold_of=np.zeros_like(fitted.held_out.fold_of))
     auc = float(_mean_auc(ranks[:, None], is_model[:, None], one_fold.fold_of)[0])

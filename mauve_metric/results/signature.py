@@ -13,6 +13,7 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields, encoder_options, options_of_stage
 from mauve_metric.results.plain_text import printable
 from mauve_metric.runtime.optional_imports import package_versions
+from mauve_metric.uncertainty.learned_score import MOST_FITTED
 from mauve_metric.version import __version__
 
 VERSIONS = ("faiss-cpu", "numpy", "torch", "transformers", "mauve_metric")
@@ -44,6 +45,7 @@ def signature_entries(
         and (name != "quantizer" or config.quantizer != MauveConfig.quantizer)
     }
     entries |= {"design": q.design, "n_p": len(p), "n_q": len(q)}
+    entries |= {"learned_rows": MOST_FITTED} if max(len(p), len(q)) > MOST_FITTED else {}
     with ThreadPoolExecutor(2) as pool:  # hashing leaves Python's lock
         p_digest, q_digest = pool.map(lambda side: side.digest, (p, q))
     entries |= {"p_digest": p_digest, "q_digest": q_digest, **(more or {})}

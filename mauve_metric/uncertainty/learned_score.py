@@ -9,9 +9,10 @@ import numpy as np
 
 from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
 from mauve_metric.clustering.histograms import Histograms, count_labels
-from mauve_metric.features.row_blocks import ConcatenatedRows, as_rows, content_order
+from mauve_metric.features.row_blocks import ConcatenatedRows, as_rows, content_order, some_numbers
 from mauve_metric.measures.auc import auc_of_scores
 from mauve_metric.measures.cross_fitting import (
+    Sides,
     auto_learned_buckets,
     buckets_of_ranks,
     cross_fit,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 DIVIDED_TEXTS, MOST_DIVISIONS = 1000, 10  # as many divisions into folds as this is larger than the smaller side
 PERMUTATIONS = 49  # after which the classifier is fitted anew, for the p-value of its AUC
+MOST_FITTED = 100_000  # texts a side that the classifier is fitted to
 _MOST_SCORES = 2**27  # float32 scores held at once
 
 
@@ -68,7 +70,8 @@ def learned_score(
     """MAUVE on the buckets of a cross-fitted classifier's scores, an upper bound of MAUVE as every partition's is.
 
     k-means groups texts by what they are mostly about; this partition follows what separates the sets best. See
-    `cross_fitting.cross_fit` for the classifier and `docs/saturation.md` for what it sees.
+    `cross_fitting.cross_fit` for the classifier and `docs/saturation.md` for what it sees. Of a side of more than
+    `MOST_FITTED` texts it is fitted to so many, drawn by the seed from the order by content; all texts are scored.
 
     Args:
         p, q: features, (n_p, d) and (n_q, d). groups: codes of texts that are not independent, equal on both sides for
@@ -96,6 +99,7 @@ def learned_score(
         divisions=min(max(DIVIDED_TEXTS // min(sizes), 1), MOST_DIVISIONS),
         seed=config.seed,
         permutations=min(PERMUTATIONS, max(_MOST_SCORES // n, 19)),
+        trained_on=stacked.fitted(config.seed),
         device=_device_of(p, q),
         order=stacked.drawn,
     )
@@ -125,7 +129,10 @@ def learned_score(
 
 
 def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | None, config: MauveConfig) -> Floats:
-    """The AUC, then those of `config.permutations` classifiers fitted to permuted sides, (1 + permutations,)."""
+    """The AUC, then those of `config.permutations` classifiers fitted to permuted sides, (1 + permutations,).
+
+    They are fitted to all texts, as those of `quantizer="classifier"`.
+    """
     stacked = _Stacked.of(p, q, groups)
     fitted = cross_fit(
         stacked.rows,
@@ -184,6 +191,16 @@ class _Stacked(NamedTuple):
     groups: tuple[Integers, Integers] | None
     orders: tuple[Integers, Integers]
     drawn: Integers | None
+
+    def fitted(self, seed: int) -> Sides | None:
+        """The rows that the classifier is fitted to, (n,); None: all."""
+        sizes = [len(numbers) for numbers in self.orders]
+        if max(sizes) <= MOST_FITTED:
+            return None
+        chosen = np.zeros(sum(sizes), dtype=bool)
+        for start, size in zip((0, sizes[0]), sizes, strict=True):
+            chosen[start + some_numbers(size, min(size, MOST_FITTED), seed)] = True
+        return chosen if self.drawn is None else chosen[np.argsort(self.drawn)]
 
     @classmethod
     def of(cls, p: Features, q: Features, groups: tuple[Integers, Integers] | None) -> _Stacked:

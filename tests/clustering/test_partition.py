@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from mauve_metric import compute_mauve
 from mauve_metric.arrays import Rows
 from mauve_metric.clustering import partition
 from mauve_metric.clustering.partition import partition_sets
-from mauve_metric.features.row_blocks import content_order
+from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
+from mauve_metric.features.row_blocks import CheckedRows, ConcatenatedRows, content_order
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.scoring.pipeline import resolve_config
@@ -62,6 +64,50 @@ def test_rows_that_are_read_in_blocks_follow_the_data(tmp_path: Path, monkeypatc
     monkeypatch.setattr(partition, "_fit_together", lambda *_: False)
     found = compute_mauve(p_features=tmp_path / "p.npy", q_features=q, num_buckets=4, num_runs=1, knn=False)
     assert len(found.mauve_runs) == 1 and found.ci_scope == "for this partition" and found.mauve_ci is not None
+
+
+@pytest.mark.parametrize("form", [".npy", "map", "sequential"])
+def test_sets_that_are_read_in_blocks_and_fitted_together_keep_every_bit(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p, q = sets(400, d=6)
+    config = resolve_config(MauveConfig(num_buckets=8), 400, 400)
+    expected = partition_sets([p, q], config)
+    np.save(tmp_path / "p.npy", p)
+    monkeypatch.setattr(partition, "MOST_NUMBERS_READ", 0)
+    lazy: dict[str, Any] = {
+        ".npy": NpyRows.of_file(tmp_path / "p.npy"),
+        "map": feature_rows("p", np.load(tmp_path / "p.npy", mmap_mode="r")),
+        "sequential": CheckedRows("p", ConcatenatedRows([BlockwiseRows(p.shape, lambda: iter([p[:150], p[150:]]))])),
+    }
+    for many in (10**9, 0):  # one projection serves both orders here, whose last bits move no row between buckets
+        monkeypatch.setattr(partition, "MANY_TEXTS", many)
+        found = partition_sets([lazy[form], q], config)
+        np.testing.assert_array_equal(found.rows[0], expected.rows[0])
+        for run, other in zip(expected.labels, found.labels, strict=True):
+            assert all(np.mean(one == two) > 0.99 for one, two in zip(run, other, strict=True))
+        np.testing.assert_array_equal(found.labels[0], expected.labels[0])
+
+
+def test_memory_maps_take_no_copy_beside_their_unit_rows_and_projection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p, q = sets(20_000, d=60)
+    for name, rows in (("p", p), ("q", q)):
+        np.save(tmp_path / f"{name}.npy", rows)
+    maps = [feature_rows(name, np.load(tmp_path / f"{name}.npy", mmap_mode="r")) for name in "pq"]
+    monkeypatch.setattr(partition, "MOST_NUMBERS_READ", 0)
+    monkeypatch.setattr(partition, "MANY_TEXTS", 0)
+    config = resolve_config(MauveConfig(num_buckets=4, kmeans_num_redo=1, kmeans_max_iter=2), 20_000, 20_000)
+    assert all(rows is not None for rows in maps)
+    partition_sets([rows for rows in maps if rows is not None], config)  # imports
+    tracemalloc.start()
+    try:
+        partition_sets([rows for rows in maps if rows is not None], config)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * (p.nbytes + q.nbytes)
 
 
 def test_files_are_read_as_a_whole_and_refused_where_they_do_not_fit(

@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from mauve_metric import compare, compute_mauve, explain
 from mauve_metric.clustering.histograms import Histograms, count_labels
+from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty.learned_score import Learned, debiased, learned_estimates, learned_score
 
@@ -49,6 +50,26 @@ def test_the_published_score_does_not_change_and_the_dict_has_the_new_ones() -> 
     assert {"mauve_classifier", "mauve_classifier_ci", "auc", "auc_ci", "auc_p_value"} <= set(found.to_dict())
     assert "learned" not in found.to_dict()
     assert found.learned is not None and len(found.learned.p_labels) == 60
+
+
+def test_of_many_texts_some_are_fitted_to_whatever_their_order_and_all_are_scored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(4)
+    p, q = rng.normal(size=(1300, 5)), rng.normal(0.3, size=(1200, 5))
+    exact = learned_score(p, q, None, MauveConfig())
+    assert "learned_rows" not in compute_mauve(p_features=p, q_features=q, num_runs=1).signature_entries
+    monkeypatch.setattr("mauve_metric.uncertainty.learned_score.MOST_FITTED", 1000)
+    monkeypatch.setattr("mauve_metric.results.signature.MOST_FITTED", 1000)
+    some, order = learned_score(p, q, None, MauveConfig()), rng.permutation(1300)
+    other = learned_score(p[order], q, None, MauveConfig())
+    in_blocks = learned_score(ArrayRows(p[order]), ArrayRows(q), None, MauveConfig())
+    assert exact is not None and some is not None and other is not None and in_blocks is not None
+    assert len(some.p_labels) == 1300 and some.auc != exact.auc
+    assert some.auc == pytest.approx(exact.auc, abs=0.04)  # four standard errors of a difference of fits
+    assert some.mauve == other.mauve and np.array_equal(some.p_labels[order], other.p_labels)
+    assert in_blocks.auc == pytest.approx(some.auc, abs=1e-3)  # sums in another order move last bits
+    assert compute_mauve(p_features=p, q_features=q, num_runs=1).signature_entries["learned_rows"] == 1000
 
 
 def test_copies_are_one_text_and_few_texts_have_no_learned_score() -> None:
