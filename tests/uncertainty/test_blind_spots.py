@@ -55,5 +55,5 @@ def test_the_packaged_table_is_of_known_errors() -> None:
         assert set(found["perturbations"]) <= set(PERTURBATIONS) and found["n"] >= 100
         for name, scores in found["perturbations"].items():
             assert scores["said"] == PERTURBATIONS[name].said
-            assert len(scores["strengths"]) == len(scores["mauve_debiased"])
+            assert len(scores["strengths"]) == len(scores["closeness"])
             assert scores["smallest_seen"] in (None, *scores["strengths"])
