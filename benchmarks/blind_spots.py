@@ -36,7 +36,7 @@ def row(texts: str, found: dict[str, Any], featurizer: str) -> dict[str, Any]:
             name: {
                 "said": PERTURBATIONS[name].said,
                 "strengths": scores["strengths"],
-                "mauve_debiased": [round(value, DIGITS) for value in scores["mauve_debiased"]],
+                "closeness": [round(value, DIGITS) for value in scores["closeness"]],
                 "smallest_seen": scores["smallest_seen"],
             }
             for name, scores in found["featurizers"][featurizer].items()

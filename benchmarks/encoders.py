@@ -230,7 +230,7 @@ def judged(name: str, features: Features, texts: Sequence[str], repeats: int, mi
     )
     column = {}
     for error, (score,) in found.featurizers[name].perturbations.items():
-        column[error] = f"{score.mauve_debiased:.3f}{'*' if score.seen else ''}"
+        column[error] = f"{score.closeness:.3f}{'*' if score.seen else ''}"
     rows, rng = features(texts), np.random.default_rng(0)
     halves = [np.array_split(rng.permutation(len(rows)), 2) for _ in range(repeats)]
     drawn = [compute_mauve(p_features=rows[p], q_features=rows[q], verbose=False) for p, q in halves]

@@ -64,7 +64,7 @@ def calibration() -> alt.LayerChart:
     rows = [
         {"texts": size.texts, "kind": kind, "mean": spread.mean, "low": spread.low, "high": spread.high}
         for size in human_baseline(p=of_texts("human"), splits=50, num_buckets=30).sizes
-        for kind, spread in (("MAUVE", size.mauve), ("MAUVE, debiased", size.mauve_debiased))
+        for kind, spread in (("MAUVE", size.mauve), ("by groups", size.mauve_debiased))
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(

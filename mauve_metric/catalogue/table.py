@@ -32,12 +32,12 @@ SCORE: dict[str, Measure] = {
         formula="mauve",
     ),
     "mauve_debiased": _debiased(
-        title="MAUVE, debiased",
-        meaning="exact area without the bias of sampling",
+        title="by groups",
+        meaning="debiased MAUVE, exact area, on groups of similar texts",
         trap="coarse buckets still hide differences",
     ),
     "mauve_classifier": _row(
-        title="MAUVE, learned buckets",
+        title="by classifier",
         meaning="debiased MAUVE by what separates the sets best",
         trap="sees trivial differences first: line breaks or length alone can bring it to the floor",
         formula="learned-buckets",

@@ -9,6 +9,7 @@ from mauve_metric.results.document import Column, Table, plain_table
 from mauve_metric.results.plain_text import digits, listed, printable, rounded_up, shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.verdict import SMALL, VerdictWord
+from mauve_metric.uncertainty.blind_spots import seen_by
 from mauve_metric.uncertainty.closeness import closeness_of
 from mauve_metric.uncertainty.intervals import local_form_inverse
 
@@ -143,12 +144,12 @@ def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
     if "share" in numbers:
         numbers["percent"] = f"{100 * numbers['share']:.1f} %"
     if warning.code == "not_literature_featurizer":
-        unseen = numbers.get("unseen", ())
-        several = len(result.by_featurizer) > 1
-        if several or not unseen or "ngrams" in str(numbers["featurizer"]):
+        unseen = seen_by("ngrams", numbers.get("unseen", ()))
+        if len(result.by_featurizer) > 1 or not unseen:
             return ""
-        name = str(numbers["featurizer"]).split("/")[-1]
-        return text.format(featurizer=name, unseen=f"{len(unseen)} kinds of errors, such as in word order")
+        name, more = str(numbers["featurizer"]).split("/")[-1], len(unseen) - 1
+        others = f" and {more} other kind{'s' * (more > 1)} of errors" if more else ""
+        return text.format(featurizer=name, unseen=unseen[0] + others)
     return text.format(**numbers) if text else warning.message
 
 

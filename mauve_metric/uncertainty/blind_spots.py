@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,6 +55,17 @@ def blind_spots(identity: Mapping[str, str]) -> BlindSpots | None:
     seen = {name for name, scores in tried if scores["smallest_seen"] is not None}
     unseen = {name: scores["said"] for name, scores in tried if name not in seen}
     return BlindSpots(unseen, min(run["n"] for run in runs)) if unseen else None
+
+
+def seen_by(featurizer: str, errors: Collection[str]) -> list[str]:
+    """Return those of these errors that a packaged featurizer detects, as a sentence has them.
+
+    >>> seen_by("ngrams", ["lower_case", "sentences_shuffled"]), seen_by("mine", ["lower_case"])
+    (['missing capitals'], [])
+    """
+    runs = [run["perturbations"] for run in measured() if run["featurizer"] == featurizer]
+    found = [run[name] for name in errors for run in runs if name in run and run[name]["smallest_seen"] is not None]
+    return [*dict.fromkeys(scores["said"] for scores in found)]
 
 
 def _runs_of(identity: Mapping[str, str]) -> list[dict[str, Any]]:

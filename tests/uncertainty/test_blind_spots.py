@@ -8,7 +8,7 @@ import pytest
 
 from mauve_metric.apps.studies.perturbations.table import PERTURBATIONS
 from mauve_metric.uncertainty import blind_spots as module
-from mauve_metric.uncertainty.blind_spots import blind_spots, measured
+from mauve_metric.uncertainty.blind_spots import blind_spots, measured, seen_by
 from mauve_metric.uncertainty.score_warnings import featurizer_warnings
 
 ENCODER = {"revision": "a" * 12, "pooling": "mean", "dtype": "float32"}
@@ -38,6 +38,15 @@ def test_only_what_no_run_saw_is_a_blind_spot() -> None:
     assert blind_spots({"model": "mine"}) is None
 
 
+def test_a_note_names_only_errors_that_the_cure_sees() -> None:
+    names = [run["featurizer"] for run in measured()]
+    assert {"minilm", "ngrams"} <= set(names)
+    for run in measured():
+        unseen = blind_spots(run["encoder"])
+        assert unseen is None or run["featurizer"] != "ngrams" or not seen_by("ngrams", [*unseen.errors])
+    assert seen_by("ngrams", ["no_such_error"]) == []
+
+
 @pytest.mark.usefixtures("table")
 def test_the_warning_says_what_is_not_seen() -> None:
     (warning,) = featurizer_warnings(IDENTITY, None)
@@ -55,5 +64,6 @@ def test_the_packaged_table_is_of_known_errors() -> None:
         assert set(found["perturbations"]) <= set(PERTURBATIONS) and found["n"] >= 100
         for name, scores in found["perturbations"].items():
             assert scores["said"] == PERTURBATIONS[name].said
-            assert len(scores["strengths"]) == len(scores["mauve_debiased"])
+            (values,) = (scores[key] for key in ("closeness", "mauve_debiased") if key in scores)
+            assert len(scores["strengths"]) == len(values)
             assert scores["smallest_seen"] in (None, *scores["strengths"])

@@ -37,7 +37,7 @@ def robustness_chart(found: Robustness) -> alt.LayerChart:
             other = setting.ranking[number + 1 if number + 1 < len(setting.ranking) else number - 1]
             row: figure.ChartRow = {"place": place, "setting": called, "tau": setting.tau, "model": labels[name]}
             score, apart = setting.models[name], int(real[frozenset((name, other))])
-            rows.append(row | {"rank": score.rank, "score": score.mauve_debiased, "apart": apart})
+            rows.append(row | {"rank": score.rank, "closeness": score.closeness, "apart": apart})
     count = len(names)
     axis = alt.Axis(values=list(range(1, count + 1)), format="d", orient="top", **figure.AXIS_STYLE)
     base = figure.of_rows(rows).encode(
@@ -45,7 +45,7 @@ def robustness_chart(found: Robustness) -> alt.LayerChart:
         y=alt.Y("setting:N", title=None, sort=settings, axis=alt.Axis(labelLimit=420, **figure.AXIS_STYLE)),
         color=figure.model_channel(alt.Color, names, figure.legend(names)),
     )
-    tooltip = ["setting:N", "model:N", "rank:Q", *figure.numbers(".4f", "score", "tau")]
+    tooltip = ["setting:N", "model:N", "rank:Q", *figure.numbers(".4f", "closeness", "tau")]
     lines = base.mark_line(strokeWidth=1.5, opacity=0.5).encode(order="place:Q")
     points = base.mark_point(size=60, opacity=1).encode(
         shape=figure.model_channel(alt.Shape, names, figure.legend(names)),
@@ -53,14 +53,17 @@ def robustness_chart(found: Robustness) -> alt.LayerChart:
         fill=alt.Fill("model:N", scale=alt.Scale(domain=names, range=figure.cycle(figure.COLORS, count)), legend=None),
         tooltip=tooltip,
     )
-    title = "Ranks under each setting", "filled: told apart from the model ranked next below (the last: above)"
+    title = (
+        "Ranks by closeness under each setting",
+        "filled: told apart from the model ranked next below (the last: above)",
+    )
     same = f"{found.agreeing} of {len(found.settings) - 1} settings rank the models as the default does"
     description = f"The rank of each model under each setting; by default {', '.join(names)}, best first; {same}."
     return figure.layered([lines, points], _RANK * count, _SETTING * len(settings), title, description)
 
 
 def stress_chart(stress: StressTest) -> alt.HConcatChart:
-    """Debiased MAUVE by error and strength, one map a featurizer; =: not told apart from no error."""
+    """Closeness by error and strength, one map a featurizer; =: not told apart from no error."""
     labels = shown_names(list(stress.featurizers), figure_text)
     titles = figure.short_labels([labels[name] for name in stress.featurizers], most=32)
     each = zip(titles, stress.featurizers.values(), strict=True)
@@ -71,10 +74,10 @@ def stress_chart(stress: StressTest) -> alt.HConcatChart:
         for name, errors in blind.items()
     )
     title = figure.heading(
-        "Which errors change the score", "debiased MAUVE of human texts with errors", "=: not told apart from no error"
+        "Which errors lower closeness", "closeness of human texts with errors", "=: not told apart from no error"
     )
     chart = alt.HConcatChart(hconcat=maps, spacing=figure.GAP)
-    return chart.properties(title=title, description=f"Debiased MAUVE by error and strength: {unseen}.")
+    return chart.properties(title=title, description=f"Closeness by error and strength: {unseen}.")
 
 
 def _map(stress: StressTest, found: FeaturizerStress, title: str, axis: bool) -> alt.LayerChart:
@@ -82,9 +85,9 @@ def _map(stress: StressTest, found: FeaturizerStress, title: str, axis: bool) ->
     strengths = [f"{strength:g}" for strength in stress.strengths]
     errors = list(stress.perturbations)
     rows = [
-        {"error": name, "strength": f"{score.strength:g}", "debiased": score.mauve_debiased}
+        {"error": name, "strength": f"{score.strength:g}", "closeness": score.closeness}
         | dict(zip(("low", "high"), score.ci or (None, None), strict=True))
-        | {"p": score.p_value, "shown": f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.2f')}"}
+        | {"p": score.p_value, "shown": f"{'' if score.seen else '= '}{digits(score.closeness, '.2f')}"}
         for name, scores in found.perturbations.items()
         for score in scores
     ]
@@ -94,16 +97,16 @@ def _map(stress: StressTest, found: FeaturizerStress, title: str, axis: bool) ->
         y=alt.Y("error:N", sort=errors, title=None, axis=named),
         tooltip=[
             *("error:N", "strength:N"),
-            *figure.numbers(".3f", "debiased", "low", "high"),
+            *figure.numbers(".3f", "closeness", "low", "high"),
             *figure.numbers(".2g", "p"),
         ],
     )
     scale = alt.Scale(domain=[0, 1], scheme="viridis")
-    key = alt.Legend(title="debiased MAUVE", orient="bottom", gradientLength=3 * _CELL_WIDTH, titleFontSize=11)
-    cells = base.mark_rect().encode(color=alt.Color("debiased:Q", scale=scale, legend=key if axis else None))
+    key = alt.Legend(title="closeness", orient="bottom", gradientLength=3 * _CELL_WIDTH, titleFontSize=11)
+    cells = base.mark_rect().encode(color=alt.Color("closeness:Q", scale=scale, legend=key if axis else None))
     numbers = base.mark_text(fontSize=11).encode(
         text="shown:N",
-        color=alt.condition(f"datum.debiased < {_DARK}", alt.value("white"), alt.value("black")),
+        color=alt.condition(f"datum.closeness < {_DARK}", alt.value("white"), alt.value("black")),
     )
     chart = alt.LayerChart(layer=[cells, numbers])
     return chart.properties(width=_CELL_WIDTH * len(strengths), height=_CELL_HEIGHT * len(errors), title=title)

@@ -14,8 +14,7 @@ import numpy as np
 
 from mauve_metric.apps.studies import robustness_settings as plans
 from mauve_metric.apps.studies.robustness_result import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
-from mauve_metric.arrays import FeatureData, Integers, Labels, TextData
-from mauve_metric.clustering.partition import without_first
+from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.clustering.quantizers import quantizer_options
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder
@@ -25,18 +24,16 @@ from mauve_metric.features.sides import OpenedSides, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.rank_correlation import kendall
-from mauve_metric.options import Featurizer, MauveConfig, Options, ResolvedConfig, config_fields, with_options
+from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import watched
-from mauve_metric.scoring.compare import ranked_differences
+from mauve_metric.scoring.compare import ranked_by_closeness
 from mauve_metric.scoring.opening import check_sides, open_several
-from mauve_metric.scoring.pipeline import cluster, resolve_config
-from mauve_metric.scoring.score import count_runs, score_histograms
-from mauve_metric.uncertainty.closeness import debiased_estimates
-from mauve_metric.uncertainty.differences import joint_errors
-from mauve_metric.uncertainty.intervals import Estimate
+from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
+from mauve_metric.scoring.score import learned_of, score_buckets
+from mauve_metric.uncertainty.learned_score import Learned
 
 logger = logging.getLogger(__name__)
 _Key = tuple[tuple[str, object], ...]
@@ -60,9 +57,10 @@ def robustness(
 ) -> Robustness:
     """Rank models under many settings; report if the ranking holds and which factor changes each difference.
 
-    The options make the default setting. From it each factor is changed alone, and then about half of them at once in
-    the twelve settings of a small design (see `robustness_settings.small_design`). Features are computed once for each
-    featurizer, pooling and length. What takes the time, and how long, is logged before it starts.
+    Each setting ranks by closeness and tests differences as `compare` does. The options make the default setting. From
+    it each factor is changed alone, and then about half of them at once in the twelve settings of a small design (see
+    `robustness_settings.small_design`). Features are computed once for each featurizer, pooling and length. What takes
+    the time, and how long, is logged before it starts.
 
     Args:
         p_text, p_features, p: the human side, as in `compare`. models: likewise, two at least. With features instead of
@@ -142,7 +140,8 @@ class _Work:
     """State of an analysis while it is computed.
 
     job: has the options. names: of the models. sets: what was featurized, by how. failed: featurizers and settings that
-    failed, with the reason. labels: the buckets of all texts for each clustering, P's first.
+    failed, with the reason. default: the buckets of the default setting. learned: the scores of each model's
+    classifier, which do not depend on those buckets.
     """
 
     job: Featurizing
@@ -150,7 +149,8 @@ class _Work:
     names: Sequence[str]
     sets: dict[_Key, tuple[FeatureSet, ...]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    labels: dict[_Key, Sequence[Sequence[Labels]]] = field(default_factory=dict)
+    default: Clustered | None = None
+    learned: dict[_Key, Sequence[Learned | None]] = field(default_factory=dict)
 
     def analyse(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
         """Compute all settings, the default first; name those that fail."""
@@ -254,35 +254,43 @@ class _Work:
         """The models under one setting."""
         config = plans.changed(base, changes)
         sides = _part_of(self._featurize(config), changes.get("n"))
-        sizes, groups = [len(side) for side in sides], [side.groups for side in sides]
-        resolved = resolve_config(config, *sizes)
-        key = _key({name: level for name, level in changes.items() if name != RESCALING})  # c changes no buckets
-        if key not in self.labels:
-            quiet = replace(self.job.run, verbose=False, checkpoint=None)
-            self.labels[key] = cluster(sides, resolved, quiet).partition.labels
-        runs = self.labels[key]
-        estimates, scores = _score_models(runs, resolved, groups)
-        ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)
-        ranking = tuple(self.names[number] for number in ranks)
-        of_models = {
-            self.names[number]: SettingScore(place, estimates[number].value, estimates[number].ci, scores[number][2])
-            for place, number in enumerate(ranks, start=1)
+        clustered = self._clustered(sides, config, changes)
+        human, *others = clustered.sides
+        config = resolve_config(config, *map(len, sides))
+        key = _key({name: level for name, level in changes.items() if name not in plans.OF_BUCKETS})
+        if key not in self.learned:
+            self.learned[key] = [learned_of(human, side, config) for side in others]
+        results = {
+            name: score_buckets(human, side, clustered.partition, number, config, learned=self.learned[key][number - 1])
+            for number, (name, side) in enumerate(zip(self.names, others, strict=True), start=1)
         }
-        errors = joint_errors(without_first(runs), resolved, groups)
-        by_name = dict(zip(self.names, estimates, strict=True))
-        values = {name: estimate.value for name, estimate in by_name.items()}
+        ranked = ranked_by_closeness(results, config)
+        ranking = ranked["ranking"]
+        of_models = {
+            model: SettingScore(place, found.closeness, found.closeness_ci, found.mauve_debiased, found.mauve)
+            for place, (model, found) in enumerate(((model, results[model]) for model in ranking), start=1)
+        }
         return Setting(
             name=name,
             factor=factor,
             changes={name: plans.level_name(level) for name, level in changes.items()},
-            num_buckets=resolved.num_buckets,
-            texts=min(sizes),
+            num_buckets=config.num_buckets,
+            texts=min(map(len, sides)),
             ranking=ranking,
+            ranked_by=ranked["ranked_by"],
             models=of_models,
-            differences=ranked_differences(by_name, values, ranking, errors, config.confidence_level),
+            differences=ranked["differences"],
             tau=1.0 if default is None else kendall(default.ranking, ranking),
             in_design=in_design,
         )
+
+    def _clustered(self, sides: Sequence[FeatureSet], config: MauveConfig, changes: plans.Changes) -> Clustered:
+        """The texts in buckets; the scaling factor changes none."""
+        if self.default is not None and set(changes) <= {RESCALING}:
+            return self.default
+        found = cluster(sides, config, replace(self.job.run, verbose=False, checkpoint=None))
+        self.default = self.default or found
+        return found
 
 
 def _key(changes: Mapping[str, object]) -> _Key:
@@ -292,19 +300,3 @@ def _key(changes: Mapping[str, object]) -> _Key:
         for name in plans.FACTORS
         if name in changes
     )
-
-
-def _score_models(
-    runs: Sequence[Sequence[Labels]], config: ResolvedConfig, groups: Sequence[Integers | None]
-) -> tuple[list[Estimate], list[tuple[float, float, float]]]:
-    """Each model's debiased score and its ranking key, as in `compare`: the last two break ties."""
-    estimates, scores = [], []
-    for number in range(1, len(runs[0])):
-        own, *others = count_runs(runs, number, (groups[0], groups[number]), config)
-        found = debiased_estimates(others or [own], config)
-        if found.mauve is None or found.frontier_integral is None:
-            featurizer = plans.level_name(config.featurize_model_name)
-            raise ValueError(f"with the featurizer {featurizer} the scores have no errors: {found.problem}")
-        estimates.append(found.mauve)
-        scores.append((found.mauve.value, -found.frontier_integral.value, score_histograms(own, config).mauve))
-    return estimates, scores

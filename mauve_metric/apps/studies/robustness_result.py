@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -41,26 +41,30 @@ FACTOR_COLUMNS = (
 )
 CSV_COLUMNS = (
     *Column.each("s", "setting", "factor", "num_buckets", "texts", "tau"),
-    *Column.each("s", "model", "rank", "mauve_debiased", "low", "high", "mauve"),
+    *Column.each("s", "ranked_by", "model", "rank", "closeness", "low", "high", "mauve_debiased", "mauve"),
 )
 _NAMED = 4  # pairs or settings in a sentence
 NOTE = (
-    "Cells: debiased MAUVE and, in brackets, the rank. τ: Kendall's, of the ranking to the default's. told apart: in "
-    "so many settings, with all pairs of a setting taken together; one setting alone errs in as many cases as its "
-    "level says, so that of many settings one may turn a pair of equal models by chance. in the design: the mean "
-    "change where several factors are changed at once; a setting of the design that is tried already is not listed "
-    "again. Differences with another c are on another scale, and only signs count. Models of one score are ordered by "
-    "their frontier integral."
+    "Cells: closeness and, in brackets, the rank. by groups: closeness is near 0 for all models, so that the score by "
+    "groups ranks them. τ: Kendall's, of the ranking to the default's. told apart: in so many settings, with all pairs "
+    "of a setting taken together; one setting alone errs in as many cases as its level says, so that of many settings "
+    "one may turn a pair of equal models by chance. in the design: the mean change where several factors are changed "
+    "at once; a setting of the design that is tried already is not listed again. Differences with another c are on "
+    "another scale, and only signs count. Models of one score are ordered by their frontier integral."
 )
 
 
 @dataclass(frozen=True)
 class SettingScore:
-    """One model under one setting: its rank (1 is the best), MAUVE without sampling bias, its interval, and MAUVE."""
+    """One model under one setting: its rank (1 is the best), closeness with its interval, and scores as in `compare`.
+
+    closeness, ci, mauve_debiased: None where they are not known.
+    """
 
     rank: int
-    mauve_debiased: float
-    ci: tuple[float, float]
+    closeness: float | None
+    ci: tuple[float, float] | None
+    mauve_debiased: float | None
     mauve: float
 
 
@@ -70,8 +74,9 @@ class Setting:
 
     name: what is changed of the default, in words. factor: what is varied; "default", or "design" where several things
     are. changes: by factor, as text. num_buckets, texts: k, and texts of the smallest set. ranking: the best first.
-    models: by name. differences: of every pair, the better one first. tau: Kendall's, to the default's ranking.
-    in_design: how many settings of the small design are this one; 0 where there is none.
+    ranked_by: "closeness", or "groups" where that is near 0 for all models, see `Comparison`. models: by name.
+    differences: of every pair, the better one first. tau: Kendall's, to the default's ranking. in_design: how many
+    settings of the small design are this one; 0 where there is none.
     """
 
     name: str
@@ -80,10 +85,16 @@ class Setting:
     num_buckets: int
     texts: int
     ranking: tuple[str, ...]
+    ranked_by: Literal["closeness", "groups"]
     models: Mapping[str, SettingScore]
     differences: tuple[Difference, ...]
     tau: float
     in_design: int = 0
+
+    @property
+    def without_error(self) -> tuple[str, ...]:
+        """The models whose score has no error bar, and which are told apart from none."""
+        return tuple(name for name, score in self.models.items() if score.ci is None)
 
     def difference(self, a: str, b: str) -> Difference:
         """The difference of two models, a minus b."""
@@ -98,7 +109,7 @@ class Setting:
 class PairStability(AsDict):
     """Stability of the difference of two models, a ahead by default, over all settings.
 
-    default: the difference there. smallest, largest: over the settings with one scaling factor. ahead: settings in
+    default: the difference there. smallest, largest: over the settings on the default's scale. ahead: settings in
     which a is ahead. real: settings in which a is ahead and told apart from b. turned: settings in which b is ahead and
     told apart from a. depends_on: the factor that moves the difference most, alone, from its default, and moved: by how
     much, signed; None where no factor alone moves it.
@@ -134,6 +145,7 @@ class FactorEffect:
     settings: in which it alone is changed. lowest_tau: among them. moved: the largest change of a difference from the
     default among them, and pair: of which models; None of c, which scales them all. effect: the largest mean change of
     a difference by the factor over the small design, signed, and effect_pair: of which models; None without a design.
+    Differences by groups and by closeness are on two scales, and are not compared.
     """
 
     factor: str
@@ -192,14 +204,18 @@ class Robustness(SignedResult):
         """Every pair in the order of the default's differences."""
         return tuple(self._pair(item) for item in self.default.differences)
 
+    def _on_its_scale(self, setting: Setting) -> bool:
+        """Return whether the differences of a setting can be compared with the default's."""
+        return setting.factor != RESCALING and setting.ranked_by == self.default.ranked_by
+
     def _pair(self, default: Difference) -> PairStability:
         found = [(setting, setting.difference(default.a, default.b)) for setting in self.settings]
-        values = [item.difference for setting, item in found if setting.factor != RESCALING]
+        values = [item.difference for setting, item in found if self._on_its_scale(setting)]
         ahead = [setting.ranking.index(default.a) < setting.ranking.index(default.b) for setting in self.settings]
         moves = [
             (setting.factor, item.difference - default.difference)
             for setting, item in found[1:]
-            if setting.factor not in (DESIGN, RESCALING) and item.difference != default.difference
+            if setting.factor != DESIGN and self._on_its_scale(setting) and item.difference != default.difference
         ]
         apart = [(setting.name, first) for (setting, item), first in zip(found, ahead, strict=True) if item.real]
         turned = tuple(name for name, first in apart if not first)
@@ -216,13 +232,12 @@ class Robustness(SignedResult):
     def _factor(self, factor: str) -> FactorEffect:
         own = [setting for setting in self.settings if setting.factor == factor]
         tau = min(item.tau for item in own)
-        if factor == RESCALING:
-            return FactorEffect(factor, len(own), tau, None, None, None, None)
-        moved, pair = max(
+        moves = [
             (abs(setting.difference(item.a, item.b).difference - item.difference), (item.a, item.b))
-            for setting in own
+            for setting in filter(self._on_its_scale, own)
             for item in self.default.differences
-        )
+        ]
+        moved, pair = max(moves, default=(None, None))
         effects = [(self._effect(factor, item.a, item.b), (item.a, item.b)) for item in self.default.differences]
         known = [(effect, pair) for effect, pair in effects if effect is not None]
         effect, effect_pair = max(known, key=lambda item: abs(item[0]), default=(None, None))
@@ -231,7 +246,10 @@ class Robustness(SignedResult):
     def _effect(self, factor: str, a: str, b: str) -> float | None:
         """The mean difference over the design's settings that change the factor, minus that over the others."""
         groups: tuple[list[float], list[float]] = ([], [])
-        for setting in self.settings:
+        in_design = [setting for setting in self.settings if setting.in_design]
+        if not all(map(self._on_its_scale, in_design)):
+            return None
+        for setting in in_design:
             groups[factor in setting.changes].extend([setting.difference(a, b).difference] * setting.in_design)
         return float(np.mean(groups[1]) - np.mean(groups[0])) if all(groups) else None
 
@@ -251,15 +269,17 @@ class Robustness(SignedResult):
         prose = Prose(self._facts(labels), lead=self._verdict(labels))
         columns = [Column("setting", "setting"), *Column.each("d", "k", "n"), Column("tau", "τ", "+.3f")]
         columns += [Column(f"model {name}", labels[name]) for name in self.ranking]
-        rows: list[Sequence[str | float]] = []
+        rows: list[Sequence[str | float | None]] = []
         cells: list[Sequence[str | float]] = []
         for setting in self.settings:
             first = (setting.name, setting.factor, setting.num_buckets, setting.texts, setting.tau)
             for name, score in ((name, setting.models[name]) for name in setting.ranking):
-                rows.append((*first, name, score.rank, score.mauve_debiased, *score.ci, score.mauve))
-            scores = [setting.models[name] for name in self.ranking]
-            ranked = (f"{digits(score.mauve_debiased)} ({score.rank})" for score in scores)
-            cells.append((printable(setting.name), *first[2:], *ranked))
+                ends = score.ci or (None, None)
+                scores = (score.closeness, *ends, score.mauve_debiased, score.mauve)
+                rows.append((*first, setting.ranked_by, name, score.rank, *scores))
+            by = ", by groups" if setting.ranked_by == "groups" else ""
+            ranked = (_cell(setting, name) for name in self.ranking)
+            cells.append((f"{printable(setting.name)}{by}", *first[2:], *ranked))
         parts = (prose, Table.of(columns, cells), pairs, shown, Prose([NOTE]))
         tables = {"settings": Table.of(CSV_COLUMNS, rows), "pairs": pairs, "factors": factors}
         return Document(f"{len(self.ranking)} models under {settings}", parts, tables, [("", self.signature)])
@@ -299,15 +319,25 @@ class Robustness(SignedResult):
         """Further sentences on the settings."""
         part = [pair for pair in self.pairs if pair.verdict == "in part"]
         never = [f"{labels[pair.a]} and {labels[pair.b]}" for pair in self.pairs if pair.verdict == "never told apart"]
+        bare = [(setting.name, setting.without_error) for setting in self.settings if setting.without_error]
+        without = _some([f"{name} ({', '.join(labels[model] for model in models)})" for name, models in bare])
         lines = []
         for pair in part[:_NAMED]:
             by = "nothing" if pair.moved is None else f"{pair.depends_on} ({digits(pair.moved, '+.3f')})"
             apart = f"{labels[pair.a]} and {labels[pair.b]} are told apart in {pair.real} of {pair.settings} settings"
             lines.append(f"{apart}; their difference moves most by {by}.")
         lines += [f"Never told apart: {_some(never)}."] if never else []
+        lines += [f"Without an error bar: {without}."] if without else []
         lines += [f"Not tried, {printable(name)}: {printable(reason)}." for name, reason in self.failed.items()]
         lines += [f"Not varied, {name}: {printable(reason)}." for name, reason in self.left_out.items()]
         return lines
+
+
+def _cell(setting: Setting, model: str) -> str:
+    """The score that a setting ranks by, and the rank."""
+    score = setting.models[model]
+    value = score.closeness if setting.ranked_by == "closeness" else score.mauve_debiased
+    return f"{'–' if value is None else digits(value)} ({score.rank})"
 
 
 def _pair_row(pair: PairStability, labels: Mapping[str, str]) -> tuple[str | float | None, ...]:

@@ -17,6 +17,7 @@ from mauve_metric.runtime.errors import WrongOption
 
 APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
 OF_TEXTS = ("featurize_model_name", "pooling", "max_text_length")  # can only be varied with texts
+OF_BUCKETS = ("quantizer", "num_buckets", "row_order")  # change no classifier
 FACTORS = (*OF_TEXTS, "quantizer", "num_buckets", "mauve_scaling_factor", "seed", "n", "row_order")
 _NO_TEXTS = "features are given, and it takes the texts to vary it"
 KMEANS = "kmeans"

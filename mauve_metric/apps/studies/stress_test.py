@@ -40,6 +40,7 @@ FEWEST_TO_PERTURB = 40  # two halves of 20: two buckets of ten texts per side
 FEW_TO_PERTURB = 200  # a half: below, words in the wrong order everywhere may pass for chance
 FEWEST_CHANGED = 0.2  # share of texts that the strongest change affects; less would never be detected
 PERMUTATIONS = 1999
+KINDS = 2  # of tests: by groups and by classifier
 
 
 @with_options()
@@ -53,10 +54,10 @@ def stress_test(
 ) -> StressTest:
     """Measure which errors in texts a featurizer detects, on the user's own human texts.
 
-    A random half of the texts is given known errors of several strengths and scored against the other half. An error
-    is seen if a permutation test tells the perturbed half apart from the reference; the p-values are corrected for the
-    number of errors and strengths (Holm), so that at the level 0.95 in one run of twenty anything is called seen that
-    makes no difference.
+    A random half of the texts is given known errors of several strengths, and its closeness to the other half is
+    computed. An error is seen if a permutation test tells the perturbed half apart from the reference, by groups or by
+    classifier. Its p-value is the smaller one of the two, doubled, and is corrected for the number of errors and
+    strengths (Holm): at the level 0.95 in one run of twenty anything is called seen that makes no difference.
 
     Args:
         p_text: human texts, or a file of them.
@@ -86,7 +87,7 @@ def stress_test(
     encoders = named_featurizers(config.featurize_model_name if featurizers is None else featurizers)
     names, sizes = chosen_perturbations(perturbations), _checked_strengths(strengths)
     tests = len(names) * len(sizes)
-    needed = math.ceil(tests / (1 - config.confidence_level))
+    needed = math.ceil(KINDS * tests / (1 - config.confidence_level))
     if 0 < config.permutations < needed:
         level = f"confidence_level={config.confidence_level:g}"
         raise wrong(
@@ -212,7 +213,7 @@ def _stress(job: Featurizing, name: str, design: _Design, run: RunOptions) -> Fe
     featurized = time.perf_counter() - start
 
     def score(side: FeatureSet) -> MauveResult:
-        return score_features(reference, side, config, quiet=True, run=run, with_learned=False)
+        return score_features(reference, side, config, quiet=True, run=run)
 
     score(equal)  # the first call loads modules, so its time would be too long
     start = time.perf_counter()
@@ -250,13 +251,19 @@ def _scores(
 
     level: above which an error is seen.
     """
-    p_values = [math.nan if result.p_value is None else result.p_value for result in results.values()]
+    p_values = [_p_value(result) for result in results.values()]
     first, *others = p_values
     scores: dict[str, tuple[StressedScore, ...]] = {}
     for ((name, strength), result), p_value in zip(results.items(), [first, *holm(others).tolist()], strict=True):
-        if result.mauve_debiased is None:
-            raise ValueError(f"{name} at strength {strength:g} leaves fewer than two texts, which have no interval")
+        if result.closeness is None:
+            raise ValueError(f"{name} at strength {strength:g} leaves fewer than two texts, which have no score")
         share = _share_changed(design.equal, design.perturbed.get((name, strength), design.equal))
-        score = StressedScore(strength, result.mauve_debiased, result.mauve_ci, p_value, p_value < 1 - level, share)
+        score = StressedScore(strength, result.closeness, result.closeness_ci, p_value, p_value < 1 - level, share)
         scores[name] = (*scores.get(name, ()), score)
     return scores
+
+
+def _p_value(result: MauveResult) -> float:
+    """The smallest p-value by groups and by classifier, with Bonferroni's correction."""
+    by_kind = {bound.kind: bound.p_value for bound in result.bounds}
+    return min([1.0, *(KINDS * p_value for p_value in by_kind.values() if p_value is not None)])

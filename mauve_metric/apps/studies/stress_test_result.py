@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     import altair as alt
 
 CSV_COLUMNS = Column.each(
-    "s", "featurizer", "perturbation", "strength", "mauve_debiased", "low", "high", "p_value", "seen", "changed"
+    "s", "featurizer", "perturbation", "strength", "closeness", "low", "high", "p_value", "seen", "changed"
 )
 _ERROR = Column("perturbation", "error")
 
 
 @dataclass(frozen=True)
 class StressedScore:
-    """The score of human texts with a known error of one strength against other human texts.
+    """Closeness of human texts with a known error of one strength to other human texts.
 
-    mauve_debiased, ci: as in `MauveResult`. p_value: of "the error makes no difference", by permutation and corrected
-    for the number of errors and strengths (Holm). seen: true if it is told apart from equal. changed: share of the
-    texts that the error changed or left out.
+    closeness, ci: as in `MauveResult`. p_value: of "the error makes no difference", the smaller one of the tests by
+    groups and by classifier, corrected for both and for the number of errors and strengths (Holm). seen: true if it is
+    told apart from equal. changed: share of the texts that the error changed or left out.
     """
 
     strength: float = field(metadata={"in_dict": False})
-    mauve_debiased: float
+    closeness: float
     ci: tuple[float, float] | None
     p_value: float
     seen: bool = field(metadata={"in_dict": False})
@@ -62,7 +62,7 @@ class FeaturizerStress:
         return {
             name: {
                 "strengths": [score.strength for score in scores],
-                "mauve_debiased": [score.mauve_debiased for score in scores],
+                "closeness": [score.closeness for score in scores],
                 "ci": [score.ci and list(score.ci) for score in scores],
                 "smallest_seen": self.smallest_seen(name),
                 "p_value": [score.p_value for score in scores],
@@ -149,10 +149,9 @@ class StressTest(Result):
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"
         notes = [
-            f"Debiased MAUVE of {self.n_perturbed} human texts with an error of each strength against "
-            f"{self.n_reference} others, with {level} intervals. =: not told apart from no error (permutation tests at "
-            f"{level} on buckets of their own, Holm's correction over all errors and strengths); seen from: the "
-            "smallest strength that is, or –."
+            f"Closeness of {self.n_perturbed} human texts with an error of each strength to {self.n_reference} others, "
+            f"with {level} intervals. =: not told apart from no error by groups or by classifier (tests at {level}, "
+            "Holm's correction over all errors and strengths). seen from: the smallest strength that is, or –."
         ]
         labels = shown_names(list(self.featurizers))
         for name, found in self.featurizers.items():
@@ -166,5 +165,5 @@ class StressTest(Result):
 
 
 def score_text(score: StressedScore) -> str:
-    """A debiased score with its interval, after = where it is not told apart from equal."""
-    return f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.3f')}{in_brackets(score.ci, '.2f')}"
+    """Closeness with its interval, after = where it is not told apart from equal."""
+    return f"{'' if score.seen else '= '}{digits(score.closeness, '.3f')}{in_brackets(score.ci, '.2f')}"

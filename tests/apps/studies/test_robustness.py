@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from samples import ngrams, texts_of
 
-from mauve_metric import Robustness, compare, robustness
+from mauve_metric import Comparison, Robustness, compare, robustness
+from mauve_metric.apps.studies.robustness_result import Setting
 from mauve_metric.apps.studies.robustness_settings import (
     FACTORS,
     Base,
@@ -48,14 +49,17 @@ def test_every_setting_scores_as_compare_does(found: Robustness) -> None:
         ("order=pq", {"row_order": "pq"}),
     ):
         comparison = compare(**sets(), **options, num_runs=2, knn=False)  # type: ignore[arg-type]
-        setting = by_name[name]
-        for model, result in comparison.models.items():
-            score = setting.models[model]
-            assert (score.mauve_debiased, score.ci, score.mauve) == (
-                result.mauve_debiased,
-                result.mauve_ci,
-                result.mauve,
-            )
+        assert_ranked_alike(by_name[name], comparison)
+
+
+def assert_ranked_alike(setting: Setting, comparison: Comparison) -> None:
+    """The same scores with errors, ranking and tests."""
+    assert (setting.ranking, setting.ranked_by) == (comparison.ranking, comparison.ranked_by)
+    assert setting.differences == comparison.differences
+    for model, result in comparison.models.items():
+        score = setting.models[model]
+        assert (score.closeness, score.ci) == (result.closeness, result.closeness_ci)
+        assert (score.mauve_debiased, score.mauve) == (result.mauve_debiased, result.mauve)
 
 
 def test_a_part_of_the_texts_scores_as_compare_does_on_it(found: Robustness) -> None:
@@ -63,8 +67,7 @@ def test_a_part_of_the_texts_scores_as_compare_does_on_it(found: Robustness) -> 
     rows, given = part_rows(60, SetPart(2, 1)), sets()
     half = {name: features[rows] for name, features in given["models"].items()}
     comparison = compare(p_features=given["p_features"][rows], models=half, num_runs=2, knn=False)
-    for model, result in comparison.models.items():
-        assert setting.models[model].mauve_debiased == result.mauve_debiased
+    assert_ranked_alike(setting, comparison)
     assert (setting.texts, setting.num_buckets) == (30, 3)
 
 
@@ -137,10 +140,7 @@ def test_without_a_featurizer_of_its_own_the_first_makes_the_default() -> None:
     found = robustness(**sides, featurizers=named, vary="featurize_model_name", num_runs=1)
     assert found.failed == {} and len(found.settings) == 2
     assert "2 models under 2 settings" in str(found) and "1 other settings" not in str(found)
-    expected = compare(**sides, featurize_model_name=ngrams, num_runs=1).models
-    assert {name: score.mauve_debiased for name, score in found.default.models.items()} == {
-        name: result.mauve_debiased for name, result in expected.items()
-    }
+    assert_ranked_alike(found.default, compare(**sides, featurize_model_name=ngrams, num_runs=1))
 
 
 def test_functions_of_one_name_are_told_apart() -> None:
@@ -173,8 +173,7 @@ def test_pooling_and_length_of_texts(tiny_gpt2: str, caplog: pytest.LogCaptureFi
     assert "no/such-model" in found.failed["featurizer=no/such-model"]
     assert len({setting.models["one"].mauve for setting in found.settings[:3]}) > 1
     mean = compare(human, {"one": one, "two": two}, featurize_model_name=tiny_gpt2, pooling="mean", num_runs=1)
-    for name, result in mean.models.items():
-        assert found.settings[1].models[name].mauve_debiased == result.mauve_debiased
+    assert_ranked_alike(found.settings[1], mean)
     said = next(record.message for record in caplog.records if "more settings" in record.message)
     assert said.startswith("4 more settings of 2 models, texts featurized in 4 more ways: about ")
 
@@ -252,6 +251,29 @@ def test_nothing_moves_equal_models() -> None:
     assert (pair.depends_on, pair.moved, pair.verdict) == (None, None, "never told apart")
     shown = " ".join(str(found).split())
     assert "No setting changes the ranking: the other setting ranks the models alike. 0 of 1 differences are" in shown
+
+
+def test_settings_without_an_error_bar_are_named() -> None:
+    """Five prompts are too few for a classifier, and most of twenty buckets hold one text a side."""
+    prompts = [number // 4 for number in range(20)]
+    given: Any = {"num_buckets": 20, "p_groups": prompts, "q_groups": dict.fromkeys(("good", "middle", "bad"), prompts)}
+    found = robustness(**sets(20), **given, vary="seed", design=False, num_runs=1)
+    assert_ranked_alike(found.default, compare(**sets(20), **given, num_runs=1, knn=False))
+    assert found.default.without_error == found.ranking and not found.default.difference("good", "bad").real
+    shown = " ".join(str(found).split())
+    assert "Without an error bar: default (" in shown
+
+
+def test_models_that_are_all_near_0_are_ranked_by_groups(found: Robustness) -> None:
+    given = sets(100, (2.0, 2.5, 6.0))
+    far = robustness(**given, vary="mauve_scaling_factor", design=False, num_runs=1)
+    assert_ranked_alike(far.default, compare(**given, num_runs=1))
+    assert (far.default.ranked_by, found.default.ranked_by) == ("groups", "closeness")
+    best = far.default.models[far.ranking[0]].mauve_debiased
+    assert best is not None and f"{best:.4f} (1)" in str(far) and "default, by groups" in str(far)
+    on_its_scale = [item for item in far.settings if item.ranked_by == "groups" and item.factor == "default"]
+    values = [item.difference(far.pairs[0].a, far.pairs[0].b).difference for item in on_its_scale]
+    assert (far.pairs[0].smallest, far.pairs[0].largest) == (min(values), max(values))
 
 
 def test_too_few_texts() -> None:

@@ -30,7 +30,7 @@ def test_robustness_prints_json_and_says_how_long_it_takes(
     held = json.loads(out)
     assert held["ranking"] == ["good", "bad"] and held["holds"]
     assert "6 more settings of 2 models" in err and "about" in err
-    assert "Ranks under each setting" in figure.read_text(encoding="utf-8")
+    assert "Ranks by closeness under each setting" in figure.read_text(encoding="utf-8")
 
 
 def test_forms_of_robustness(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
