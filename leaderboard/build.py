@@ -347,9 +347,7 @@ def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
         "closeness",
         "95 % interval",
         "by groups",
-        "95 % interval",
         "by classifier",
-        "95 % interval",
         "AUC",
         "MAUVE",
         "PRD precision",
@@ -359,8 +357,8 @@ def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
         "decoding",
     )
     lines = [
-        f"| {' | '.join((*heads, 'by', 'version'))} |",
-        "|--:|---|--:|---|--:|---|--:|---|--:|--:|--:|--:|--:|---|---|---|---|",
+        f"| {' | '.join((*heads, 'by'))} |",
+        "|--:|---|--:|---|--:|--:|--:|--:|--:|--:|--:|---|---|---|",
     ]
     for rank, entry in enumerate(sorted(entries, key=lambda entry: -entry.closeness.value), start=1):
         result = entry.result
@@ -370,9 +368,8 @@ def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
         mauve, precision, recall = (digits(result[name], ".3f") for name in SHOWN)
         cells = [str(rank), f"[{entry.name}]({entry.name}/entry.json)", *_score_cells(entry.closeness)]
         cells[2] += severe
-        cells += [*_score_cells(entry.score), *_score_cells(entry.learned), digits(entry.auc, ".3f")]
-        version = _settings(result["signature"])["mauve_metric"]
-        lines.append(f"| {' | '.join((*cells, mauve, precision, recall, str(result['n_q']), *about, version))} |")
+        cells += [_score_cells(entry.score)[0], _score_cells(entry.learned)[0], digits(entry.auc, ".3f")]
+        lines.append(f"| {' | '.join((*cells, mauve, precision, recall, str(result['n_q']), *about))} |")
     fill = {"human": rules["human"], "least": rules["least_texts"]}
     return HEAD.format(**fill) + "\n".join(lines) + "\n" + TAIL.format(**fill)
 

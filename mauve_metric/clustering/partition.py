@@ -164,9 +164,10 @@ def partition_sets(
     else:
         sorted_rows = _projected([rows], config, device)
         projected = _at(sorted_rows, places)
-    stacked: ProjectedRows | None = _stacked(stacking.ordered(sets), device) if on_features else projected
     sets_of_rows = _sets_of_rows(stacking, groups)
-    found = [_cluster(stacked, sets_of_rows, config, 0, run.verbose)]
+    as_stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
+    found = [_cluster(as_stacked, sets_of_rows, config, 0, run.verbose)]
+    del as_stacked
     if count > 1:
         if on_features:
             sorted_rows = _stacked([rows], device)
@@ -176,7 +177,7 @@ def partition_sets(
             sorted_rows = _projected([rows], config, device)
         elif order_shows:
             sorted_rows = _at(projected, np.argsort(places))
-            projected = stacked = None  # as large as what follows
+            projected = None  # as large as what follows
         by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, 2))
         found += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
     labels = [stacking.split(item.labels) for item in found]

@@ -297,7 +297,8 @@ def _by_learned_score(
         return (), ()
     scores = {name: learned.mauve for name, (learned, _) in known.items()}
     ranking = tuple(sorted(scores, key=lambda name: scores[name], reverse=True))
-    estimates, errors = learned_estimates(*map(list, zip(*known.values(), strict=True)), config)
+    learned, groups = [one for one, _ in known.values()], [codes for _, codes in known.values()]
+    estimates, errors = learned_estimates(learned, groups, config)
     by_name = dict(zip(known, estimates, strict=True))
     return ranking, ranked_differences(by_name, scores, ranking, errors, config.confidence_level)
 

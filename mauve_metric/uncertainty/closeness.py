@@ -197,7 +197,7 @@ def joint_errors_of(
     covariance, nothing = np.diag(variances), np.zeros((len(bounds), len(bounds)))
     known = np.flatnonzero([item is not None for item in estimates])
     if len(known):
-        some = [bounds[number] for number in known]
+        some = [bounds[int(number)] for number in known]
         firsts = [bound.histograms[0] for bound in some]
         frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in firsts]
         pairs, codes = [bound.labels[0] for bound in some], [bound.codes for bound in some]

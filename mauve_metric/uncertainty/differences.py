@@ -116,15 +116,15 @@ def effect_covariance(
         q_effects = [q_effect[own] for (_, q_effect), (_, own) in zip(effects, pairs, strict=True)]
         covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / p_effects.shape[1]
         return covariance + np.diag([effect.var() / len(effect) for effect in q_effects])
-    effects = [
+    by_group = [
         _group_effects(frontier, pair, own, scaling_factor)
         for frontier, pair, own in zip(frontiers, pairs, codes, strict=True)
     ]
-    covariance = np.diag([np.square(effect).sum() for _, effect in effects])
+    covariance = np.diag([np.square(effect).sum() for _, effect in by_group])
     for i, j in itertools.combinations(range(len(pairs)), 2):
         one, other = _shared_groups(codes[i], codes[j], len(pairs[i][0])).T
         values = [
-            effect[np.searchsorted(known, some)] for (known, effect), some in ((effects[i], one), (effects[j], other))
+            effect[np.searchsorted(known, some)] for (known, effect), some in ((by_group[i], one), (by_group[j], other))
         ]
         covariance[i, j] = covariance[j, i] = values[0] @ values[1]
     return covariance

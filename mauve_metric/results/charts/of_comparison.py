@@ -44,7 +44,7 @@ def curves_chart(comparison: Comparison) -> alt.LayerChart:
     line = _curves("divergence", comparison.ranking, rows, figure.COVERAGE, figure.QUALITY)
     areas = ", ".join(f"{name} {comparison.models[name].mauve:.4f}" for name in comparison.ranking)
     description = f"Divergence curves, quality of a model's text against coverage of human text; areas: {areas}."
-    title = "Divergence curves", "area under a curve: MAUVE on the buckets that all share"
+    title = "Divergence curves", "area under a curve: shared MAUVE"
     return figure.layered([figure.equal_line(), line], figure.SIDE, figure.SIDE, title, description)
 
 

@@ -172,7 +172,7 @@ def test_a_screen_reader_reads_what_is_there_in_the_order_of_the_page(page: Any)
         "heading \"The model's texts",
         'button "Compare"',
         "The result is there",
-        'button "Options',
+        'button "More examples, a saved result, options',
         'heading "Result" [level=2]',
         f'strong: "{score}"',
         'img "From 0, nothing in common',
