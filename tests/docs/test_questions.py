@@ -13,7 +13,7 @@ SAID = {  # in the part that the answer's link leads to
     "What does the number mean?": "1: like other human texts",
     "What is a good score?": "There is no threshold that makes a score good",
     "How many texts do I need?": "1,000 texts a set",
-    "My model scores 1. Is it as good as people?": "`mauve_classifier` answers",
+    "My model scores 1. Is it as good as people?": "`mauve_classifier`, **by classifier**, answers",
     "Is model A better than model B?": "significant at 5 %",
     "How do I get a p-value for one model?": "`permutations=B`",
     "Why is the score low?": "`explain` splits the gap",
@@ -29,7 +29,7 @@ SAID = {  # in the part that the answer's link leads to
     "It is slow. What takes the time?": "MiniLM features of 100 texts",
     "How do I score millions of texts, with Ray or Slurm?": "sbatch",
     "How do I pick the best checkpoint in training?": 'metric_for_best_model="eval_closeness"',
-    "How do I report it?": "**debiased score with its interval**",
+    "How do I report it?": "**Closeness with its interval**",
 }
 
 
