@@ -151,10 +151,11 @@ def _compare_one(
         read = read_sides(job, opened)
         check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
         (human, human_texts), *reads = read.values()
-        models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
+        sides = [human, *(side for side, _ in reads)]
+        dependent = with_dependence(sides, config.seed)
         comparison = compare_features(
-            human,
-            models,
+            dependent[0],
+            dict(zip(names, dependent[1:], strict=True)),
             config,
             run=job.run,
             readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
@@ -162,10 +163,8 @@ def _compare_one(
             texts=texts,
             subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
         )
-        sides = [human, *models.values()]
-        comparison = try_without_layout(
-            comparison, sides, [human_texts, *(own for _, own in reads)], job, opened.prompts
-        )
+        texts_of_sides = [human_texts, *(own for _, own in reads)]
+        comparison = try_without_layout(comparison, dependent, texts_of_sides, job, opened.prompts)
     return comparison, sides
 
 
@@ -179,23 +178,15 @@ def try_without_layout(
     """Add to each result the effect of layout that separates its sets.
 
     Args:
-        sides, texts: of the human set and of each model's, as they were compared; texts are None where not known.
+        sides: the human one first, with their groups. texts: of each side, as they were compared; None: not known.
         job, prompts: see `without_layout`.
     """
     if not any(map(needs_trial, comparison.models.values())):
         return comparison
-    first, *others = with_dependence(sides, job.config.seed)
-    results = {
-        name: without_layout(
-            result,
-            [texts[0], own],
-            pair_of_groups(*(one.groups for one in paired(first, side))),
-            job.config,
-            job,
-            prompts,
-        )
-        for (name, result), own, side in zip(comparison.models.items(), texts[1:], others, strict=True)
-    }
+    results = {}
+    for (name, result), own, side in zip(comparison.models.items(), texts[1:], sides[1:], strict=True):
+        codes = pair_of_groups(*(one.groups for one in paired(sides[0], side)))
+        results[name] = without_layout(result, [texts[0], own], codes, job.config, job, prompts)
     return replace(comparison, models=results)
 
 
@@ -233,10 +224,10 @@ def compare_features(
     results: dict[str, MauveResult] = {}
     own: dict[str, OwnScore] = {}
     explanations: dict[str, Explanation] = {}
-    for number, (name, side) in enumerate(models.items(), start=1):
+    pairs = [clustered.pair(number) for number in range(1, len(clustered.sides))]
+    for number, (name, (human, model)) in enumerate(zip(models, pairs, strict=True), start=1):
         if watch is not None:
             watch(name)
-        human, model = paired(p, side)
         own[name] = _own_score(human, model, config, _with_checkpoint(run, f"model-{number}"))
         entries = {"partition": f"common to {', '.join(models)}", "model": name}
         learned = score.learned_of(human, model, resolved)
@@ -247,7 +238,6 @@ def compare_features(
             given, pair = readable.pair(0, number).texts, pair_of_groups(human.groups, model.groups)
             explanations[name] = explain_learned(gap, given, pair, resolved, texts)
     of_learned = {name: result.learned for name, result in results.items()}
-    pairs = [paired(p, side) for side in sides]
     learned_ranking, learned_differences = _by_learned_score(of_learned, pairs, resolved)
     on_common, alone = ({name: found[name].mauve for name in models} for found in (results, own))
     return Comparison(

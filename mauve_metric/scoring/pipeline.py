@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mauve_metric.arrays import Integers
 from mauve_metric.clustering.partition import Partition, partition_sets
 from mauve_metric.clustering.quantizers import num_buckets_of, quantizer_options
-from mauve_metric.features.dependence import with_dependence
+from mauve_metric.features.dependence import paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions
 
@@ -29,6 +29,10 @@ class Clustered:
     def groups(self) -> list[Integers | None]:
         """The codes of the groups of the texts of each set."""
         return [side.groups for side in self.sides]
+
+    def pair(self, number: int) -> tuple[FeatureSet, FeatureSet]:
+        """The human side and that of the model with this number, from 1, with the groups of their own comparison."""
+        return paired(self.sides[0], self.sides[number])
 
 
 def cluster(

@@ -255,14 +255,16 @@ class _Work:
         config = plans.changed(base, changes)
         sides = _part_of(self._featurize(config), changes.get("n"))
         clustered = self._clustered(sides, config, changes)
-        human, *others = clustered.sides
+        pairs = [clustered.pair(number) for number in range(1, len(sides))]
         config = resolve_config(config, *map(len, sides))
         key = _key({name: level for name, level in changes.items() if name not in plans.OF_BUCKETS})
         if key not in self.learned:
-            self.learned[key] = [learned_of(human, side, config) for side in others]
+            self.learned[key] = [learned_of(human, model, config) for human, model in pairs]
         results = {
-            name: score_buckets(human, side, clustered.partition, number, config, learned=self.learned[key][number - 1])
-            for number, (name, side) in enumerate(zip(self.names, others, strict=True), start=1)
+            name: score_buckets(human, model, clustered.partition, number, config, learned=learned)
+            for number, (name, (human, model), learned) in enumerate(
+                zip(self.names, pairs, self.learned[key], strict=True), start=1
+            )
         }
         ranked = ranked_by_closeness(results, config)
         ranking = ranked["ranking"]

@@ -71,6 +71,17 @@ def test_a_part_of_the_texts_scores_as_compare_does_on_it(found: Robustness) -> 
     assert (setting.texts, setting.num_buckets) == (30, 3)
 
 
+def test_a_model_that_copies_itself_scores_as_compare_does() -> None:
+    """Copies join prompts of that model alone, and the other one keeps its own groups."""
+    rng = np.random.default_rng(0)
+    human = rng.normal(size=(120, 6))
+    one, two = human * 0.6 + rng.normal(size=(120, 6)) * 0.8, human + rng.normal(size=(120, 6)) * 0.4 + 0.3
+    two[10:60] = two[:50]
+    given: Any = {"p_features": human, "models": {"one": one, "two": two}, "aligned": True, "num_runs": 2}
+    found = robustness(**given, vary="seed", design=False)
+    assert_ranked_alike(found.default, compare(**given, knn=False))
+
+
 def test_the_parts_of_one_size_share_no_row() -> None:
     one, two = part_rows(61, SetPart(4, 0)), part_rows(61, SetPart(4, 1))
     assert len(one) == len(two) == 15 and not set(one) & set(two)
