@@ -21,7 +21,7 @@ from mauve_metric.inputs.match_rows import join
 from mauve_metric.inputs.stripping import PromptEcho
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.runtime.checks import check_bool, is_missing_key, shown
+from mauve_metric.runtime.checks import check_bool, is_missing_key, listed, shown
 from mauve_metric.runtime.errors import NoSuchField, RowsDiffer, UnlikeFeatures, WrongOption
 
 logger = logging.getLogger(__name__)
@@ -36,11 +36,10 @@ MOST_LABEL_CHARACTERS = 200  # of a label, which the tables repeat
 def check_columns(sides: Mapping[str, FeatureSet]) -> None:
     """`ValueError` unless the features of all sides have the same number of columns."""
     if len({side.features.shape[1] for side in sides.values()}) > 1:
-        *most, last = sides
         shapes = [str(side.features.shape) for side in sides.values()]
         raise UnlikeFeatures(
-            f"{', '.join(most)} and {last} must have the same number of columns, got shapes "
-            f"{', '.join(shapes[:-1])} and {shapes[-1]}: use one featurizer for all"
+            f"{listed([*sides])} must have the same number of columns, got shapes {listed(shapes)}: "
+            "use one featurizer for all"
         )
 
 

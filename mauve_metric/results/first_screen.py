@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.document import Column, Table, plain_table
-from mauve_metric.results.plain_text import digits, listed, printable, rounded_up, shown_names
+from mauve_metric.results.plain_text import digits, printable, rounded_up, shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.verdict import SMALL, VerdictWord
+from mauve_metric.runtime.checks import listed
 from mauve_metric.uncertainty.blind_spots import seen_by
 from mauve_metric.uncertainty.closeness import closeness_of
 from mauve_metric.uncertainty.intervals import local_form_inverse

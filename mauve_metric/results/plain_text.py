@@ -82,15 +82,6 @@ def p_words(value: float) -> str:
     return f"p = {digits(value, '.2g')}" if value >= 1e-4 else "p < 0.0001"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Join names for a sentence.
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 def percent(value: float, total: float) -> str:
     """Format a part of a total as a percentage.
 

@@ -69,6 +69,15 @@ def quoted(names: Sequence[str], most: int = 8) -> str:
     return found if len(names) <= most else f"{found} and {len(names) - most} more"
 
 
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Join words for a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b"], "or")
+    ('a', 'a, b and c', 'a or b')
+    """
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
 def check_path(name: str, value: object) -> Path:
     """The name of a file as a path; `WrongOption` for what names none."""
     name_of_file = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
@@ -143,12 +152,7 @@ def check_sets(sets: Mapping[str, Array], least: int = 1) -> None:
             raise ValueError(f"{name} must have at least {needed}, got an array of shape {rows.shape}")
     widths = [str(rows.shape[1]) for rows in sets.values()]
     if len(set(widths)) > 1:
-        raise ValueError(f"{_and(list(sets))} must have rows of one length, got {_and(widths)}")
-
-
-def _and(words: list[str]) -> str:
-    """Words with commas, and "and" before the last."""
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+        raise ValueError(f"{listed([*sets])} must have rows of one length, got {listed(widths)}")
 
 
 def integer_check(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] = ()) -> Check:

@@ -85,7 +85,7 @@ def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramSc
 
 def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
     """Band of the curve under sampling, for histograms whose errors are known (see `debiased_estimates`)."""
-    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
+    frontier = jackknife.frontier_of(histograms)
     return jackknife.frontier_band(frontier, config.mauve_scaling_factor, config.confidence_level)
 
 

@@ -11,6 +11,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mauve_metric.runtime.checks import listed
+
 _TABLE = Path(__file__).with_name("blind_spots.json")
 _NAMED = 3  # errors in a sentence
 
@@ -31,7 +33,7 @@ class BlindSpots(NamedTuple):
         errors = [*self.errors.values()]
         more = len(errors) - _NAMED
         shown = [*errors[:_NAMED], f"{more} more errors"] if more > 1 else errors
-        return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+        return listed(shown, "or")
 
 
 @functools.cache
@@ -39,11 +41,6 @@ def measured() -> list[dict[str, Any]]:
     """The stress tests that come with the package: featurizer, texts, and for each error its scores."""
     found: list[dict[str, Any]] = json.loads(_TABLE.read_text(encoding="utf-8"))
     return found
-
-
-def is_measured(identity: Mapping[str, str]) -> bool:
-    """Return whether the featurizer of this identity was measured."""
-    return bool(_runs_of(identity))
 
 
 def blind_spots(identity: Mapping[str, str]) -> BlindSpots | None:

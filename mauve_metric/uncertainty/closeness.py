@@ -50,7 +50,7 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
     if min(first.p_counts.sum(), first.q_counts.sum()) < 2:
         return Estimates(problem="a side has a single text")
     c, level = config.mauve_scaling_factor, config.confidence_level
-    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in runs]
+    frontiers = [jackknife.frontier_of(run) for run in runs]
     scores = [intervals.debiased_scores(run, c) for run in frontiers]
     values = np.array([[run.mauve, run.frontier_integral] for run in scores])
     problem = next(filter(None, map(intervals.too_few, frontiers)), None)
@@ -199,7 +199,7 @@ def joint_errors_of(
     if len(known):
         some = [bounds[int(number)] for number in known]
         firsts = [bound.histograms[0] for bound in some]
-        frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in firsts]
+        frontiers = [jackknife.frontier_of(item) for item in firsts]
         pairs, codes = [bound.labels[0] for bound in some], [bound.codes for bound in some]
         covariance[np.ix_(known, known)] = effect_covariance(frontiers, pairs, scaling_factor, codes)
     runs = np.diag(np.maximum(variances - np.diag(covariance), 0.0))

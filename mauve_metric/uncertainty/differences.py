@@ -78,7 +78,7 @@ def _frontiers(labels: Sequence[Labels], k: int, codes: Sequence[Integers] = ())
         histograms.count_labels(labels[0], side, k, *((codes[0], codes[number]) if codes else ()))
         for number, side in enumerate(labels[1:], start=1)
     ]
-    return [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in counted]
+    return [jackknife.frontier_of(item) for item in counted]
 
 
 def score_covariance(

@@ -11,6 +11,7 @@ from mauve_metric.arrays import Floats, Integers
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.inputs.fingerprints import FORMATS, Marks
 from mauve_metric.measures.cross_fitting import cross_fit
+from mauve_metric.runtime.checks import listed
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
 TELLING = 0.6  # AUC above which layout is named
@@ -110,7 +111,7 @@ def format_warning(
     names = numbers["layout"][:_NAMED]
     first, *others = (FORMATS[name].what for name in names)
     shown = [f"{first} (AUC {numbers[f'auc_{names[0]}']:.2f})", *others]
-    what = " and ".join([", ".join(shown[:-1]), shown[-1]] if others else shown)
+    what = listed(shown)
     who, cure = featurizer or "the featurizer", f". Cure: {cure}" if cure else ""
     warning = warn("format_differs", numbers, what=what, who=who, effect=effect, cure=cure)
     return warning._replace(weight=_UNTRIED_WEIGHT if weight is None else weight)

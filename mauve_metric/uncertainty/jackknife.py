@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Bools, Counts, Floats, Integers
+from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts
 from mauve_metric.measures.p_values import t_quantile
@@ -115,6 +116,11 @@ def debiased_frontier(p_counts: Counts, q_counts: Counts, groups: GroupCounts | 
     value, p_influence, q_influence = jackknifed(_terms, p_counts, q_counts)
     sums = value.sum(axis=-1)
     return DebiasedFrontier(sums[0], sums[1], p_influence, q_influence, p_counts, q_counts)
+
+
+def frontier_of(histograms: Histograms) -> DebiasedFrontier:
+    """`debiased_frontier` of histograms, by their groups where texts share prompts."""
+    return debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
 
 
 def jackknifed(

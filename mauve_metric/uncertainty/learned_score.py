@@ -106,7 +106,7 @@ def learned_score(
     codes = groups or (None, None)
     equal = buckets_of_ranks(fitted.ranks, auto_learned_buckets(min(sizes)))
     counted = count_labels(equal[:n_p], equal[n_p:], int(equal.max()) + 1, *codes)
-    spread = intervals.integral_variance(_frontier(counted))
+    spread = intervals.integral_variance(jackknife.frontier_of(counted))
     labels = monotone_buckets(counted.p_counts, counted.q_counts)[equal]
     counted = count_labels(labels[:n_p], labels[n_p:], int(labels.max()) + 1, *codes)
     score = debiased(counted, spread, config)
@@ -148,12 +148,8 @@ def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | 
 
 def debiased(histograms: Histograms, spread: float, config: MauveConfig) -> intervals.Estimate:
     """MAUVE of learned buckets without bias, with its interval; spread: see `Learned`."""
-    scores = intervals.debiased_scores(_frontier(histograms), config.mauve_scaling_factor)
+    scores = intervals.debiased_scores(jackknife.frontier_of(histograms), config.mauve_scaling_factor)
     return intervals.with_errors(scores, config.confidence_level, least_variance=spread)[0]
-
-
-def _frontier(histograms: Histograms) -> jackknife.DebiasedFrontier:
-    return jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
 
 
 def learned_estimates(
@@ -172,7 +168,9 @@ def learned_estimates(
     counted = [
         count_labels(*pair, one.num_buckets, *(own or ())) for one, pair, own in zip(found, pairs, groups, strict=True)
     ]
-    covariance = effect_covariance([_frontier(item) for item in counted], pairs, config.mauve_scaling_factor, groups)
+    covariance = effect_covariance(
+        [jackknife.frontier_of(item) for item in counted], pairs, config.mauve_scaling_factor, groups
+    )
     nothing = np.zeros_like(covariance)
     estimates = [debiased(item, one.spread, config) for item, one in zip(counted, found, strict=True)]
     return estimates, JointErrors(covariance, nothing, nothing)

@@ -124,7 +124,7 @@ def _split_histograms(
 
 def _scores(published: Histograms, by_content: Histograms, config: MauveConfig) -> tuple[float, float]:
     """MAUVE, and MAUVE without sampling bias."""
-    frontier = jackknife.debiased_frontier(by_content.p_counts, by_content.q_counts)
+    frontier = jackknife.frontier_of(by_content)
     debiased = intervals.debiased_scores(frontier, config.mauve_scaling_factor)
     return score_histograms(published, config).mauve, debiased.mauve
 

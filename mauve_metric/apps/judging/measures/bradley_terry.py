@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.apps.judging.measures.judgement_options import Errors, Ties
 from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.runtime.checks import check_known
+from mauve_metric.runtime.checks import check_known, listed
 from mauve_metric.runtime.optional_imports import import_choix
 
 SCALE = 100.0  # a score of 100 more is e times the odds
@@ -198,4 +198,4 @@ def _names(labels: Sequence[str], chosen: Array) -> str:
     names = [repr(label) for label, taken in zip(labels, chosen, strict=True) if taken]
     if len(names) > 5:
         return f"{', '.join(names[:5])} and {len(names) - 5} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed(names)
