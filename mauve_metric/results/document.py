@@ -124,6 +124,11 @@ class Document:
     signatures: Sequence[tuple[str, str]] = ()
     paper: tuple[Table, Sequence[str]] | None = None
 
+    @property
+    def first_table(self) -> Table:
+        """The table that every view shows first."""
+        return next(part for part in self.parts if isinstance(part, Table))
+
     def terminal(self, signatures: bool = True) -> str:
         """The document as wide as the terminal: parts separated by blank lines, the own signature last."""
         blocks = [[printable(self.title)], *map(_terminal_lines, self.shown("terminal"))]

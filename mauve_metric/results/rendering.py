@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from mauve_metric.results.document import Document, Table
+from mauve_metric.results.document import Document
 from mauve_metric.results.plain_text import cell, digits
 from mauve_metric.results.signature import format_signature
 from mauve_metric.results.wording import evidence, words
@@ -226,7 +226,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
         level=f"{100 * comparison.confidence_level:g} %",
         common=results[0],
         comparison=comparison,
-        models=next(part for part in document.parts if isinstance(part, Table)),
+        models=document.first_table,
         tables=document.tables,
         severe=[item for item in found if item[1].severe],
         other=[item for item in found if not item[1].severe],

@@ -184,7 +184,7 @@ def comparison_tables(comparison: Comparison) -> str:
     document = comparison.document()
     return render(
         "comparison_tables",
-        models=next(part for part in document.parts if isinstance(part, Table)),
+        models=document.first_table,
         tables=document.tables,
         notes=words.notes(comparison),
         learned_title=words.LEARNED_DIFFERENCES,
