@@ -54,6 +54,19 @@ def prompts(groups: int, answers: tuple[int, int], d: int, correlation: float, s
     return draw
 
 
+def own_prompts(n: int, answers: int, d: int, correlation: float, shift: float) -> Draw:
+    """Independent human texts, and several answers of the model to each of other prompts."""
+
+    def draw(rng: np.random.Generator) -> tuple[Array, Array, tuple[Integers, Integers]]:
+        of = rng.permutation(np.repeat(np.arange(n // answers), answers))
+        q = np.sqrt(correlation) * rng.normal(size=(len(of), d))[of]
+        q += np.sqrt(1 - correlation) * rng.normal(size=q.shape)
+        q[:, 0] += shift
+        return rng.normal(size=(n, d)), q, (np.arange(n) + n, of)
+
+    return draw
+
+
 def near_copies(n: int, d: int, share: float, shift: float) -> Draw:
     """A share of the model's rows repeats human rows, all but for a jitter of a tenth of their deviation."""
 
@@ -82,6 +95,11 @@ def undeclared_cells() -> Iterator[tuple[tuple[object, ...], Draw]]:
                     (name, groups * answers[0], d, correlation, shift),
                     prompts(groups, answers, d, correlation, shift),
                 )
+    for answers, d in ((5, 20), (3, 20), (5, 200), (2, 200)):
+        for correlation in (0.3, 0.5, 0.8):
+            for shift in (0.0, 0.6):
+                name = f"{answers} answers to the model's own prompts"
+                yield (name, 300, d, correlation, shift), own_prompts(300, answers, d, correlation, shift)
     for n, d in ((300, 384),):
         for share in (0.1, 0.5):
             for shift in (0.0, 0.6):

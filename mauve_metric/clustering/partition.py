@@ -27,7 +27,7 @@ from mauve_metric.features.row_blocks import (
     some_rows,
 )
 from mauve_metric.measures.auc import average_ranks
-from mauve_metric.measures.groups import GROUPS_A_BUCKET
+from mauve_metric.measures.groups import GROUPS_A_BUCKET, stand_ins
 from mauve_metric.options import ResolvedConfig, RunOptions, config_fields
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
@@ -222,8 +222,15 @@ def _by_content(
     """
     order = np.argsort(places)
     sorted_sets = StackedSets(sets.set_of[order], None if sets.groups is None else sets.groups[order])
-    found = [_cluster(rows, sorted_sets, config, offset, verbose, by_content=True) for offset in offsets]
-    return [item._replace(labels=item.labels[places]) for item in found]
+    found = []
+    for offset in offsets:
+        known = None if sets.groups is None else stand_ins(*sorted_sets, config.seed + offset)
+        kept = None if known is None else np.unique(known)
+        some = StackedSets(*(of[kept] for of in sorted_sets)) if kept is not None else sorted_sets
+        item = _cluster(rows if kept is None else _at(rows, kept), some, config, offset, verbose, by_content=True)
+        labels = item.labels if kept is None else item.labels[np.searchsorted(kept, known)]
+        found.append(item._replace(labels=labels[places]))
+    return found
 
 
 def _stacked(sets: Sequence[Features], device: torch.device | None) -> ProjectedRows:

@@ -16,7 +16,7 @@ from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.features.row_blocks import as_rows, content_order, row_hashes, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups
-from mauve_metric.measures.shared_prompts import PairSearch, find_pairs
+from mauve_metric.measures.shared_prompts import MOST_REPEATS, PairSearch, find_pairs, find_repeats
 
 MOST_SEARCHED = 10_000  # rows a side whose neighbours are looked for; of larger sets as many at random
 OPENING_SHARE = 0.1  # of a model's texts that open like a human one: they continue the same prompts
@@ -67,6 +67,11 @@ def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet
     return replace(human, groups=codes[0], dependence=Dependence(known.design)), replace(model, groups=codes[1])
 
 
+def codes_of(human: FeatureSet, model: FeatureSet) -> tuple[Integers, Integers] | None:
+    """The codes of the groups of both sides, also of prompts that other models alone share; None: there are none."""
+    return None if human.groups is None or model.groups is None else (human.groups, model.groups)
+
+
 def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[Integers, Integers, Dependence]:
     """The codes of the groups of both sides, numbered alike for every model that declares the same prompts.
 
@@ -86,16 +91,20 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     few_kinds = any(len(np.unique(side)) < FEWEST_GROUPS for side in hashes)
     columns: list[list[object]] = [[] if few_kinds else [*np.concatenate(hashes).tolist()]]
     openings = None if declared else _shared_openings(sides)
+    repeats: list[object] = []
     if declared:
         columns.append(np.concatenate(declared).tolist())
     else:
-        columns += [] if search is None else [_paired(search, n_p, size)]
+        repeats, across = _repeats(human, model, seed, search is not None and search.found)
+        columns += [repeats] if repeats else []
+        # a pair by chance would join two prompts
+        columns += [] if search is None or across else [_paired(search, n_p, size)]
         columns += [] if openings is None else [openings]
     found = same_origin([None] * size, *filter(None, columns))
     names = np.concatenate([np.arange(n_p), n_p + given[1] if given else -1 - np.arange(len(model))])
     _, first, place = np.unique(found, return_index=True, return_inverse=True)
     codes = names[first[place]]
-    if not declared and (openings is not None or (search is not None and search.found)):
+    if not declared and (openings is not None or repeats or (search is not None and search.found)):
         design = "found"
     partners = int(np.isin(codes[n_p:], codes[:n_p]).sum())
     return codes[:n_p], codes[n_p:], Dependence(design, partners, _share_in_step(search, *(declared or (None, None))))
@@ -123,6 +132,20 @@ def _search(human: FeatureSet, model: FeatureSet, seed: int) -> PairSearch | Non
     rows = [as_rows(of).take(some) for of, some in zip(features, numbers, strict=True)]
     search = find_pairs(rows[0], rows[1], seed)
     return search._replace(pairs=np.stack([of[own] for of, own in zip(numbers, search.pairs.T, strict=True)], axis=1))
+
+
+def _repeats(human: FeatureSet, model: FeatureSet, seed: int, shared: bool) -> tuple[list[object], bool]:
+    """For each text of both sides the number of its group of answers to one prompt, or None; none where none are found.
+
+    Also return whether any group has texts of both sides. shared: see `find_repeats`.
+    """
+    if human.features.shape[1] < 2 or len(human) + len(model) > MOST_REPEATS:
+        return [], False
+    orders = [content_order(side.features) for side in (human, model)]
+    rows = [as_rows(side.features).take(order) for side, order in zip((human, model), orders, strict=True)]
+    groups, across = find_repeats(rows[0], rows[1], seed, shared=shared)
+    codes = np.concatenate([of[np.argsort(order)] for of, order in zip(groups, orders, strict=True)])
+    return [code if code >= 0 else None for code in codes.tolist()] if (codes >= 0).any() else [], across
 
 
 def _paired(search: PairSearch, start: int, size: int) -> list[object]:

@@ -17,6 +17,7 @@ FEWEST_GROUPS = 10  # below, no interval: a variance of so few numbers is too un
 # From `benchmarks/results/coverage_prompts.csv`.
 FEW_GROUPS = 50  # up to here, intervals of texts that share prompts cover 87 to 99 %
 GROUPS_A_BUCKET = 2  # below, the bias left over is larger than the error
+UNEVEN = 1.25  # ratio of texts a group on two sides from which k-means takes the groups of one for kinds of texts
 
 
 def code_groups(
@@ -108,6 +109,39 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return values ^ (values >> np.uint64(31))
+
+
+def stand_ins(set_of: Integers, codes: Integers, seed: int) -> Integers | None:
+    """For each row the one that stands for it where k-means is fitted, so that each set has as many rows a group.
+
+    Answers to a prompt that one set alone has are close to each other: k-means takes them for a kind of text, which
+    sets with fewer answers a prompt lack, however alike they are. Of such groups no more rows are kept, at random, than
+    the set with the fewest has in one on average; the others follow them. Groups with rows of P and of Q stay whole.
+
+    Args:
+        set_of: number of the set of each row, 0: P, (n,). codes: of its group, (n,). seed: of the choice.
+
+    Returns:
+        Numbers of rows, (n,), each row its own if it is kept; None where sets hardly differ in rows a group.
+
+    >>> stand_ins(np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]), seed=0).tolist()
+    [0, 1, 3, 3]
+    >>> stand_ins(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), seed=0) is None
+    True
+    """
+    mixed = np.isin(codes, codes[set_of == 0]) & np.isin(codes, codes[set_of > 0])
+    group = np.unique(np.stack([set_of, codes]), axis=1, return_inverse=True)[1].ravel()
+    sizes = [np.bincount(group[(set_of == number) & ~mixed]) for number in range(int(set_of.max()) + 1)]
+    means = [float(of_set[of_set > 0].mean()) for of_set in sizes if of_set.any()]
+    if len(means) < 2 or max(means) < UNEVEN * min(means):
+        return None
+    order = np.lexsort([np.random.default_rng([seed, 3]).permutation(len(codes)), group])
+    firsts = np.searchsorted(group[order], group[order])
+    kept = round(min(means))
+    row = np.arange(len(codes))
+    found = np.empty_like(row)
+    found[order] = order[np.where(mixed[order], row, firsts + (row - firsts) % kept)]
+    return found
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from mauve_metric.arrays import Array, Bools, Floats, Integers, Rows
 
@@ -20,6 +22,13 @@ STANDARD_ERRORS = 3.0  # by which the share must exceed that of the splits
 FALSE_PAIRS = 0.05  # share of the pairs that may be chance
 _MOST_TESTED = 1000  # rows whose neighbours make the share
 _MOST_SPLIT = 250  # the same for each split
+MOST_ANSWERS = 9  # other texts of one prompt, on both sides, that are looked for
+MOST_REPEATS = 20_000  # texts of both sides; of more, answers to one prompt are not looked for
+REPEATED = 0.7  # share of texts in separate groups of one size; of mixtures of kinds about half are, at most
+REPEATS_ERRORS = 4.0  # by which more spacings must be large than by chance
+ONE_SIDED = 0.75  # share of texts whose group has none of the other set, where one text of each has half
+_USUAL = 0.8  # share of spacings that are not large
+_CHANCE_NEIGHBOURS = 30  # whose spacings, beyond a dozen, show what is chance
 _BLOCK = 2**24  # similarities held at once
 
 
@@ -82,6 +91,107 @@ def find_pairs(p: Array, q: Array, seed: int = 25) -> PairSearch:
     pairs = np.stack([kept, nearest[kept]], axis=1)
     pairs = pairs if len(p) <= len(q) else pairs[np.argsort(pairs[:, 1]), ::-1]
     return PairSearch(pairs, share, expected, z, close)
+
+
+def find_repeats(p: Array, q: Array, seed: int = 25, *, shared: bool = False) -> tuple[list[Integers], bool]:
+    """Find several answers to each prompt, among all texts or among those of one set, from their features.
+
+    With the distances of a text from its neighbours, d_1 ≤ d_2 ≤ …, the spacings s·log(d_{s+1} / d_s) have about one
+    distribution for all s (Rényi) unless texts come in groups: in groups of m texts many of s = m - 1 are larger than
+    those of s > 11. Among the texts of one set the groups are what mutual m - 1 nearest neighbours join, if `ONE_SIDED`
+    of the texts have none of the other set as near; else they are kinds of texts of both. Among all texts they are sets
+    of m that are each other's nearest, and count if `REPEATED` of the texts are in some, which kinds are not.
+
+    Args:
+        p, q: finite features, (n_p, d) and (n_q, d). seed: of the tested rows.
+        shared: `find_pairs` found pairs, so that groups with texts of both sets are prompts, and no kinds.
+
+    Returns:
+        The number of the group of each text of both sides, (n_p,) and (n_q,), -1 for those in none, and whether
+        any group has texts of both.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = np.repeat(rng.normal(size=(40, 50)), 3, axis=0) + 0.5 * rng.normal(size=(120, 50))
+    >>> (human, model), across = find_repeats(rng.normal(size=(120, 50)), answers)
+    >>> bool((human < 0).all()), len(np.unique(model)), across
+    (True, 40, False)
+    """
+    rng = np.random.default_rng([seed, 4])
+    sides = _standardised(p, q)
+    together = np.concatenate(sides)
+    if _others_in_a_group(together, rng) > 1:  # one text of each side is a pair
+        groups = _groups_of_one_size(together)
+        if groups is not None:
+            parts = np.split(groups, [len(p)])
+            return parts, bool(np.isin(parts[1][parts[1] >= 0], parts[0]).any())
+    alone = [_groups_of_neighbours(*pair, shared, rng) for pair in (sides, sides[::-1])]
+    alone[1][alone[1] >= 0] += len(p)
+    return alone, False
+
+
+def _others_in_a_group(rows: Rows, rng: np.random.Generator) -> int:
+    """How many other rows most rows of a set have in their group, judged by some of them; 0: rows are in none."""
+    number, n = _CHANCE_NEIGHBOURS, len(rows)
+    if n < number + 2:
+        return 0
+    some = np.sort(rng.permutation(n)[:_MOST_TESTED])
+    spacings = _spacings(_most_similar(rows, number + 1, some)[1])
+    large = spacings[:, :MOST_ANSWERS] > np.quantile(spacings[:, 11:], _USUAL)
+    shares = large.mean(axis=0)
+    z = (shares - (1 - _USUAL)) / math.sqrt(_USUAL * (1 - _USUAL) / len(some))
+    return int(shares.argmax()) + 1 if z.max() > REPEATS_ERRORS else 0
+
+
+def _spacings(cosines: Floats) -> Floats:
+    """The spacings s·log(d_{s+1} / d_s) of distances to neighbours with these falling cosines, (n, m + 1) → (n, m)."""
+    distances = np.sqrt(np.maximum(2 - 2 * cosines, 1e-6))
+    return np.arange(1, cosines.shape[1]) * np.log(distances[:, 1:] / distances[:, :-1])
+
+
+def _groups_of_neighbours(rows: Rows, others: Rows, shared: bool, rng: np.random.Generator) -> Integers:
+    """The groups of rows that mutual nearest neighbours join, (n,); all -1 where these are nothing special.
+
+    others: rows of the other set, which most groups have none of, unless groups are `shared`.
+    """
+    n, number = len(rows), _others_in_a_group(rows, rng)
+    if number == 0:
+        return np.full(n, -1)
+    near, cosines = _most_similar(rows, number)
+    if not shared and np.mean(_two_nearest(rows, others)[1] < cosines[:, -1]) < ONE_SIDED:
+        return np.full(n, -1)
+    links = csr_matrix((np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, number)), shape=(n, n))
+    return connected_components(links.multiply(links.T), directed=False)[1].astype(np.int64)
+
+
+def _groups_of_one_size(rows: Rows) -> Integers | None:
+    """The first row of the group of each row, -1 for those in none, (n,); None where too few are in one."""
+    near, cosines = _most_similar(rows, _CHANCE_NEIGHBOURS + 1)
+    spacings = _spacings(cosines)
+    large = spacings[:, :MOST_ANSWERS] > np.quantile(spacings[:, 11:], 0.95)
+    for others in range(2, MOST_ANSWERS + 1):
+        members = np.concatenate([np.arange(len(rows))[:, None], near[:, :others]], axis=1)
+        members.sort(axis=1)
+        closed = (members[members] == members[:, None, :]).all(axis=(1, 2))
+        kept = closed & large[members, others - 1].any(axis=1)
+        if kept.mean() >= REPEATED:
+            return np.where(kept, members[:, 0], -1)
+    return None
+
+
+def _most_similar(rows: Rows, number: int, some: Integers | None = None) -> tuple[Integers, Floats]:
+    """The other rows with the largest cosines to each row, or to some, falling, and these, (n, number) each."""
+    some = np.arange(len(rows)) if some is None else some
+    step, near, found = max(1, _BLOCK // len(rows)), [], []
+    for start in range(0, len(some), step):
+        own = some[start : start + step]
+        cosines = rows[own] @ rows.T
+        cosines[np.arange(len(own)), own] = -2
+        nearest = np.argpartition(-cosines, number - 1, axis=1)[:, :number]
+        order = np.argsort(-np.take_along_axis(cosines, nearest, axis=1), axis=1, kind="stable")
+        nearest = np.take_along_axis(nearest, order, axis=1)
+        near.append(nearest)
+        found.append(np.take_along_axis(cosines, nearest, axis=1))
+    return np.concatenate(near), np.concatenate(found)
 
 
 def _least_gap(chance: Floats, observed: Floats, by_chance: float) -> float:

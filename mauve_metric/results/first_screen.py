@@ -195,7 +195,9 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
     design = {
         "aligned": "same prompts row by row",
         "prompts": "shared prompts",
-        "found": f"shared prompts, found for {result.partners} of {result.n_q} texts",
+        "found": f"shared prompts, found for {result.partners} of {result.n_q} texts"
+        if result.partners
+        else "several answers to a prompt, found",
         "independent": "",
     }[result.design]
     sizes = f"{result.n_p} + {result.n_q} texts"

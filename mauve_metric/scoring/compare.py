@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from mauve_metric.arrays import FeatureData, TextData, TokenData
-from mauve_metric.features.dependence import paired, with_dependence
+from mauve_metric.features.dependence import codes_of, paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.inputs.files import TextFile
@@ -28,7 +28,7 @@ from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.scoring import score
-from mauve_metric.scoring.compute import judged_together, learned_together, of_each
+from mauve_metric.scoring.compute import joined_sides, judged_together, of_each
 from mauve_metric.scoring.explain import explain_learned, explain_model
 from mauve_metric.scoring.opening import check_sides, open_several
 from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
@@ -119,21 +119,23 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
         sets: by each featurizer the human texts and those of each model, in the order of the comparison.
         config: of the comparison.
     """
+    joined = joined_sides(sets, config)
+    pairs: list[Sequence[FeatureSet]] = [paired(joined[0], side) for side in joined[1:]]
+    pairs = pairs or [()] * len(comparison.models)
     found = {
-        name: learned_together([(own[0], own[number]) for own in sets], config)
-        for number, name in enumerate(comparison.models, start=1)
+        name: score.learned_of(*pair, config) if pair else None
+        for name, pair in zip(comparison.models, pairs, strict=True)
     }
-    human, *others = with_dependence(sets[0], config.seed)
-    ranking, differences = _by_learned_score(found, [paired(human, side) for side in others], config)
+    ranking, differences = _by_learned_score(found, pairs, config)
     models = {
         name: judged_together(
             result,
             {label: one.models[name] for label, one in comparison.by_featurizer.items()},
             found[name],
-            paired(human, others[number - 1]),
+            pair,
             config,
         )
-        for number, (name, result) in enumerate(comparison.models.items(), start=1)
+        for (name, result), pair in zip(comparison.models.items(), pairs, strict=True)
     }
     own = ranked_by_closeness(models, config)
     return replace(comparison, models=models, together_ranking=ranking, together_differences=differences, **own)
@@ -270,17 +272,16 @@ def _compare_subgroups(
 
 
 def _by_learned_score(
-    found: Mapping[str, Learned | None], sides: Sequence[tuple[FeatureSet, FeatureSet]], config: MauveConfig
+    found: Mapping[str, Learned | None], pairs: Sequence[Sequence[FeatureSet]], config: MauveConfig
 ) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
     """Models that have a learned score, in falling order of it, and the differences of all their pairs.
 
     Args:
-        found: the learned score of each model. sides: for each model the human side, with its groups, and its own.
+        found: the learned score of each model. pairs: for each model the human side, with its groups, and its own.
     """
-    own = zip(found.items(), sides, strict=True)
     known = {
-        name: (learned, None if human.groups is None or side.groups is None else (human.groups, side.groups))
-        for (name, learned), (human, side) in own
+        name: (learned, codes_of(*pair))
+        for (name, learned), pair in zip(found.items(), pairs, strict=True)
         if learned is not None
     }
     if not known:

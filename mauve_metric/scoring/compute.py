@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 
 from mauve_metric.arrays import FeatureData, TextData, TokenData
-from mauve_metric.features.dependence import with_dependence
+from mauve_metric.features.dependence import codes_of, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, check_texts_alone
 from mauve_metric.features.text_functions import named_featurizers
@@ -24,10 +24,10 @@ from mauve_metric.runtime import tensors
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.scoring.opening import listed_texts, open_two
 from mauve_metric.scoring.pipeline import Clustered, cluster
-from mauve_metric.scoring.score import log_warnings, score_clustered
+from mauve_metric.scoring.score import learned_of, log_warnings, score_clustered
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty.closeness import Bound
-from mauve_metric.uncertainty.learned_score import Learned, learned_score
+from mauve_metric.uncertainty.learned_score import Learned
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
 Argument = TypeVar("Argument")
@@ -226,43 +226,44 @@ def join_featurizers(
 
 def with_together(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
     """Judge by all featurizers, with the learned score of one classifier of all their features, if there is one."""
-    return judged_together(result, result.by_featurizer, learned_together(sides, config), sides[0], config)
+    pair = joined_sides(sides, config)
+    return judged_together(result, result.by_featurizer, learned_of(*pair, config) if pair else None, pair, config)
 
 
 def judged_together(
     result: MauveResult,
     each: Mapping[str, MauveResult],
     learned: Learned | None,
-    sides: Sequence[FeatureSet],
+    pair: Sequence[FeatureSet],
     config: MauveConfig,
 ) -> MauveResult:
     """Judge a result by the partitions of all featurizers.
 
     Args:
-        each: the result of the same two sets by each featurizer. learned: of all features together. sides: P and Q.
+        each: the result of the same two sets by each featurizer. learned: of all features together.
+        pair: both sides with their groups, as `learned` takes them.
     """
     bounds, together = bounds_of(each), None
     if learned is not None:
-        bounds = (*bounds, Bound.of_learned(learned, pair_of_groups(sides[0].groups, sides[1].groups)))
+        bounds = (*bounds, Bound.of_learned(learned, codes_of(*pair)))
         together = LearnedScore.of(learned)
     return judged(replace(result, together=together, bounds=bounds), config)
 
 
-def learned_together(sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Learned | None:
-    """The learned score of one classifier of the features of all featurizers, side by side.
+def joined_sides(sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> list[FeatureSet]:
+    """The features of all featurizers, side by side, of each set, with the groups of dependent texts.
 
     Args:
-        sides: P and Q of the same texts by each featurizer.
+        sets: the human texts and those of each model by each featurizer.
 
     Returns:
-        None for one featurizer, features that are not in memory, and too few texts.
+        Nothing for one featurizer, and for features that are not in memory.
     """
-    rows = [[tensors.in_memory(side.features) for side in every] for every in zip(*sides, strict=True)]
-    known = [[part for part in of_side if part is not None] for of_side in rows]
-    if len(sides) < 2 or min(map(len, known)) < len(sides):
-        return None
-    joined = (np.concatenate(of_side, axis=1) for of_side in known)
-    human, model = with_dependence(
-        [replace(side, features=rows) for side, rows in zip(sides[0], joined, strict=True)], config.seed
-    )
-    return learned_score(human.features, model.features, pair_of_groups(human.groups, model.groups), config)
+    joined = []
+    for every in zip(*sets, strict=True):
+        rows = [tensors.in_memory(side.features) for side in every]
+        known = [part for part in rows if part is not None]
+        if len(sets) < 2 or len(known) < len(sets):
+            return []
+        joined.append(replace(every[0], features=np.concatenate(known, axis=1)))
+    return with_dependence(joined, config.seed)

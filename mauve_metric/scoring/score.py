@@ -12,6 +12,7 @@ from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, is_auto, without_first
+from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
@@ -221,7 +222,7 @@ def score_buckets(
         *wrapping_warnings(p, q),
         *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )
-    codes = None if p.groups is None or q.groups is None else (p.groups, q.groups)  # other models may share them
+    codes = codes_of(p, q)
     bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], codes, _tested(p_value, config))]
     if partition.finer is not None:
         finer = [(partition.finer[0], partition.finer[number])]

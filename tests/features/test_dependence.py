@@ -110,3 +110,28 @@ def test_declared_groups_in_another_order_of_rows_are_in_step() -> None:
     wrong = with_dependence([declared[0], replace(declared[1], groups=np.arange(100))])[1].dependence
     assert right is not None and wrong is not None and right.design == wrong.design == "aligned"
     assert right.in_step == 1.0 and wrong.in_step is not None and wrong.in_step < 0.2
+
+
+def test_answers_to_a_prompt_of_one_side_are_groups_whatever_the_order_of_rows() -> None:
+    rng = np.random.default_rng(3)
+    of = np.repeat(np.arange(30), 5)
+    answers = FeatureSet(rng.normal(size=(30, 100))[of] + rng.normal(size=(150, 100)))
+    human, order = FeatureSet(rng.normal(size=(150, 100))), rng.permutation(150)
+    for model, own in ((answers, of), (answers.of_rows(order), of[order])):
+        first, found = with_dependence([human, model])
+        assert found.design == "found" and first.groups is not None and found.groups is not None
+        assert len(np.unique(first.groups)) == 150
+        assert np.mean([len(np.unique(own[found.groups == code])) == 1 for code in np.unique(found.groups)]) > 0.8
+        assert np.mean([len(np.unique(found.groups[own == prompt])) == 1 for prompt in range(30)]) > 0.8
+    human = with_dependence([answers, FeatureSet(human.features)])[0]
+    assert human.groups is not None and len(np.unique(human.groups)) < 50
+
+
+def test_answers_to_prompts_of_both_sides_join_the_human_texts() -> None:
+    rng = np.random.default_rng(4)
+    prompts = 1.5 * rng.normal(size=(60, 100))
+    of = np.repeat(np.arange(60), 3)
+    human, model = (FeatureSet(prompts[own] + rng.normal(size=(len(own), 100))) for own in (np.arange(60), of))
+    first, found = with_dependence([human, model])
+    assert first.groups is not None and found.groups is not None
+    assert np.mean(found.groups == first.groups[of]) > 0.9

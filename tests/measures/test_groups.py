@@ -7,7 +7,7 @@ import collections
 import numpy as np
 import pytest
 
-from mauve_metric.measures.groups import code_groups, count_groups, design_of
+from mauve_metric.measures.groups import code_groups, count_groups, design_of, stand_ins
 
 
 def test_equal_labels_have_equal_codes_on_all_sides() -> None:
@@ -52,3 +52,25 @@ def test_counts_are_those_of_a_loop() -> None:
     assert dict(zip(found.codes.tolist(), found.p_sizes.tolist(), strict=True)) == {
         code: int((p_groups == code).sum()) for code in found.codes.tolist()
     }
+
+
+def test_rows_stand_for_those_of_their_group_and_set_alone() -> None:
+    rng = np.random.default_rng(0)
+    set_of = rng.permutation(np.repeat([0, 1], 60))
+    codes = np.where(set_of == 0, rng.integers(20, size=120), 100 + rng.integers(10, size=120))  # 3 and 6 texts a group
+    found = stand_ins(set_of, codes, seed=1)
+    assert found is not None
+    np.testing.assert_array_equal(set_of[found], set_of)
+    np.testing.assert_array_equal(codes[found], codes)
+    np.testing.assert_array_equal(found[found], found)  # who stands for others stands for itself
+    for code in np.unique(codes):
+        assert len(np.unique(found[codes == code])) == min((codes == code).sum(), 3)
+    assert not np.array_equal(stand_ins(set_of, codes, seed=2), found)
+
+
+def test_rows_of_prompts_of_both_sets_stand_for_themselves() -> None:
+    codes = np.concatenate([np.arange(20), np.repeat(np.arange(10), 5), np.repeat([50, 51], 10)])
+    found = stand_ins(np.repeat([0, 1], [20, 70]), codes, seed=0)
+    assert found is not None
+    np.testing.assert_array_equal(found[:70], np.arange(70))
+    assert len(np.unique(found[70:])) == 2

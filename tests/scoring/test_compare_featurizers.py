@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
-from mauve_metric import Comparison, FeatureSet, compare
+from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.results import rendering
 from mauve_metric.results.charts import of_comparison
@@ -79,6 +79,27 @@ def test_one_classifier_has_the_features_of_all(several: Comparison) -> None:
     assert "Differences by one classifier of the features of all featurizers" in said and alone.together_ranking == ()
     rows = list(csv.DictReader(io.StringIO(several.to_csv("together_differences"))))
     assert [row["real"] for row in rows] == ["yes"]
+
+
+def test_the_classifier_of_all_allows_for_prompts_that_features_show() -> None:
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(60, 40))
+    of_text = {str(row): common[row % 60] + 0.3 * rng.normal(size=40) for row in range(120)}
+    human, model = [*of_text][:60], [*of_text][:59:-1]
+
+    def one(texts: list[str]) -> np.ndarray:
+        return np.array([of_text[text] for text in texts])
+
+    def two(texts: list[str]) -> np.ndarray:
+        return np.tanh(one(texts))
+
+    given: dict[str, Any] = {"featurizers": {"one": one, "two": two}, **OPTIONS}
+    compared = compare(human, {"same": model}, **given).models["same"]
+    alone = compute_mauve(p_text=human, q_text=model, **given)
+    for found in (compared, alone):
+        assert found.design == "found" and found.bounds[-1].codes is not None
+    np.testing.assert_array_equal(compared.bounds[-1].codes, alone.bounds[-1].codes)
+    assert compared.closeness_ci == alone.closeness_ci
 
 
 def test_the_verdict_names_the_featurizer_that_alone_tells_models_apart(several: Comparison) -> None:

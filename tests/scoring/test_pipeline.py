@@ -140,3 +140,16 @@ def test_auto_is_replaced_by_numbers_that_follow_from_the_sizes() -> None:
     assert resolve_config(replace(config, num_buckets=7), 300, 250).num_buckets == 7
     with pytest.raises(ValueError, match="num_runs must be resolved, got 'auto'"):
         replace(config, num_runs="auto")
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_answers_to_the_prompts_of_one_set_are_no_kinds_of_texts(declared: bool) -> None:
+    """Both sets are draws of one distribution; k-means of all rows has buckets of a prompt each."""
+    rng = np.random.default_rng(2)
+    of = np.repeat(np.arange(40), 5)
+    model = np.sqrt(0.8) * rng.normal(size=(40, 100))[of] + np.sqrt(0.2) * rng.normal(size=(200, 100))
+    groups = {"p_groups": list(range(40, 240)), "q_groups": of.tolist()} if declared else {}
+    found = compute_mauve(p_features=rng.normal(size=(200, 100)), q_features=model, knn=False, **groups)
+    assert found.verdict != "different"
+    assert found.mauve_debiased is not None and found.mauve_debiased > 0.9
+    assert found.mauve < 0.85  # the published score takes them for kinds
