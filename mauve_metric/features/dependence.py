@@ -16,7 +16,7 @@ from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.features.row_blocks import as_rows, content_order, row_hashes, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups
-from mauve_metric.measures.shared_prompts import MOST_REPEATS, PairSearch, find_pairs, find_repeats
+from mauve_metric.measures.shared_prompts import PairSearch, find_pairs, find_repeats, standardised
 
 MOST_SEARCHED = 10_000  # rows a side whose neighbours are looked for; of larger sets as many at random
 OPENING_SHARE = 0.1  # of a model's texts that open like a human one: they continue the same prompts
@@ -84,27 +84,26 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
         given = []  # texts of one prompt are independent given it
     declared = given if given and design_of(*given) != "independent" else []
     design = design_of(*declared) if declared else design_of(None)
-    search = _search(human, model, seed) if design != "prompts" else None
+    search, repeats = None, np.full(0, -1)
+    if design != "prompts":
+        search, repeats = _search(human, model, seed, declared=bool(declared))
     size, n_p = len(human) + len(model), len(human)
     hashes = [row_hashes(side.features) for side in sides]
     # answers such as "yes" are draws, not copies
     few_kinds = any(len(np.unique(side)) < FEWEST_GROUPS for side in hashes)
     columns: list[list[object]] = [[] if few_kinds else [*np.concatenate(hashes).tolist()]]
     openings = None if declared else _shared_openings(sides)
-    repeats: list[object] = []
     if declared:
         columns.append(np.concatenate(declared).tolist())
     else:
-        repeats, across = _repeats(human, model, seed, search is not None and search.found)
-        columns += [repeats] if repeats else []
-        # a pair by chance would join two prompts
-        columns += [] if search is None or across else [_paired(search, n_p, size)]
+        columns += [] if search is None else [_paired(search, n_p, size)]
+        columns.append([code if code >= 0 else None for code in repeats.tolist()] if (repeats >= 0).any() else [])
         columns += [] if openings is None else [openings]
     found = same_origin([None] * size, *filter(None, columns))
     names = np.concatenate([np.arange(n_p), n_p + given[1] if given else -1 - np.arange(len(model))])
     _, first, place = np.unique(found, return_index=True, return_inverse=True)
     codes = names[first[place]]
-    if not declared and (openings is not None or repeats or (search is not None and search.found)):
+    if not declared and (openings is not None or (repeats >= 0).any() or (search is not None and search.found)):
         design = "found"
     partners = int(np.isin(codes[n_p:], codes[:n_p]).sum())
     return codes[:n_p], codes[n_p:], Dependence(design, partners, _share_in_step(search, *(declared or (None, None))))
@@ -119,33 +118,32 @@ def _share_in_step(search: PairSearch | None, human: Integers | None, model: Int
     return float(np.mean(same))
 
 
-def _search(human: FeatureSet, model: FeatureSet, seed: int) -> PairSearch | None:
-    """Look for pairs; of large sets among random rows. None for sets of a single text or one column."""
+def _search(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) -> tuple[PairSearch | None, Integers]:
+    """Look for texts that belong together: pairs of both sides, and, unless prompts are declared, several answers.
+
+    Returns:
+        The pairs, of large sets among random rows; None for sets of a few texts or one column. For each text of both
+        sides the number of its group of answers to one prompt, (n_p + n_q,), -1 for those in none.
+    """
     sizes = len(human), len(model)
+    groups = np.full(sum(sizes), -1)
     if min(sizes) < 4 or human.features.shape[1] < 2:
-        return None
+        return None, groups
     features = human.features, model.features
     numbers = [
         content_order(of)[some_numbers(size, min(size, MOST_SEARCHED), seed)]
         for of, size in zip(features, sizes, strict=True)
     ]
-    rows = [as_rows(of).take(some) for of, some in zip(features, numbers, strict=True)]
-    search = find_pairs(rows[0], rows[1], seed)
-    return search._replace(pairs=np.stack([of[own] for of, own in zip(numbers, search.pairs.T, strict=True)], axis=1))
-
-
-def _repeats(human: FeatureSet, model: FeatureSet, seed: int, shared: bool) -> tuple[list[object], bool]:
-    """For each text of both sides the number of its group of answers to one prompt, or None; none where none are found.
-
-    Also return whether any group has texts of both sides. shared: see `find_repeats`.
-    """
-    if human.features.shape[1] < 2 or len(human) + len(model) > MOST_REPEATS:
-        return [], False
-    orders = [content_order(side.features) for side in (human, model)]
-    rows = [as_rows(side.features).take(order) for side, order in zip((human, model), orders, strict=True)]
-    groups, across = find_repeats(rows[0], rows[1], seed, shared=shared)
-    codes = np.concatenate([of[np.argsort(order)] for of, order in zip(groups, orders, strict=True)])
-    return [code if code >= 0 else None for code in codes.tolist()] if (codes >= 0).any() else [], across
+    p_rows, q_rows = standardised(*(as_rows(of).take(some) for of, some in zip(features, numbers, strict=True)))
+    search = find_pairs(p_rows, q_rows, seed)
+    if not declared and max(sizes) <= MOST_SEARCHED:
+        of_sides, across = find_repeats(p_rows, q_rows, seed, shared=search.found)
+        groups[np.concatenate([numbers[0], sizes[0] + numbers[1]])] = np.concatenate(of_sides)
+        if across:  # a pair by chance would join two prompts
+            search = search._replace(pairs=search.pairs[:0])
+    return search._replace(
+        pairs=np.stack([of[own] for of, own in zip(numbers, search.pairs.T, strict=True)], 1)
+    ), groups
 
 
 def _paired(search: PairSearch, start: int, size: int) -> list[object]:

@@ -23,7 +23,7 @@ FALSE_PAIRS = 0.05  # share of the pairs that may be chance
 _MOST_TESTED = 1000  # rows whose neighbours make the share
 _MOST_SPLIT = 250  # the same for each split
 MOST_ANSWERS = 9  # other texts of one prompt, on both sides, that are looked for
-MOST_REPEATS = 20_000  # texts of both sides; of more, answers to one prompt are not looked for
+_MOST_SPACED = 300  # rows whose spacings show whether there are groups
 REPEATED = 0.7  # share of texts in separate groups of one size; of mixtures of kinds about half are, at most
 REPEATS_ERRORS = 4.0  # by which more spacings must be large than by chance
 ONE_SIDED = 0.75  # share of texts whose group has none of the other set, where one text of each has half
@@ -53,26 +53,25 @@ class PairSearch(NamedTuple):
         return len(self.pairs) > 0
 
 
-def find_pairs(p: Array, q: Array, seed: int = 25) -> PairSearch:
+def find_pairs(p: Rows, q: Rows, seed: int = 25) -> PairSearch:
     """Find the texts of two sets that belong together, such as a human text and a model's answer to the same prompt.
 
-    Distances are those of rows of length 1 whose columns had mean 0 and variance 1 over both sets. At most
-    `FALSE_PAIRS` of the pairs are chance, judged by the gaps of the splits.
+    At most `FALSE_PAIRS` of the pairs are chance, judged by the gaps of the splits.
 
     Args:
-        p, q: finite features, (n_p, d) and (n_q, d), at least two rows each. seed: of the splits and tested rows.
+        p, q: rows of `standardised`, (n_p, d) and (n_q, d), at least two each. seed: of the splits and tested rows.
 
     >>> rng = np.random.default_rng(0)
     >>> prompts = rng.normal(size=(100, 20))
     >>> human, model = (prompts + 0.3 * rng.normal(size=(100, 20)) for _ in range(2))
-    >>> search = find_pairs(human, model[::-1])
+    >>> search = find_pairs(*standardised(human, model[::-1]))
     >>> search.found, bool((search.pairs.sum(axis=1) == 99).mean() > 0.9)
     (True, True)
-    >>> find_pairs(human, rng.normal(size=(100, 20))).found
+    >>> find_pairs(*standardised(human, rng.normal(size=(100, 20)))).found
     False
     """
     rng = np.random.default_rng([seed, 2])
-    smaller, larger = sets = _standardised(*((q, p) if len(p) > len(q) else (p, q)))
+    smaller, larger = sets = (q, p) if len(p) > len(q) else (p, q)
     _, tested, tested_gaps = _neighbours(smaller, larger, rng.permutation(len(smaller))[:_MOST_TESTED])
     chance = [_split(rows, len(smaller) / (len(smaller) + len(larger)), rng) for rows in sets for _ in range(SPLITS)]
     expected = float(np.mean(np.concatenate([mutual for _, mutual, _ in chance])))
@@ -93,7 +92,7 @@ def find_pairs(p: Array, q: Array, seed: int = 25) -> PairSearch:
     return PairSearch(pairs, share, expected, z, close)
 
 
-def find_repeats(p: Array, q: Array, seed: int = 25, *, shared: bool = False) -> tuple[list[Integers], bool]:
+def find_repeats(p: Rows, q: Rows, seed: int = 25, *, shared: bool = False) -> tuple[list[Integers], bool]:
     """Find several answers to each prompt, among all texts or among those of one set, from their features.
 
     With the distances of a text from its neighbours, d_1 ≤ d_2 ≤ …, the spacings s·log(d_{s+1} / d_s) have about one
@@ -103,7 +102,7 @@ def find_repeats(p: Array, q: Array, seed: int = 25, *, shared: bool = False) ->
     of m that are each other's nearest, and count if `REPEATED` of the texts are in some, which kinds are not.
 
     Args:
-        p, q: finite features, (n_p, d) and (n_q, d). seed: of the tested rows.
+        p, q: rows of `standardised`, (n_p, d) and (n_q, d). seed: of the tested rows.
         shared: `find_pairs` found pairs, so that groups with texts of both sets are prompts, and no kinds.
 
     Returns:
@@ -112,19 +111,18 @@ def find_repeats(p: Array, q: Array, seed: int = 25, *, shared: bool = False) ->
 
     >>> rng = np.random.default_rng(0)
     >>> answers = np.repeat(rng.normal(size=(40, 50)), 3, axis=0) + 0.5 * rng.normal(size=(120, 50))
-    >>> (human, model), across = find_repeats(rng.normal(size=(120, 50)), answers)
+    >>> (human, model), across = find_repeats(*standardised(rng.normal(size=(120, 50)), answers))
     >>> bool((human < 0).all()), len(np.unique(model)), across
     (True, 40, False)
     """
     rng = np.random.default_rng([seed, 4])
-    sides = _standardised(p, q)
-    together = np.concatenate(sides)
+    together = np.concatenate([p, q])
     if _others_in_a_group(together, rng) > 1:  # one text of each side is a pair
         groups = _groups_of_one_size(together)
         if groups is not None:
             parts = np.split(groups, [len(p)])
             return parts, bool(np.isin(parts[1][parts[1] >= 0], parts[0]).any())
-    alone = [_groups_of_neighbours(*pair, shared, rng) for pair in (sides, sides[::-1])]
+    alone = [_groups_of_neighbours(*pair, shared, rng) for pair in ((p, q), (q, p))]
     alone[1][alone[1] >= 0] += len(p)
     return alone, False
 
@@ -134,7 +132,7 @@ def _others_in_a_group(rows: Rows, rng: np.random.Generator) -> int:
     number, n = _CHANCE_NEIGHBOURS, len(rows)
     if n < number + 2:
         return 0
-    some = np.sort(rng.permutation(n)[:_MOST_TESTED])
+    some = np.sort(rng.permutation(n)[:_MOST_SPACED])
     spacings = _spacings(_most_similar(rows, number + 1, some)[1])
     large = spacings[:, :MOST_ANSWERS] > np.quantile(spacings[:, 11:], _USUAL)
     shares = large.mean(axis=0)
@@ -238,8 +236,8 @@ def _two_nearest(rows: Rows, others: Rows) -> tuple[Integers, Floats, Floats]:
     return np.concatenate(nearest), np.concatenate(best), np.concatenate(second)
 
 
-def _standardised(one: Array, two: Array) -> tuple[Rows, Rows]:
-    """Rows of both sets with columns of mean 0 and variance 1, scaled to length 1, in float32."""
+def standardised(one: Array, two: Array) -> tuple[Rows, Rows]:
+    """Finite features of both sets with columns of mean 0 and variance 1, scaled to rows of length 1, in float32."""
     rows = np.concatenate([one, two]).astype(np.float64)
     largest = np.abs(rows).max(axis=0)
     rows /= np.where(largest > 0, largest, 1.0)  # else the squares of large numbers overflow

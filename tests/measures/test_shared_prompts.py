@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mauve_metric.measures.shared_prompts import _neighbours, find_pairs, find_repeats
+from mauve_metric.measures.shared_prompts import _neighbours, find_pairs, find_repeats, standardised
 
 
 def correlated(rng: np.random.Generator, n: int, d: int, correlation: float) -> tuple[np.ndarray, np.ndarray]:
@@ -20,11 +20,11 @@ def test_pairs_are_found_in_shuffled_rows_and_are_the_true_ones(n: int, d: int, 
     rng = np.random.default_rng(0)
     p, q = correlated(rng, n, d, correlation)
     order = rng.permutation(n)
-    search = find_pairs(p, q[order])
+    search = find_pairs(*standardised(p, q[order]))
     assert search.found and len(search.pairs) > n / 4
     true = np.mean(order[search.pairs[:, 1]] == search.pairs[:, 0])
     assert true > 0.85  # at most 5 % are chance by construction; of 75 pairs four standard errors are 10 % more
-    swapped = find_pairs(q[order], p)
+    swapped = find_pairs(*standardised(q[order], p))
     assert swapped.found and np.mean(order[swapped.pairs[:, 0]] == swapped.pairs[:, 1]) > 0.85
 
 
@@ -33,7 +33,7 @@ def test_independent_sets_have_no_pairs() -> None:
     rng = np.random.default_rng(1)
     shapes = [(100, 100, 5), (100, 300, 50), (300, 100, 200)]
     found = [
-        find_pairs(rng.normal(size=(n, d)), rng.normal(shift, 1, size=(m, d))).found
+        find_pairs(*standardised(rng.normal(size=(n, d)), rng.normal(shift, 1, size=(m, d)))).found
         for n, m, d in shapes
         for shift in (0.0, 0.3)
         for _ in range(5)
@@ -45,7 +45,7 @@ def test_a_tenth_of_near_copies_is_found_without_pairs_by_chance() -> None:
     rng = np.random.default_rng(2)
     p, q = rng.normal(size=(2, 300, 100))
     q[:30] = p[:30] + 0.1 * rng.normal(size=(30, 100))
-    pairs = find_pairs(p, q).pairs
+    pairs = find_pairs(*standardised(p, q)).pairs
     assert {(row, row) for row in range(30)} <= set(map(tuple, pairs.tolist()))
     assert len(pairs) <= 36  # two expected by chance, at most
 
@@ -68,10 +68,10 @@ def test_mutual_neighbours_are_those_of_all_distances() -> None:
 def test_offsets_scales_and_constant_columns_have_no_part_in_it() -> None:
     rng = np.random.default_rng(4)
     p, q = correlated(rng, 100, 50, 0.7)
-    expected = find_pairs(p, q).pairs
+    expected = find_pairs(*standardised(p, q)).pairs
     scale, offset = rng.uniform(0.1, 100, size=50), rng.normal(size=50) * 1000
     more = [np.hstack([rows * scale + offset, np.ones((100, 1))]) for rows in (p, q)]
-    np.testing.assert_array_equal(find_pairs(*more).pairs, expected)
+    np.testing.assert_array_equal(find_pairs(*standardised(*more)).pairs, expected)
 
 
 @pytest.mark.parametrize("answers", [(1, 3), (2, 2), (0, 5)])
@@ -86,7 +86,7 @@ def test_answers_to_one_prompt_are_one_group(answers: tuple[int, int]) -> None:
         order = rng.permutation(len(of))
         sides.append((prompts + rng.normal(size=prompts.shape))[order])
         codes.append(of[order] if number else of + 60)
-    found, across = find_repeats(*sides)
+    found, across = find_repeats(*standardised(*sides))
     assert across == (answers[0] > 0)
     known, given = np.concatenate(found), np.concatenate(codes)
     assert (known[len(sides[0]) :] >= 0).mean() > 0.9
@@ -99,5 +99,5 @@ def test_kinds_of_texts_and_pairs_are_no_repeats() -> None:
     for kinds in (20, 60, 200):
         centres = 1.5 * rng.normal(size=(kinds, 50))
         p, q = (centres[rng.integers(kinds, size=100)] + rng.normal(size=(100, 50)) for _ in range(2))
-        assert all((side < 0).all() for side in find_repeats(p, q)[0])
-    assert all((side < 0).all() for side in find_repeats(*correlated(rng, 100, 50, 0.8))[0])
+        assert all((side < 0).all() for side in find_repeats(*standardised(p, q))[0])
+    assert all((side < 0).all() for side in find_repeats(*standardised(*correlated(rng, 100, 50, 0.8)))[0])
