@@ -128,7 +128,7 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25, *, shared: bool = False) -> t
 
 
 def _others_in_a_group(rows: Rows, rng: np.random.Generator) -> int:
-    """How many other rows most rows of a set have in their group, judged by some of them; 0: rows are in none."""
+    """Count the other rows that most rows of a set have in their group, judged by some of them; 0: they have none."""
     number, n = _CHANCE_NEIGHBOURS, len(rows)
     if n < number + 2:
         return 0
