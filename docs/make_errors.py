@@ -57,8 +57,6 @@ EXCEPTIONS = {
     "OSError": "a file, a server or a cluster cannot be reached, read or written",
     "RuntimeError": "a model or another process failed; the message has the cause",
     "AttributeError": "the package or a result has no such name",
-    "NotImplementedError": "a host's method that makes no sense for a metric of sets",
-    "KeyboardInterrupt": "you stopped the run; finished features stay in the cache",
 }
 
 EXAMPLES = {

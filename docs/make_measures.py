@@ -51,8 +51,8 @@ _TESTS_ELSEWHERE = {
 }
 HEAD = """# Measures
 
-Read [closeness](#score) first: it decides. Below is a card for each number: range and better direction, meaning, how it
-misleads, its value on the example texts, formula, test and paper.
+Read [closeness](#score) first: it decides. Below is a card for each number, whose name leads to its formula: meaning,
+value on the example texts, range and better direction, how it misleads, function, test, paper.
 
 * [Scores](#score) come from `compute_mauve` and `mauve-metric score`, all others from `describe` and
   `mauve-metric describe HUMAN MODEL [MODEL …]`: a table with the human texts' value, the difference and, where one is
@@ -98,15 +98,15 @@ def _cards(rows: Mapping[str, Measure], values: Mapping[str, Any], group: Mappin
     """A card for each measure; neighbours that differ only in name and meaning share one."""
     for name, row in rows.items():
         _check(name, row, values)
-    families = itertools.groupby(rows, lambda name: (_about(rows[name], group), _links(name, rows[name])))
+    families = itertools.groupby(rows, lambda name: (_about(rows[name], group), _sources(name, rows[name])))
     return [_card({name: rows[name] for name in names}, *shared, values) for shared, names in families]
 
 
-def _card(rows: Mapping[str, Measure], about: str, links: str, values: Mapping[str, Any]) -> str:
-    titles = {name: row.title.replace("*", "\\*") for name, row in rows.items()}
+def _card(rows: Mapping[str, Measure], about: str, sources: str, values: Mapping[str, Any]) -> str:
+    titles = {name: f"[{row.title}](mathematics.md#{row.formula})".replace("*", "\\*") for name, row in rows.items()}
     lines = [f"**{titles[name]}**: {row.meaning}.{_examples(name, values)}" for name, row in rows.items()]
     meaning = lines[0] if len(lines) == 1 else "\n".join(f"* {line}" for line in lines)
-    return f"### {', '.join(rows)}\n\n{meaning}\n\n{about}\n{links}\n"
+    return f"### {', '.join(rows)}\n\n{meaning}\n\n{about}\n{sources}\n"
 
 
 def _about(row: Measure, group: Mapping[str, Measure]) -> str:
@@ -119,13 +119,13 @@ def _about(row: Measure, group: Mapping[str, Measure]) -> str:
     return f"{ends}; better: {row.better}{size}{request}. {trap}.{_needs(row, group)}"
 
 
-def _links(measure: str, row: Measure) -> str:
-    """The function of a measure, its formula, test and paper; a score is what `compute_mauve` returns."""
+def _sources(measure: str, row: Measure) -> str:
+    """The function of a measure, its test and paper; a score is what `compute_mauve` returns."""
     function = _function(row)
     name = f"{function.__module__.removeprefix('mauve_metric.')}.{function.__qualname__}"
     name += f"(…).{row.part}" if row.part else ""
     source = "" if row.in_result else f"`{name}`, "
-    return f"{source}[formula](mathematics.md#{row.formula}), [test](../tests/{_test(measure, row)}), {row.paper}."
+    return f"{source}[test](../tests/{_test(measure, row)}), {row.paper}."
 
 
 def _examples(name: str, values: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ that must answer, and is then stopped. One that cannot run here is marked:
     <!-- run first: from stand_ins import tiny_model -->
     <!-- runs until an answer from: http://127.0.0.1:$PORT -->
     <!-- not run: needs a GPU -->
-    <!-- needs: polars, wandb -->
+    <!-- needs: pandas, wandb -->
 
 The last one names modules: the block is run where they are installed.
 

@@ -213,7 +213,7 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
         near = ""
         if argument == "featurize_model_name":
             near = did_you_mean(name, (*FEATURIZERS, *TEXT_FUNCTIONS))
-            others = f"featurize_model_name='minilm' or 'ngrams', {others}, or precomputed features"
+            others = f"featurize_model_name='minilm', featurize_model_name='ngrams', {others}, or precomputed features"
         elif argument == "model":
             near, others = did_you_mean(name, ["smollm2"]), f"the packaged 'smollm2', {others}"
         raise NoModel(

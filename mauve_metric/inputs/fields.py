@@ -253,13 +253,17 @@ def chosen_field(name: str, records: Sequence[Record], side: Role = "prediction"
     return choice.path
 
 
-def no_such_field(name: str, records: Sequence[Record], field: str) -> NoSuchField:
-    """The error for a field that a file does not have: it lists those that it has, and one that may be meant."""
+def no_such_field(name: str, records: Sequence[Record], field: str, path: str | None = None) -> NoSuchField:
+    """The error for a field that a file does not have: it lists those that it has, and one that may be meant.
+
+    path: of the file, where `FILE:FIELD` named the field.
+    """
     fields = text_fields(records)
     held = {path.path: path.values[0] for path in fields} or _other_values(records)
     choice = choose(records).path if fields else None
     near = did_you_mean(field, held)
-    such = "" if choice is None else f": name one, such as text_field={choice!r}"
+    named = f"text_field={choice!r}" if path is None else f"{path}:{choice}"
+    such = "" if choice is None else f": name one, such as {named}"
     return NoSuchField.of(name, f"has no field {shown(field)}{near}; it has {examples_of(held)}{such}")
 
 

@@ -197,6 +197,7 @@ class TextFile:
         place, own = split_field(str(path))
         fields: dict[Role, str | None] = {"reference": reference_field, "prediction": prediction_field}
         self._own = dict.fromkeys(fields, own) if own is not None else fields
+        self._is_named_in_path = own is not None
         self._text_field, self._prompt_field = own or text_field, prompt_field
         self.encoding, self._most = encoding, most_bytes
         self.format: Format | None = None
@@ -453,6 +454,7 @@ class TextFile:
                 rows[0].where if not rows.columns else self.name,
                 rows[:1] if self._source is None else self._source.sample,
                 field,
+                str(self._path) if self._is_named_in_path else None,
             )
         texts = [text_in(record, field, side) for record in rows]
         if self.format is not None and self.format.name == "lm_eval" and field == "target":

@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 LONGEST_PHRASE = 3
 PRIOR_TEXTS = 10.0  # weight of the prior, in texts
 COMMON_SHARE = 0.3  # of texts that hold a word: above, it is a function word and is ignored
-LEAST_Z = 2.0  # standard errors by which a phrase must be more frequent
+LEVEL = 0.05  # at most, the probability that any phrase of a random group is called telling
 LEAST_REPEATS = 3  # times that a phrase occurs in one text to be called repeated
 REPEATED_WORDS = 3  # length of the phrases that are looked for in one text
 
@@ -109,6 +109,31 @@ def phrase_table(texts: Sequence[str]) -> PhraseTable:
     return PhraseTable(tuple(phrases[phrase] for phrase in order), holds[:, order])
 
 
+def _significant(
+    counts: Integers, totals: Integers, size: int, texts: int, skip: NDArray[np.bool_] | None
+) -> NDArray[np.bool_]:
+    """Mark phrases that more texts of a group hold than chance would explain, (v,).
+
+    Args:
+        counts, totals: texts of the group, and of all, with each phrase, (v,). size: of the group. texts: of all.
+        skip: phrases that are not tested, (v,).
+    """
+    from scipy.stats import hypergeom
+
+    is_tested = (totals > 0) & (True if skip is None else ~skip)
+    if not is_tested.any():
+        return is_tested
+    distinct, phrases = np.unique(totals[is_tested], return_counts=True)
+    least = hypergeom.pmf(np.minimum(distinct, size), texts, distinct, size)  # the smallest p-value for each total
+    order = np.argsort(least)
+    reached, tests = np.cumsum(phrases[order]), np.arange(1, phrases.sum() + 1)  # phrases with such a p-value or less
+    can_be = np.append(0, reached)[np.searchsorted(least[order], LEVEL / tests, side="right")]
+    level = LEVEL / tests[can_be <= tests][0]
+    pairs, place = np.unique(counts * (texts + 1) + totals, return_inverse=True)
+    p_values = hypergeom.sf(pairs // (texts + 1) - 1, texts, pairs % (texts + 1), size)
+    return np.asarray(is_tested & (p_values[place] <= level))
+
+
 def telling_phrases(
     table: PhraseTable, group: Integers, others: Integers, skip: NDArray[np.bool_] | None = None, most: int = 6
 ) -> tuple[str, ...]:
@@ -116,8 +141,9 @@ def telling_phrases(
 
     By the weighted log-odds ratio with an informative Dirichlet prior (Monroe et al. 2008, §3.5), on texts: with y of n
     texts of a group and A times the share of all texts as the prior a, the log odds are log((y + a) / (n - y + A - a)).
-    Their difference over its standard error ranks the phrases. Of phrases that share most of their words only the
-    more telling one is kept.
+    Their difference over its standard error ranks the phrases. None is named that could be noise: each is significant
+    by Fisher's exact test, corrected for the number of phrases that can be (Tarone 1990). Of phrases that share most of
+    their words only the more telling one is kept.
 
     Args:
         table: of all texts.
@@ -134,7 +160,7 @@ def telling_phrases(
         inside, outside = y + prior, np.maximum(n - y + PRIOR_TEXTS - prior, 1e-9)
         ends.append((np.log(inside / outside), 1 / inside + 1 / outside))
     z = (ends[0][0] - ends[1][0]) / np.sqrt(ends[0][1] + ends[1][1])
-    telling = np.nonzero((z > LEAST_Z) & (y_one >= 2) & (True if skip is None else ~skip))[0]
+    telling = np.nonzero(_significant(y_one, y_one + y_two, len(group), len(group) + len(others), skip))[0]
     ranked = telling[np.argsort(-z[telling], kind="stable")][: 10 * most]
     return _without_overlaps([table.phrases[phrase] for phrase in ranked], most)
 

@@ -293,10 +293,10 @@ def _text_line(side: str, item: NearText | ScoredText) -> Line:
 
 
 def _kind_lines(bucket: GapBucket) -> list[str]:
-    """A bucket in two lines: its numbers with its words, and a text of the side that has more there."""
+    """A bucket in two lines: its numbers with its words, and its most typical text of the side that has more there."""
     words_of = f": {printable(', '.join(bucket.words))}" if bucket.words else ""
     texts = bucket.p_texts if bucket.side == "missed" else bucket.q_texts
-    shown = [f"    {_short(near)}" for near in texts[:1]]
+    shown = [f"    {_short(near)}" for near in texts if near.in_bucket][:1]
     return [f"  {bucket.p_count} human and {bucket.q_count} model texts{words_of}", *shown]
 
 

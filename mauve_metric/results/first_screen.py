@@ -39,7 +39,8 @@ NO_VERDICT = {  # reason → what is wrong, and what to do
     "nearly_constant": "the features differ by rounding only. Try another featurizer.",
     "rows_not_aligned": "the rows are not aligned. Give both files in one order, or leave --aligned out.",
     "echoed_prompts": "the texts of one set begin with their prompt. Add --strip prompts.",
-    "prompts_as_answers": "the texts may be the prompts. Name the field of the answers with --text-field.",
+    "prompts_as_answers": "many texts are in both sets. Give each file once; if these are the prompts, name the "
+    "field of the answers with --text-field.",
     "unseen_characters": "the featurizer cannot read these texts. Add --featurizer ngrams.",
     "undeclared_prompts": "both files continue the same prompts. Add --aligned if row 1 answers row 1, "
     "or --prompt-field NAME.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,10 @@ import pytest
 import torch
 from encoders import FLOAT32, WORDS, counting, mixed_texts, one_at_a_time, relative_difference
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from transformers import PreTrainedTokenizerFast
 
 from mauve_metric.features import featurize
 from mauve_metric.features.encoder import Encoder, load_encoder
@@ -262,3 +267,30 @@ def test_other_errors_of_the_model_come_through(tiny_gpt2: str) -> None:
     model.inner.forward = fail
     with pytest.raises(RuntimeError, match="shapes do not fit"):
         featurize_texts(encoder, ["a", "b"])
+
+
+# --- characters that the tokenizer does not know ------------------------------------------------------------------
+
+
+def known_words(*, eos: str | None = None) -> SimpleNamespace:
+    """An encoder whose tokenizer knows three words and splits at blanks; its unknown token is `[UNK]`."""
+    words = Tokenizer(WordLevel({word: row for row, word in enumerate(("[UNK]", "the", "ship", "sails"))}, "[UNK]"))
+    words.pre_tokenizer = WhitespaceSplit()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="[UNK]", eos_token=eos)
+    return SimpleNamespace(tokenizer=tokenizer, text_prefix="", max_text_length=4)
+
+
+def test_the_share_of_characters_without_a_token_is_measured() -> None:
+    texts = ["the ship sails", "the 🚢🚢🚢 sails", "เรือ 船", "the ship sails the 船船船船"]
+    encoder = known_words()
+    ids = encoder.tokenizer(texts, truncation=True, max_length=4)["input_ids"]
+    # of 11 characters 3; all; what is cut off after four tokens does not count
+    assert featurize.unseen_shares(encoder, texts, ids).tolist() == pytest.approx([0, 3 / 11, 1, 0])
+    # an unknown token that also ends texts, as GPT-2's, says nothing
+    encoder = known_words(eos="[UNK]")
+    assert not featurize.unseen_shares(encoder, texts, ids).any()
+
+
+def test_without_offsets_the_share_of_tokens_is_measured() -> None:
+    encoder = SimpleNamespace(tokenizer=SimpleNamespace(unk_token_id=0, eos_token_id=8, bos_token_id=9))
+    assert featurize.unseen_shares(encoder, ["a b", "c d"], [[1, 0], [1, 2]]).tolist() == [0.5, 0]

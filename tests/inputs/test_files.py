@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from mauve_metric.features.feature_files import read_features
 from mauve_metric.inputs.files import READERS, TextFile, read_texts
 from mauve_metric.inputs.sources import text_source
+from mauve_metric.runtime.errors import NoSuchField
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
 # characters that str.splitlines takes for the end of a line and that end none in a text file
@@ -123,6 +125,9 @@ def test_choice_of_the_field(suffix: str, tmp_path: Path) -> None:
     message = r"has several fields that may be the text: 'note' \('a first'\), 'tale' \('one tale'\); name one, such as"
     with pytest.raises(ValueError, match=message):
         read_texts(tmp_path / f"two{suffix}")
+    only_path = tmp_path / f"only{suffix}"
+    with pytest.raises(NoSuchField, match=re.escape(f"name one, such as {only_path}:tale")):  # for this file alone
+        read_texts(f"{only_path}:story")
 
 
 def test_empty_lines_of_a_text_file_are_kept_for_the_check(tmp_path: Path) -> None:

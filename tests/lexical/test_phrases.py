@@ -19,6 +19,16 @@ def test_telling_phrases_name_the_topic() -> None:
     assert phrases.telling_phrases(table, rows[:0], rows) == ()
 
 
+def test_words_of_a_random_group_are_noise() -> None:
+    """At most one of twenty random groups may have a telling phrase; the bound leaves four standard errors."""
+    rng, rows = np.random.default_rng(0), np.arange(120)
+    texts = [" ".join(f"w{word}" for word in rng.zipf(1.3, 40) % 500) for _ in rows]
+    table = phrases.phrase_table(texts)
+    groups = [rng.permutation(rows) for _ in range(50)]
+    named = sum(bool(phrases.telling_phrases(table, group[:25], group[25:])) for group in groups)
+    assert named <= 50 * 0.05 + 4 * (50 * 0.05 * 0.95) ** 0.5
+
+
 def test_the_table_counts_texts_not_occurrences() -> None:
     table = phrases.phrase_table(["so so so", "so it is", "it is so it is"])
     count = dict(zip(table.phrases, table.count(np.arange(3)).tolist(), strict=True))

@@ -23,6 +23,8 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     score = page.inner_text("#score strong >> nth=0")
     page.wait_for_function("document.activeElement.id == 'outcome'")
     assert page.evaluate(IN_SIGHT, "#score")
+    above = page.evaluate("document.querySelector('#experts').getBoundingClientRect().top + scrollY")
+    assert above <= 2 * 900  # two screens, then what is folded
     page.wait_for_function(
         "score => document.querySelector('#said[role=status]').textContent.includes(score)", arg=score
     )

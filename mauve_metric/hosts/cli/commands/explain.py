@@ -1,4 +1,4 @@
-"""`mauve-metric explain`: the buckets of texts that keep a model's score from 1."""
+"""`mauve-metric explain`: the texts, words and kinds of texts that give a model away."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result_of, two_sides
 
-HELP = "show which buckets of texts keep a model's score from 1"
+HELP = "show which texts and words give a model away, and which kinds of texts it misses"
 EXAMPLES = """example:
   mauve-metric explain human.jsonl model.jsonl --featurizer minilm --texts 5"""
 
@@ -15,8 +15,8 @@ EXAMPLES = """example:
 def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and how much is shown."""
     parser.add_two_sides()
-    parser.add_number("--buckets", 10, "how many buckets to show", type=count)
-    parser.add_number("--texts", 3, "texts of each side to show", type=count)
+    parser.add_number("--buckets", 10, "kinds of texts (buckets) to look at", type=count)
+    parser.add_number("--texts", 3, "texts of each side to show of a kind", type=count)
     parser.add_by("how many texts each bucket has")
     parser.add_score_options("explain", "buckets", "texts", "subgroups")
 

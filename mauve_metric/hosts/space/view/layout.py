@@ -32,9 +32,8 @@ FEATURIZERS = {
     "ngrams": "takes seconds, sees grammar and spelling",
 }
 PRIVACY = (
-    "Texts stay in this server's memory, and what you upload or make in temporary files too, while the page is open, "
-    "an hour at most, visible to no other visitor; what is replaced, cleared or refused is deleted at once; no text is "
-    "logged."
+    "Texts stay in this server's memory and temporary files while the page is open, an hour at most, visible to no "
+    "other visitor; what is replaced, cleared or refused is deleted at once; no text is logged."
 )
 
 _MEASURES = (
@@ -59,8 +58,8 @@ def inputs_part(limits: Limits, models: Sequence[str]) -> None:
             texts_part(limits)
         run_part(limits)
         gr.Markdown(
-            f"One text a line (.txt), or a column of texts ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts "
-            f"of {limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. "
+            f"One text a line (.txt), or a column ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts of "
+            f"{limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. "
             f"{PRIVACY}",
             elem_id="limits",
             elem_classes="mm-small",
