@@ -140,11 +140,11 @@ def cross_fit_repeatedly(
     Args:
         divisions: how many, at least 1. The others, and `options`, are those of `cross_fit`.
     """
-    rows = Standardised(rows)
-    fitted = cross_fit(rows, is_model, groups, seed=seed, permutations=permutations, **options)
+    standardised = Standardised(rows)
+    fitted = cross_fit(standardised, is_model, groups, seed=seed, permutations=permutations, **options)
     if divisions == 1:
         return fitted
-    more = [cross_fit(rows, is_model, groups, seed=seed + number, **options) for number in range(1, divisions)]
+    more = [cross_fit(standardised, is_model, groups, seed=seed + number, **options) for number in range(1, divisions)]
     ranks = np.mean([division.ranks for division in (fitted, *more)], axis=0)
     one_fold = fitted.held_out._replace(scores=ranks, fold_of=np.zeros_like(fitted.held_out.fold_of))
     auc = float(_mean_auc(ranks[:, None], is_model[:, None], one_fold.fold_of)[0])
@@ -322,8 +322,9 @@ class Standardised:
     @cached_property
     def products(self) -> Array:
         """The inner products of all rows, which are held, (n, n)."""
-        rows = np.concatenate(self.held)
-        return rows @ rows.T
+        rows: Array = np.concatenate(self.held)
+        found: Array = rows @ rows.T
+        return found
 
     def __iter__(self) -> Iterator[Array]:
         if self.held:
