@@ -1,10 +1,12 @@
-"""The table of README: seconds of this package and of its peers, in the same run on the same input.
+"""The table of docs/speed.md: seconds and memory of this package and of its peers, in one run on the same input.
 
     python -m benchmarks all [--quick]
     python -m benchmarks score neighbours
 
 `--quick`: the best of two repeats in place of five, a tenth of the texts, no million rows. The first line names the
-machine; run nothing else on it. The other scripts of this folder measure one part each in more detail.
+machine; run nothing else on it. Peak memory is that of a process that loads features and scores them, on Linux; of
+neighbours, of the arrays that are made; of texts, what is added to the model. The other scripts of this folder measure
+one part each in more detail.
 """
 
 from __future__ import annotations
@@ -28,23 +30,32 @@ from machine import machine
 
 
 class Row(NamedTuple):
-    """One line of the table: the case, our seconds, the peer's seconds and name."""
+    """One line of the table: the case, our seconds and peak megabytes, the peer's, and its name."""
 
     case: str
     seconds: float
+    megabytes: float
     peer_seconds: float = float("nan")
+    peer_megabytes: float = float("nan")
     peer: str = ""
+
+    def __str__(self) -> str:
+        cells = [self.case, f"{self.seconds:.2f}", f"{self.megabytes:.0f}"]
+        if self.peer:
+            cells += [f"{self.peer_seconds:.2f} ({self.peer})", f"{self.peer_megabytes:.0f}"]
+            cells += [f"{self.peer_seconds / self.seconds:.1f}"]
+        return f"| {' | '.join([*cells, '', '', ''][:6])} |"
 
 
 def scores(quick: bool) -> Iterator[Row]:
     """A score from features: mauve-text's fields, and everything that a result has."""
     for n, d in ((5000, 1280), (5000, 384), (500, 1280)):
-        seconds, _ = score.best_times(score.contenders(*score.language_model_like(n, d), n // 10), 2 if quick else 5)
+        sides, k, peer = score.language_model_like(n, d), n // 10, score.PEER
+        seconds, _ = score.best_times(score.contenders(*sides, k), 2 if quick else 5)
+        peak = {name: megabytes for name, (_, megabytes) in score.whole_process(*sides, k, 1).items()}
         for name in (score.OURS, score.DEFAULT):
-            fields = name.partition(", ")[2]
-            yield Row(
-                f"score of {n} + {n} rows of {d} numbers, {fields}", seconds[name], seconds[score.PEER], score.PEER
-            )
+            case = f"score of {n} + {n} rows of {d} numbers, {name.partition(', ')[2]}"
+            yield Row(case, seconds[name], peak[name], seconds[peer], peak[peer], peer)
 
 
 def neighbours(quick: bool) -> Iterator[Row]:
@@ -52,7 +63,8 @@ def neighbours(quick: bool) -> Iterator[Row]:
     p, q = support.projected(*support.features(4000, 1280, np.random.default_rng(0)))
     functions = (lambda: support.ours(p, q), lambda: support.theirs(p, q))
     times = np.array([[support.timed(function)[0] for function in functions] for _ in range(2 if quick else 5)])
-    yield Row(f"k-NN scores of 4000 + 4000 rows of {p.shape[1]} numbers", *times.min(axis=0), "prdc")
+    (seconds, theirs), (peak, their_peak) = times.min(axis=0), map(support.peak, functions)
+    yield Row(f"k-NN scores of 4000 + 4000 rows of {p.shape[1]} numbers", seconds, peak, theirs, their_peak, "prdc")
 
 
 def texts(quick: bool) -> Iterator[Row]:
@@ -64,9 +76,10 @@ def texts(quick: bool) -> Iterator[Row]:
     for _ in range(2):
         for variant in variants:
             featurize.measure(variant)
-    seconds = {variant.name: variant.seconds for variant in variants}
-    peer = min((name for name in seconds if name.startswith(score.PEER)), key=seconds.__getitem__)
-    yield Row(f"MiniLM features of {count} texts", seconds["ours, float32"], seconds[peer], peer)
+    own = next(variant for variant in variants if variant.name == "ours, float32")
+    peer = min((one for one in variants if one.name.startswith(score.PEER)), key=lambda one: one.seconds)
+    figures = [number for one in (own, peer) for number in (one.seconds, one.memory / 2**20)]
+    yield Row(f"MiniLM features of {count} texts", *figures, peer.name)
 
 
 def files(quick: bool) -> Iterator[Row]:
@@ -75,7 +88,7 @@ def files(quick: bool) -> Iterator[Row]:
         with tempfile.TemporaryDirectory() as name:
             for seed, side in enumerate("pq"):
                 scale.write_rows(Path(name) / f"{side}.npy", 500_000, 0.05 * seed, seed + 1)
-            yield Row("score of 500000 + 500000 rows of 1280 numbers in files", scale.measure(Path(name))[0])
+            yield Row("score of 500000 + 500000 rows of 1280 numbers in files", *scale.measure(Path(name))[:2])
 
 
 CASES = {"score": scores, "neighbours": neighbours, "texts": texts, "files": files}
@@ -88,11 +101,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     logging.getLogger("mauve_metric").setLevel(logging.ERROR)
-    print(f"{machine()}\n\n| | seconds | peer's seconds | peer's / ours |\n|---|--:|--:|--:|", flush=True)
+    head = "| | seconds | peak MB | peer's seconds | peer's peak MB | peer's / ours |\n|---|--:|--:|--:|--:|--:|"
+    print(f"{machine()}\n\n{head}", flush=True)
     for name in CASES if "all" in options.cases else dict.fromkeys(options.cases):
         for row in CASES[name](options.quick):
-            peer = f"{row.peer_seconds:.2f} ({row.peer}) | {row.peer_seconds / row.seconds:.1f}" if row.peer else " | "
-            print(f"| {row.case} | {row.seconds:.2f} | {peer} |", flush=True)
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

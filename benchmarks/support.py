@@ -10,6 +10,7 @@ float64 rows and count strictly inside, so that they must agree.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -45,8 +46,9 @@ def ours(p: NDArray[Any], q: NDArray[Any]) -> dict[str, float]:
 
 
 def theirs(p: NDArray[Any], q: NDArray[Any]) -> dict[str, float]:
-    """prdc's scores."""
-    scores: dict[str, float] = compute_prdc(real_features=p, fake_features=q, nearest_k=K)
+    """prdc's scores, without what it prints."""
+    with contextlib.redirect_stdout(None):
+        scores: dict[str, float] = compute_prdc(real_features=p, fake_features=q, nearest_k=K)
     return scores
 
 

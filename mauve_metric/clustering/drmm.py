@@ -6,6 +6,7 @@ about a millisecond.
 
 from __future__ import annotations
 
+import functools
 import logging
 import math
 from itertools import product
@@ -142,6 +143,7 @@ def drmm(
     return Quantized(labels, _problem(losses, layers, scaled.shape[1]))
 
 
+@functools.cache  # asked for by every score
 def shape_near(cells: int, layers: int | None = None, components: int | None = None) -> tuple[int, int]:
     """L and K for which K^L is nearest to a number of cells, as a ratio; of equally near ones the most layers.
 

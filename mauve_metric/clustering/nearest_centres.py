@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.runtime import low_precision
 from mauve_metric.runtime.optional_imports import import_faiss, import_torch
-from mauve_metric.runtime.threads import one_torch_thread
+from mauve_metric.runtime.threads import one_torch_thread, thread_libraries
 
 if TYPE_CHECKING:
     import torch
@@ -101,7 +100,7 @@ class BoundedCentres:
         ones = np.ones((len(rows), 1), dtype=np.float32)  # to be multiplied with the centres' squares
         self._heads = {width: np.hstack([cut(rows, width), ones]) for width in widths if width < rows.shape[1]}
         self._threads = import_faiss().omp_get_max_threads()
-        self._libraries = ThreadpoolController()
+        self._libraries = thread_libraries()
         # a method as initializer would be a reference cycle, which keeps these rows until the next garbage collection
         self._pool = ThreadPoolExecutor(self._threads, initializer=_use_one_thread, initargs=(low,))
         self._parts: list[_Part] = []

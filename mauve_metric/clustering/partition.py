@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from mauve_metric.arrays import Array, FeatureRows, Features, Integers, Labels
+from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Labels
 from mauve_metric.clustering import blocks, projection
 from mauve_metric.clustering.histograms import Quantized, auto_num_buckets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
@@ -23,6 +23,7 @@ from mauve_metric.features.row_blocks import (
     all_rows,
     as_rows,
     content_order,
+    order_of_keys,
     read_in_blocks,
     some_rows,
 )
@@ -118,6 +119,7 @@ def partition_sets(
     clusterings: int | None = None,
     every_row: bool = False,
     groups: Sequence[Integers | None] | None = None,
+    keys: Sequence[Floats] | None = None,
 ) -> Partition:
     """Project and cluster sets together: where `run.score_device` or tensors say, in memory, or block by block.
 
@@ -127,6 +129,7 @@ def partition_sets(
         clusterings: how many, with as many seeds; None: `number_of_clusterings`.
         every_row: all projected rows are needed, as for explanations.
         groups: codes of the texts of each set that are not independent, (n_i,) each; of use to learned buckets.
+        keys: by which rows are sorted by content, (n_i,) each; None: they are computed (`row_blocks.content_keys`).
 
     Raises:
         ValueError: every row is needed of features that are read in blocks, or the device is not there.
@@ -143,21 +146,21 @@ def partition_sets(
     on_features = QUANTIZERS[config.quantizer].on == "features"
     too_large = sum(math.prod(features.shape) for features in sets) > MOST_NUMBERS_AT_ONCE
     if on_features and too_large and any(map(tensors.is_read_only_in_blocks, sets)):
-        return _in_blocks(sets, config, run, stacking, count, groups)
+        return _in_blocks(sets, config, run, stacking, count, groups, keys)
     if on_features:
         sets = [all_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
     elif device is None and any(map(read_in_blocks, sets)):
         small = sum(math.prod(features.shape) for features in sets) <= MOST_NUMBERS_READ and run.checkpoint is None
         small |= sets[0].shape[1] == 1  # whose ranks need all rows
         if not small and not every_row and not _fit_together(sets, config, run):
-            return _in_blocks(sets, config, run, stacking, count, groups)
+            return _in_blocks(sets, config, run, stacking, count, groups, keys)
         kept_in_files = [not small and not is_sequential(features) for features in sets]
         sets = [features if kept else all_rows(features) for features, kept in zip(sets, kept_in_files, strict=True)]
     # where the projection does not depend on the rows' order by more than the last bits, one serves both orders
     n, d = sum(stacking.sizes), sets[0].shape[1]
     order_shows = 0 < config.pca_max_data < n or projection.is_scikit_learns_choice(n, d)
     if count > 1 or not order_shows:
-        rows, places = _ordered_by_content(sets, stacking)
+        rows, places = _ordered_by_content(sets, stacking, keys)
     projected: ProjectedRows | None
     if order_shows:
         projected = _projected(stacking.ordered(sets), config, device)
@@ -191,12 +194,14 @@ def partition_sets(
     return Partition(stacking.split(projected), labels, problems, finer)
 
 
-def _ordered_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[FeatureRows, Integers]:
+def _ordered_by_content(
+    sets: Sequence[Features], stacking: Stacking, keys: Sequence[Floats] | None
+) -> tuple[FeatureRows, Integers]:
     """The rows of all sets in their order by content, (Σ n_i, d), and the place there of each stacked row, (Σ n_i,).
 
     Among equal rows P's are the first, however the sets are stacked.
     """
-    order = content_order(*sets)
+    order = content_order(*sets) if keys is None else order_of_keys(*keys)
     places = stacking._replace(p_first=True).split(np.argsort(order))
     rows = OrderedRows(ConcatenatedRows([as_rows(features) for features in sets]), order)
     return rows, np.concatenate(stacking.ordered(places))
@@ -309,6 +314,7 @@ def _in_blocks(
     stacking: Stacking,
     clusterings: int,
     groups: Sequence[Integers | None] | None,
+    keys: Sequence[Floats] | None,
 ) -> Partition:
     """The same for features that are not in memory, or hardly fit.
 
@@ -330,7 +336,7 @@ def _in_blocks(
             stacked,
             config,
             clusterings,
-            _ordered_by_content(sets, stacking)[1],
+            _ordered_by_content(sets, stacking, keys)[1],
             config_by_content(config, of_rows),
             checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
             watch=watch_blocks if run.verbose else blocks.unwatched,

@@ -14,7 +14,7 @@ import numpy as np
 from mauve_metric.arrays import Hashes, Integers
 from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.feature_set import Dependence, FeatureSet
-from mauve_metric.features.row_blocks import as_rows, content_order, row_hashes, some_numbers
+from mauve_metric.features.row_blocks import as_rows, content_keys, order_of_keys, row_hashes, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups
 from mauve_metric.measures.shared_prompts import PairSearch, find_pairs, find_repeats, standardised
 
@@ -34,7 +34,7 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
     """
     if all(side.dependence is not None for side in sides):
         return list(sides)
-    human, *models = sides
+    human, *models = (replace(side, content_keys=content_keys(side.features)) for side in sides)
     pairs = [_groups_of_pair(human, model, seed) for model in models]
     prompts = np.concatenate([q_codes[q_codes >= 0] for _, q_codes, _ in pairs])  # models may share them
     if len(np.unique(prompts)) == len(prompts) and all(pair_of_groups(*codes) is None for *codes, _ in pairs):
@@ -131,8 +131,8 @@ def _search(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) 
         return None, groups
     features = human.features, model.features
     numbers = [
-        content_order(of)[some_numbers(size, min(size, MOST_SEARCHED), seed)]
-        for of, size in zip(features, sizes, strict=True)
+        order_of_keys(side.row_keys())[some_numbers(size, min(size, MOST_SEARCHED), seed)]
+        for side, size in zip((human, model), sizes, strict=True)
     ]
     p_rows, q_rows = standardised(*(as_rows(of).take(some) for of, some in zip(features, numbers, strict=True)))
     search = find_pairs(p_rows, q_rows, seed)

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Features, Integers, TextData
+from mauve_metric.arrays import Array, Features, Floats, Integers, TextData
 from mauve_metric.features.array_files import feature_rows
 from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
@@ -36,7 +36,7 @@ from mauve_metric.features.featurize import (
     unseen_formats,
 )
 from mauve_metric.features.pretrained import FEATURIZERS
-from mauve_metric.features.row_blocks import CheckedRows, as_rows, check_features, hash_of_rows
+from mauve_metric.features.row_blocks import CheckedRows, as_rows, check_features, content_keys, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.inputs.fingerprints import Marks, TextHashes
@@ -101,11 +101,13 @@ class FeatureSet(StoredFeatures):
             prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
             of a set) keeps those of one number together. Not written by `save`.
         dependence: what `dependence.with_dependence` found when it completed the groups; None: it has not yet.
+        content_keys: of the rows, see `row_blocks.content_keys`, (n,); None: before `with_dependence`.
     """
 
     from_file: bool = False
     groups: Integers | None = None
     dependence: Dependence | None = None
+    content_keys: Floats | None = None
 
     def __post_init__(self) -> None:
         """Check what is known of the features, and make arrays of what is known of each text.
@@ -151,6 +153,10 @@ class FeatureSet(StoredFeatures):
     def __len__(self) -> int:
         return int(self.features.shape[0])
 
+    def row_keys(self) -> Floats:
+        """The `content_keys`, computed where they are not kept, (n,)."""
+        return content_keys(self.features) if self.content_keys is None else self.content_keys
+
     @property
     def design(self) -> Design:
         """The relation of the texts to each other, as declared or found; "independent" where neither is known."""
@@ -176,7 +182,7 @@ class FeatureSet(StoredFeatures):
         """The features of the texts with these numbers, in this order; without what is known of the set alone."""
         of_each = (*EACH_TEXT, "groups")
         known: dict[str, Any] = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
-        known |= {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}}
+        known |= {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}, "content_keys": None}
         return replace(self, features=as_rows(self.features).take(numbers), **known)
 
     @functools.cached_property

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Array, FeatureRows, Features, Integers
+from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers
 from mauve_metric.runtime.errors import NotFeatures, NotFinite, UnlikeFeatures
 from mauve_metric.runtime.tensors import as_array, check_finite, check_kind, in_memory, is_tensor
 
@@ -267,18 +267,27 @@ def row_hashes(features: Features) -> NDArray[np.uint64]:
 def content_order(*sides: Features) -> Integers:
     """The numbers (Σ n_i,) that sort the rows of stacked sets by content; equal rows keep their order.
 
-    The key of a row is its product with fixed random numbers: rows that differ in their last bits only keep their
-    places among others, and rows need not be in memory.
-
     >>> rows = np.random.default_rng(0).normal(size=(5, 3))
     >>> bool((rows[content_order(rows)] == rows[::-1][content_order(rows[::-1])]).all())
     True
     """
-    d = sides[0].shape[1]
+    return order_of_keys(*map(content_keys, sides))
+
+
+def content_keys(features: Features) -> Floats:
+    """The numbers by which `content_order` sorts rows, (n,).
+
+    The key of a row is its product with fixed random numbers: rows that differ in their last bits only keep their
+    places among others, and rows need not be in memory.
+    """
+    d = features.shape[1]
     weights = np.random.default_rng(0).normal(size=d) / (10 * d)  # no product overflows
-    keys = [
-        np.einsum("ij,j->i", block.astype(np.float64), weights) for side in sides for block in as_rows(side).blocks()
-    ]
+    blocks = as_rows(features).blocks()
+    return np.concatenate([np.einsum("ij,j->i", block.astype(np.float64), weights) for block in blocks])
+
+
+def order_of_keys(*keys: Floats) -> Integers:
+    """The numbers (Σ n_i,) that sort the rows of stacked sets by their keys; equal ones keep their order."""
     return np.argsort(np.concatenate(keys), kind="stable")
 
 

@@ -9,13 +9,16 @@ import re
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from mauve_metric.inputs.fields import LOOKED_AT, role_of
 from mauve_metric.inputs.records import Rows, decode, read_bytes
 from mauve_metric.runtime.checks import check_unpacked, is_bool, quoted
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, SeveralTexts, one_line
 from mauve_metric.runtime.optional_imports import import_datasets, import_openpyxl, import_parquet
+
+if TYPE_CHECKING:
+    import pyarrow.parquet
 
 TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
 _ENDINGS = (".csv", ".tsv")
@@ -25,6 +28,7 @@ _SENTENCE = re.compile(r"\S+\s.*[.!?…\"”]\s*|(?:\S+\s+){3}.*|[^\x00-\u2e7f]{
 _MARKED = 0.8  # share of lines with a mark inside, from which lines are meant to be rows of a table
 _COLUMN_NAME = re.compile(r"\w+(?:[ .-]\w+){0,2}")
 _SAMPLE_BYTES = 1 << 26  # of the first rows of a parquet file
+_BATCH_BYTES = 1 << 24  # of a column of a parquet file of repeated texts
 
 
 def csv_rows(content: str, name: str, tabs: bool = False, header: bool | None = None) -> Rows:
@@ -260,6 +264,8 @@ def parquet_batches(
     def each() -> Iterator[tuple[int, list[dict[str, object]]]]:
         unpacked = 0
         with raw:
+            with reading_parquet(path):
+                _check_repeated(path, file, kept)
             while True:
                 with reading_parquet(path):
                     batch = next(batches, None)
@@ -276,6 +282,23 @@ def parquet_batches(
     return names, each()
 
 
+def _check_repeated(path: Path, file: pyarrow.parquet.ParquetFile, columns: list[str] | None) -> None:
+    """Refuse a file with less than a byte a row that unpacks to too much, before its rows become objects of Python.
+
+    No value is longer than its chunk states, so that a batch takes `_BATCH_BYTES` a column at most, or one row.
+    """
+    if file.metadata.num_rows <= path.stat().st_size:
+        return
+    groups = file.metadata.to_dict()["row_groups"]
+    longest = max(chunk["total_uncompressed_size"] for group in groups for chunk in group["columns"])
+    unpacked = 0
+    for batch in file.iter_batches(columns=columns, batch_size=max(1, _BATCH_BYTES // longest)):
+        # of a dictionary `nbytes` counts each text once
+        plain = (column.dictionary_decode() if hasattr(column, "dictionary") else column for column in batch.columns)
+        unpacked += sum(column.nbytes for column in plain)
+        check_unpacked(path, unpacked)
+
+
 def _is_in(field: str, column: str) -> bool:
     return field == column or field.startswith(f"{column}.")
 
@@ -287,6 +310,8 @@ def reading_parquet(path: Path) -> Iterator[None]:
 
     try:
         yield
+    except DamagedFile:
+        raise
     except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
         raise DamagedFile(f"{path} is not a parquet file that can be read: {one_line(error)}") from error
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -68,7 +69,7 @@ class CrossFitted(NamedTuple):
 
 
 def cross_fit(
-    rows: Features,
+    rows: Features | Standardised,
     is_model: Sides,
     groups: Integers | None = None,
     *,
@@ -86,7 +87,7 @@ def cross_fit(
     scores of folds that have not lean to the wrong side.
 
     Args:
-        rows: (n, d), of both sides; read in blocks where they are not an array.
+        rows: (n, d), of both sides; read in blocks where they are not an array; or these standardised.
         is_model: the side of each row, (n,).
         groups: equal numbers are texts of one prompt or copies, which are in one fold, (n,); None: each is alone.
         seed: of the folds and permutations.
@@ -114,7 +115,8 @@ def cross_fit(
     places = np.argsort(order)
     groups, fold_of = drawn[places], folds[places]
     seen = np.ones(n, dtype=bool) if trained_on is None else trained_on
-    found = _held_out_scores(_Standardised(rows), fold_of, sides, seen, device)
+    rows = rows if isinstance(rows, Standardised) else Standardised(rows)
+    found = _held_out_scores(rows, fold_of, sides, seen, device)
     aucs = _mean_auc(found, sides, fold_of)
     scores = found[:, 0].astype(np.float64)
     held_out = HeldOut(scores, is_model, fold_of, groups)
@@ -138,10 +140,11 @@ def cross_fit_repeatedly(
     Args:
         divisions: how many, at least 1. The others, and `options`, are those of `cross_fit`.
     """
-    fitted = cross_fit(rows, is_model, groups, seed=seed, permutations=permutations, **options)
+    standardised = Standardised(rows)
+    fitted = cross_fit(standardised, is_model, groups, seed=seed, permutations=permutations, **options)
     if divisions == 1:
         return fitted
-    more = [cross_fit(rows, is_model, groups, seed=seed + number, **options) for number in range(1, divisions)]
+    more = [cross_fit(standardised, is_model, groups, seed=seed + number, **options) for number in range(1, divisions)]
     ranks = np.mean([division.ranks for division in (fitted, *more)], axis=0)
     one_fold = fitted.held_out._replace(scores=ranks, fold_of=np.zeros_like(fitted.held_out.fold_of))
     auc = float(_mean_auc(ranks[:, None], is_model[:, None], one_fold.fold_of)[0])
@@ -294,7 +297,7 @@ def monotone_buckets(p_counts: Counts, q_counts: Counts) -> Labels:
     return np.repeat(np.arange(len(blocks)), [number for *_, number in blocks])
 
 
-class _Standardised:
+class Standardised:
     """Rows with columns of mean 0 and variance 1 in float32, in blocks; d: the columns of the rows that they were."""
 
     def __init__(self, rows: Features) -> None:
@@ -315,6 +318,13 @@ class _Standardised:
         self.held: list[Array] = []
         if isinstance(rows, np.ndarray) and rows.size <= _MOST_HELD:
             self.held = list(self)
+
+    @cached_property
+    def products(self) -> Array:
+        """The inner products of all rows, which are held, (n, n)."""
+        rows: Array = np.concatenate(self.held)
+        found: Array = rows @ rows.T
+        return found
 
     def __iter__(self) -> Iterator[Array]:
         if self.held:
@@ -346,7 +356,7 @@ class _Moments:
     """Sums over the rows of each fold: number, rows, products, fourth powers of lengths, rows of the model's side."""
 
     def __init__(
-        self, rows: _Standardised, fold_of: Integers, sides: Array, seen: Sides, device: torch.device | None
+        self, rows: Standardised, fold_of: Integers, sides: Array, seen: Sides, device: torch.device | None
     ) -> None:
         folds, start, m = int(fold_of.max()) + 1, 0, sides.shape[1]
         fold_of = np.where(seen, fold_of, folds)  # those of no fold are in no sum
@@ -426,12 +436,12 @@ def _product(left: Array, right: Array, device: torch.device | None) -> Array:
 
 
 def _held_out_scores(
-    rows: _Standardised, fold_of: Integers, sides: Array, seen: Sides, device: torch.device | None = None
+    rows: Standardised, fold_of: Integers, sides: Array, seen: Sides, device: torch.device | None = None
 ) -> Array:
     """Scores of every row for every column of sides, (n, m) in float32."""
     if rows.held and len(sides) <= rows.d:
         with one_blas_thread():
-            return _scores_of_few_rows(np.concatenate(rows.held), fold_of, sides, seen)
+            return _scores_of_few_rows(rows.products, fold_of, sides, seen, rows.d)
     moments = _Moments(rows, fold_of, sides, seen, device)
     with one_blas_thread():
         directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
@@ -446,25 +456,26 @@ def _held_out_scores(
     return found
 
 
-def _scores_of_few_rows(rows: Array, fold_of: Integers, sides: Array, seen: Sides) -> Array:
-    """The same from the inner products of n <= d rows (n, d): the weights are sums of the rows that are fitted to.
+def _scores_of_few_rows(products: Array, fold_of: Integers, sides: Array, seen: Sides, d: int) -> Array:
+    """The same from the inner products (n, n) of n <= d rows: the weights are sums of the rows that are fitted to.
 
     With Z their centred rows, C = ZᵀZ/n and δ = Zᵀu: (βC + αI)⁻¹ δ = Zᵀ (βZZᵀ/n + αI)⁻¹ u.
     """
-    products, found = rows @ rows.T, np.zeros(sides.shape, dtype=np.float32)
+    found = np.zeros(sides.shape, dtype=np.float32)
     for fold in range(int(fold_of.max()) + 1):
         held, fitted = fold_of == fold, seen & (fold_of != fold)
-        n, d, of_model = np.float32(fitted.sum()), rows.shape[1], sides[fitted]
+        n, of_model = np.float32(fitted.sum()), sides[fitted]
         models = of_model.sum(axis=0)
         model_mean, human_mean = of_model / np.maximum(models, 1), (1 - of_model) / np.maximum(n - models, 1)
-        own = products[np.ix_(fitted, fitted)]
+        those = products.take(np.flatnonzero(fitted), axis=1)  # three times as fast as by numpy.ix_
+        own = those[fitted]
         fourth = float(np.square(own.diagonal()).mean(dtype=np.float64))
         middle = own @ ((model_mean + human_mean) / 2)
         own -= own.mean(axis=0)
         own -= own.mean(axis=1)[:, None]
         own /= n
         weights = _solve_shrunk(own, model_mean - human_mean, fourth, float(n), d)
-        found[held] = products[np.ix_(held, fitted)] @ weights - np.einsum("ij,ij->j", weights, middle)
+        found[held] = those[held] @ weights - np.einsum("ij,ij->j", weights, middle)
     return found
 
 

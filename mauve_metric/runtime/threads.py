@@ -11,8 +11,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
@@ -84,22 +88,32 @@ def fitting_threads() -> Iterator[int]:
     if usable >= _allowed_cpus():
         yield usable
         return
-    from threadpoolctl import threadpool_info, threadpool_limits
-
-    above = [pool | {"num_threads": usable} for pool in threadpool_info() if pool["num_threads"] > usable]
+    libraries = thread_libraries()
+    above = [pool | {"num_threads": usable} for pool in libraries.info() if pool["num_threads"] > usable]
     torch = sys.modules.get("torch")
     fewer = torch is not None and torch.get_num_threads() > usable
-    with threadpool_limits(above), torch_threads(usable) if fewer else nullcontext():
+    with libraries.limit(limits=above), torch_threads(usable) if fewer else nullcontext():
         yield usable
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread, for scipy's amid numpy's: each has threads of its own, which spin after a product."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with thread_libraries().limit(limits=1, user_api="blas"):
         yield
+
+
+def thread_libraries() -> ThreadpoolController:
+    """The loaded libraries that have threads of their own, BLAS and OpenMP."""
+    return _find_libraries(len(sys.modules))
+
+
+@lru_cache(maxsize=1)  # the search reads the memory map of the process: milliseconds, several times a score
+def _find_libraries(_modules: int) -> ThreadpoolController:
+    """Find the libraries; a new number of modules is a new search, since an import may load another library."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def one_torch_thread() -> AbstractContextManager[None]:

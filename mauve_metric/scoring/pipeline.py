@@ -51,8 +51,15 @@ def cluster(
     """
     sides = with_dependence(sides, config.seed)
     resolved = resolve_config(config, *map(len, sides))
-    features, groups = [side.features for side in sides], [side.groups for side in sides]
-    partition = partition_sets(features, resolved, run, clusterings=clusterings, every_row=every_row, groups=groups)
+    partition = partition_sets(
+        [side.features for side in sides],
+        resolved,
+        run,
+        clusterings=clusterings,
+        every_row=every_row,
+        groups=[side.groups for side in sides],
+        keys=[side.row_keys() for side in sides],
+    )
     return Clustered(sides, resolved, partition)
 
 

@@ -138,7 +138,8 @@ def log_warnings(result: MauveResult) -> None:
 
 def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | None:
     """The score on learned buckets of two sides; None where texts are too few."""
-    return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
+    keys = p.row_keys(), q.row_keys()
+    return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config, keys)
 
 
 def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
 from mauve_metric.clustering.histograms import Histograms, count_labels
-from mauve_metric.features.row_blocks import ConcatenatedRows, as_rows, content_order, some_numbers
+from mauve_metric.features.row_blocks import ConcatenatedRows, as_rows, content_keys, order_of_keys, some_numbers
 from mauve_metric.measures.auc import auc_of_scores
 from mauve_metric.measures.cross_fitting import (
     Sides,
@@ -65,7 +65,11 @@ class Learned(NamedTuple):
 
 @fitting_threads()
 def learned_score(
-    p: Features, q: Features, groups: tuple[Integers, Integers] | None, config: MauveConfig
+    p: Features,
+    q: Features,
+    groups: tuple[Integers, Integers] | None,
+    config: MauveConfig,
+    keys: tuple[Floats, Floats] | None = None,
 ) -> Learned | None:
     """MAUVE on the buckets of a cross-fitted classifier's scores, an upper bound of MAUVE as every partition's is.
 
@@ -76,6 +80,7 @@ def learned_score(
     Args:
         p, q: features, (n_p, d) and (n_q, d). groups: codes of texts that are not independent, equal on both sides for
             one group; None: each text is alone. config: has scaling factor, level and seed.
+        keys: of the rows of each side; None: they are computed (`row_blocks.content_keys`).
 
     Returns:
         None for sides of fewer than ten texts, copies and texts of one prompt counted once.
@@ -87,7 +92,7 @@ def learned_score(
     (True, True, True)
     """
     n_p, n = p.shape[0], p.shape[0] + q.shape[0]
-    stacked = _Stacked.of(p, q, groups)
+    stacked = _Stacked.of(p, q, groups, keys)
     is_model, groups, (p_order, q_order) = np.arange(n) >= n_p, stacked.groups, stacked.orders
     if min(len(np.unique(stacked.together[is_model == side])) for side in (False, True)) < FEWEST_TO_CLASSIFY:
         return None
@@ -201,12 +206,19 @@ class _Stacked(NamedTuple):
         return chosen if self.drawn is None else chosen[np.argsort(self.drawn)]
 
     @classmethod
-    def of(cls, p: Features, q: Features, groups: tuple[Integers, Integers] | None) -> _Stacked:
+    def of(
+        cls,
+        p: Features,
+        q: Features,
+        groups: tuple[Integers, Integers] | None,
+        keys: tuple[Floats, Floats] | None = None,
+    ) -> _Stacked:
         """Sort the rows of each side by content, so that the folds do not depend on the order of the texts.
 
         Rows that are read in blocks stay in theirs, and only the folds are drawn in the order by content.
         """
-        p_order, q_order = orders = content_order(p), content_order(q)
+        p_keys, q_keys = keys or (content_keys(p), content_keys(q))
+        p_order, q_order = orders = order_of_keys(p_keys), order_of_keys(q_keys)
         one, two = tensors.in_memory(p), tensors.in_memory(q)
         rows: Features
         if one is not None and two is not None:

@@ -11,6 +11,7 @@ import pytest
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.inputs.tables import parquet_batches
+from mauve_metric.runtime import checks
 from mauve_metric.runtime.errors import DamagedFile
 
 
@@ -214,6 +215,23 @@ def test_a_small_parquet_file_of_far_more_text_is_not_read_to_its_end(tmp_path: 
     parquet.write_table(pyarrow.table({"text": column}), path, compression="zstd")
     with pytest.raises(ValueError, match="unpacks to more than 200 times its size"):
         collections.deque(parquet_batches(path, ["text"], 256)[1], maxlen=0)
+
+
+@pytest.mark.parametrize("as_dictionary", [True, False])
+def test_many_rows_of_repeated_texts_are_measured_before_one_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_dictionary: bool
+) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    path, column = tmp_path / "packed.parquet", pyarrow.array(["the same text " * 7] * 3000)
+    column = column.dictionary_encode() if as_dictionary else column
+    parquet.write_table(pyarrow.table({"text": column}), path, compression="zstd")
+    monkeypatch.setattr(checks, "_ALWAYS_BYTES", 150_000)
+    monkeypatch.setattr(checks, "_MOST_TIMES", 1)
+    assert path.stat().st_size < 3000
+    with pytest.raises(ValueError, match="unpacks to more than"):
+        next(parquet_batches(path, ["text"], 256)[1])  # the first batch alone has 25 kB
 
 
 def test_repeated_texts_of_an_ordinary_amount_are_read(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from sklearn.metrics import roc_auc_score
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
+from mauve_metric.measures import cross_fitting
 from mauve_metric.measures.cross_fitting import (
+    Standardised,
     assign_folds,
     buckets_of_ranks,
     cross_fit,
@@ -248,6 +250,19 @@ def test_the_divisions_are_different_ones_and_their_mean_ranks_are_ranked() -> N
     np.testing.assert_allclose(found.held_out.scores, np.mean(each, axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.ranks, (rankdata(np.mean(each, axis=0)) - 0.5) / 60, rtol=1e-12)
     assert not np.array_equal(each[0], each[1])
+
+
+def test_rows_are_standardised_once_for_all_divisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Array] = []
+
+    class Counted(Standardised):
+        def __init__(self, rows: Array) -> None:
+            made.append(rows)
+            super().__init__(rows)
+
+    monkeypatch.setattr(cross_fitting, "Standardised", Counted)
+    cross_fit_repeatedly(*_two_sets(30, 4, 1.0), divisions=3)
+    assert len(made) == 1
 
 
 def test_a_group_is_in_one_fold() -> None:

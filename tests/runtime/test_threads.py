@@ -12,7 +12,14 @@ import pytest
 
 from mauve_metric import compute_mauve
 from mauve_metric.runtime import threads
-from mauve_metric.runtime.threads import cpu_quota, fitting_threads, prepare_threads, usable_cpus
+from mauve_metric.runtime.threads import (
+    cpu_quota,
+    fitting_threads,
+    one_blas_thread,
+    prepare_threads,
+    thread_libraries,
+    usable_cpus,
+)
 
 
 def group(root: Path, path: str, **files: str) -> None:
@@ -70,6 +77,14 @@ def test_a_quota_bounds_the_threads_and_what_was_there_comes_back(monkeypatch: p
     assert torch.get_num_threads() == faiss.omp_get_max_threads() == 3
     faiss.omp_set_num_threads(before[0])
     torch.set_num_threads(before[1])
+
+
+def test_libraries_are_searched_for_once_until_a_module_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    with one_blas_thread():
+        known = thread_libraries()
+    assert thread_libraries() is known
+    monkeypatch.setitem(sys.modules, "a_module_that_may_bring_a_library", threads)
+    assert thread_libraries() is not known
 
 
 def test_a_score_under_a_quota_is_the_score(monkeypatch: pytest.MonkeyPatch) -> None:

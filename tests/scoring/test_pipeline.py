@@ -14,9 +14,11 @@ import torch
 
 from mauve_metric import FeatureSet, MauveResult, compare, compute_mauve
 from mauve_metric.clustering import partition
-from mauve_metric.features.row_blocks import ArrayRows
+from mauve_metric.features import dependence, feature_set, row_blocks
+from mauve_metric.features.row_blocks import ArrayRows, content_keys
 from mauve_metric.options import MauveConfig
 from mauve_metric.scoring.pipeline import cluster, resolve_config
+from mauve_metric.uncertainty import learned_score
 
 HEADLINE = ("closeness", "closeness_ci", "verdict", "mauve_debiased", "mauve_ci", "mauve_classifier", "auc", "partners")
 
@@ -132,6 +134,22 @@ def test_equal_sets_whose_prompts_nobody_declares_are_not_different() -> None:
     for result in found.models.values():
         assert result.design == "found" and result.partners is not None and result.partners > 180
         assert result.verdict != "different" and result.closeness_ci is not None and result.closeness_ci[1] == 1
+
+
+def test_the_rows_of_a_set_are_read_once_for_their_order_by_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counted(features: np.ndarray) -> np.ndarray:
+        read.append(len(features))
+        return content_keys(features)
+
+    monkeypatch.setattr(dependence, "content_keys", counted)
+    for module in (feature_set, learned_score, row_blocks):
+        monkeypatch.setattr(module, "content_keys", None)
+    rng = np.random.default_rng(0)
+    human, one, two = (rng.normal(size=(size, 5)) for size in (40, 41, 42))
+    compare(p_features=human, models={"one": one, "two": two}, knn=False)
+    assert read == [40, 41, 42]
 
 
 def test_auto_is_replaced_by_numbers_that_follow_from_the_sizes() -> None:
