@@ -12,8 +12,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
 from mauve_metric.arrays import Array, Bools, Floats, Integers, Rows
 
@@ -151,6 +149,9 @@ def _groups_of_neighbours(rows: Rows, others: Rows, shared: bool, rng: np.random
 
     others: rows of the other set, which most groups have none of, unless groups are `shared`.
     """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
     n, number = len(rows), _others_in_a_group(rows, rng)
     if number == 0:
         return np.full(n, -1)
