@@ -21,7 +21,7 @@ from models import Workshop, add_arguments, first_words
 
 from mauve_metric.duplicates.memorisation import memorisation
 from mauve_metric.measures.authenticity import authenticity, data_copying
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.report.document import Column, TableRow
 
 COLUMNS = (
     Column("share", "share copied", ".2f"),

@@ -166,7 +166,7 @@ def partition_sets(
         projected = _at(sorted_rows, places)
     sets_of_rows = _sets_of_rows(stacking, groups)
     as_stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
-    found = [_cluster(as_stacked, sets_of_rows, config, 0, run.verbose)]
+    quantized = [_cluster(as_stacked, sets_of_rows, config, 0, run.verbose)]
     del as_stacked
     if count > 1:
         if on_features:
@@ -179,9 +179,9 @@ def partition_sets(
             sorted_rows = _at(projected, np.argsort(places))
             projected = None  # as large as what follows
         by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, 2))
-        found += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
-    labels = [stacking.split(item.labels) for item in found]
-    problems = [item.problem for item in found if item.problem]
+        quantized += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
+    labels = [stacking.split(result.labels) for result in quantized]
+    problems = [result.problem for result in quantized if result.problem]
     finer = None
     if count > 1 and FINER_FROM <= min(stacking.sizes) < FINER_BELOW and finer_options != by_content:
         (more,) = _by_content(sorted_rows, places, sets_of_rows, finer_options, range(1), run.verbose)

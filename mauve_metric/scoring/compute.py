@@ -19,12 +19,12 @@ from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, with_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
-from mauve_metric.results.verdict import bounds_of, judged
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.scoring.opening import listed_texts, open_two
 from mauve_metric.scoring.pipeline import Clustered, cluster
 from mauve_metric.scoring.score import learned_of, log_warnings, score_clustered
+from mauve_metric.scoring.verdict import bounds_of, judged
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.learned_score import Learned

@@ -17,9 +17,9 @@ from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, takeaway
-from mauve_metric.results.charts import of_comparison, of_result
-from mauve_metric.results.charts.figure import page_spec
-from mauve_metric.results.charts.of_texts import map_chart
+from mauve_metric.report.charts import of_comparison, of_result
+from mauve_metric.report.charts.figure import page_spec
+from mauve_metric.report.charts.of_texts import map_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
 from mauve_metric.runtime.tensors import on_cpu
