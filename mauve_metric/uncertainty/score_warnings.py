@@ -68,7 +68,7 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
     **dict.fromkeys(("opening_in_one_set", "at_floor", "repeated_prompts", "garbled_texts"), 0.6),
     **dict.fromkeys(("few_prompts_a_bucket", "length_mismatch", "some_unseen_characters", "featurizer_missing"), 0.5),
     **dict.fromkeys(("few_texts", "num_buckets_large", "truncated_texts", "duplicates_within"), 0.4),
-    **dict.fromkeys(("rows_look_aligned", "quantizer_not_converged"), 0.4),
+    **dict.fromkeys(("rows_look_aligned", "quantizer_not_converged", "few_texts_to_perturb"), 0.4),
     **dict.fromkeys(("format_differs", "few_prompts", "num_buckets_small", "coarse_common_buckets"), 0.3),
     **dict.fromkeys(("near_duplicates_within", "repeated_passages"), 0.3),
     **dict.fromkeys(("unequal_sizes", "dropped_texts", "blanks_in_one_set", "features_without_identity"), 0.2),
