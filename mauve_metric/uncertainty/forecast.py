@@ -31,7 +31,6 @@ class Seen(NamedTuple):
     p_counts, a_counts, b_counts: histograms (k,) of the human texts and of both models.
     a_score, b_score: debiased MAUVE of the models.
     n: texts a set. run_variance: of the difference over clusterings.
-    design_effect: by what shared prompts multiply the variance of the difference; 1 for independent texts.
     scaling_factor: c.
     """
 
@@ -42,7 +41,6 @@ class Seen(NamedTuple):
     b_score: float
     n: int
     run_variance: float = 0.0
-    design_effect: float = 1.0
     scaling_factor: float = 5.0
 
 
@@ -85,8 +83,7 @@ def texts_needed(seen: Seen, level: float = 0.95, seed: int = 0) -> int | None:
     """Texts a set at which a test at 1 - level finds the difference with 80 % probability, on the same buckets.
 
     The statistic |difference| / error grows about like a power of n: a line through the logarithms of those sizes that
-    were tried leads to the next, until it stays. Sets are drawn as of independent texts; texts that share prompts count
-    1 / design_effect of one.
+    were tried leads to the next, until it stays. Sets are drawn as of independent texts.
 
     Args:
         seen: histograms and scores. level: in (0, 1). seed: of the draws.
@@ -102,8 +99,7 @@ def texts_needed(seen: Seen, level: float = 0.95, seed: int = 0) -> int | None:
         for counts, score in ((seen.a_counts, seen.a_score), (seen.b_counts, seen.b_score))
     ]
     rng = np.random.default_rng(seed)
-    found = _size_for(lambda size: _statistic(seen, p, models, size, rng), seen.n, level)
-    return found if found is None or seen.design_effect == 1 else max(round(found * seen.design_effect), 2)
+    return _size_for(lambda size: _statistic(seen, p, models, size, rng), seen.n, level)
 
 
 def texts_to_tell(

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from mauve_metric import compare
 from mauve_metric.measures import frontier
-from mauve_metric.options import MauveConfig
-from mauve_metric.uncertainty.differences import design_effect, difference_of, joint_errors
+from mauve_metric.uncertainty.closeness import Bound, joint_covariance
+from mauve_metric.uncertainty.differences import difference_of
 from mauve_metric.uncertainty.forecast import MOST_TEXTS, Seen, at_score, detectable_difference, texts_needed
 from mauve_metric.uncertainty.intervals import estimate_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
@@ -40,12 +40,13 @@ def seen_exactly(p: Floats, a: Floats, b: Floats, n: int, **others: Any) -> Seen
 
 def power(p: Floats, models: list[Floats], n: int, repeats: int) -> float:
     """Share of sets of n texts whose test finds the difference at 5 %."""
-    rng, config, found = np.random.default_rng(5), MauveConfig(num_buckets=K), 0
+    rng, found = np.random.default_rng(5), 0
     for _ in range(repeats):
         labels = [rng.choice(K, n, p=q) for q in (p, *models)]
         counts = [np.bincount(side, minlength=K) for side in labels]
         scores = [estimate_scores(debiased_frontier(counts[0], side))[0] for side in counts[1:]]
-        found += difference_of(scores, joint_errors([labels], config), 0, 1).p_value < 0.05
+        bounds = [Bound("groups", [(labels[0], side)], None) for side in labels[1:]]
+        found += difference_of(scores, joint_covariance(bounds, scores, 5.0), 0, 1).p_value < 0.05
     return found / repeats
 
 
@@ -61,7 +62,7 @@ def test_four_of_five_sets_of_that_size_show_the_difference(shifts: tuple[float,
     assert power(p, models, needed * 2, 30) > 0.98 - 4 * 0.03
 
 
-def test_forecasts_follow_difference_level_design_and_clusterings() -> None:
+def test_forecasts_follow_difference_level_and_clusterings() -> None:
     p = np.random.default_rng(0).dirichlet(np.full(K, 5.0))
     near, far = shifted(p, 0.5, 1), shifted(p, 0.9, 2)
     middle = 0.5 * near + 0.5 * far
@@ -69,7 +70,6 @@ def test_forecasts_follow_difference_level_design_and_clusterings() -> None:
     assert texts_needed(seen_exactly(p, far, near, 400)) == pytest.approx(plain, rel=0.3)
     assert (texts_needed(seen_exactly(p, near, middle, 400)) or 0) > 2 * plain
     assert (texts_needed(seen_exactly(p, near, far, 400), level=0.999) or 0) > 1.5 * plain
-    assert (texts_needed(seen_exactly(p, near, far, 400, design_effect=0.25)) or 0) < 0.8 * plain
     assert (texts_needed(seen_exactly(p, near, far, 400, run_variance=0.01)) or 0) > 1.5 * plain
     again = texts_needed(seen_exactly(p, near, far, 400))
     assert again == plain  # the draws are seeded
@@ -98,20 +98,6 @@ def test_mixtures_have_the_score_asked_for() -> None:
 def test_smallest_difference_is_the_textbook_formula() -> None:
     normal = NormalDist()
     assert detectable_difference(0.02) == pytest.approx(0.02 * (normal.inv_cdf(0.975) + normal.inv_cdf(0.8)))
-
-
-def test_the_design_matters_only_where_rows_go_together() -> None:
-    rng = np.random.default_rng(0)
-    human, one = (rng.integers(0, K, size=2000) for _ in range(2))
-    one[:1000] //= 2  # a model that differs from P
-    same, other = one.copy(), rng.permutation(one)
-    same[::10] = rng.integers(0, K, size=200)
-    config, effects = MauveConfig(num_buckets=K), []
-    groups = [np.arange(2000), 2000 + np.arange(2000), 2000 + np.arange(2000)]
-    for second in (same, other):
-        runs = [[human, one, second]]
-        effects.append(design_effect(runs, joint_errors(runs, config, groups), config, 0, 1))
-    assert effects[0] < 0.45 and effects[1] == pytest.approx(1.0, abs=0.2)
 
 
 def test_compare_forecasts_fewer_texts_for_aligned_rows() -> None:
