@@ -53,7 +53,7 @@ TESTED_THROUGH = {
     "apps/studies/perturbations/test_table.py": ("apps/studies/perturbations/pieces",),
     "clustering/test_drmm.py": ("arrays",),
     "clustering/test_on_device.py": ("runtime/tensors",),
-    "report/charts/test_figure.py": ("report/charts/of_texts",),
+    "report/charts/test_figure.py": ("hosts/space/view/text_map",),
     "report/test_document.py": ("report/charts/intervals",),
     "report/test_documents.py": ("results/comparison",),
     "report/test_rendering.py": ("results/methods",),

@@ -17,7 +17,7 @@ from mauve_metric import Comparison, compare
 from mauve_metric.apps.studies.robustness_result import CSV_COLUMNS, FACTOR_COLUMNS, PAIR_COLUMNS
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.report.charts.of_texts import map_chart
+from mauve_metric.hosts.space.view.text_map import map_chart
 from mauve_metric.report.document import latex_text
 from mauve_metric.report.rendering import chart_svg, save_chart
 from mauve_metric.runtime.plain_text import cell, digits, figure_text, percent, printable, shown_names, spreadsheet_text

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, MauveResult, compare
+from mauve_metric.hosts.space.view.text_map import map_chart
 from mauve_metric.report import rendering
-from mauve_metric.report.charts import figure, of_comparison, of_result, of_texts
+from mauve_metric.report.charts import figure, of_comparison, of_result
 
 LONG = [f"outputs_of_the_model_of_2024-11-{day:02d}_with_temperature_{day}_final.jsonl" for day in range(8)]
 # Machado, Oliveira and Fernandes 2009, severity 1: from linear RGB to what is seen
@@ -94,7 +95,7 @@ def charts(comparison: Comparison) -> dict[str, Any]:
         "precision": of_result.precision_recall_chart(result),
         "histogram": of_result.histogram_chart(result),
         "gap": of_comparison.contributions_chart(comparison.explanations[LONG[0]]),
-        "map": of_texts.map_chart(["human", LONG[0]], rows, buckets, [["t"] * 3] * 2, (0.5, 0.2)),
+        "map": map_chart(["human", LONG[0]], rows, buckets, [["t"] * 3] * 2, (0.5, 0.2)),
         "forest": of_comparison.forest_chart(comparison),
         "curves": of_comparison.curves_chart(comparison),
         "precisions": of_comparison.precision_recall_curves_chart(comparison),

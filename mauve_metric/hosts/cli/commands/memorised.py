@@ -32,7 +32,7 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Find the passages and show them."""
     from mauve_metric.apps.describing.measure_runner import tokenizing
-    from mauve_metric.duplicates.memorisation import corpus_texts, memorisation, prompted_memorisation
+    from mauve_metric.apps.describing.memorisation import corpus_texts, memorisation, prompted_memorisation
     from mauve_metric.results.methods import plain
 
     if options.prompted and options.length is not None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from samples import ROOT
 
 from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.measures.frontier import exact_area, frontier_integral
-from mauve_metric.measures.smoothing import SMOOTHINGS, smoothed
+
+sys.path.append(str(ROOT / "experiments"))
+
+from smoothing import SMOOTHINGS, smoothed
 
 COUNTS = [4, 2, 1, 1, 0, 0]  # n = 8; φ0 = 2, φ1 = 2, φ2 = 1, φ3 = 0, φ4 = 1
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mauve_metric.duplicates import memorisation as corpus_module
-from mauve_metric.duplicates import memorisation as module
-from mauve_metric.duplicates.memorisation import CorpusText, Memorisation, corpus_texts, memorisation
+from mauve_metric.apps.describing import memorisation as corpus_module
+from mauve_metric.apps.describing import memorisation as module
+from mauve_metric.apps.describing.memorisation import CorpusText, Memorisation, corpus_texts, memorisation
 
 
 def texts_of(seed: int, count: int, longest: int = 30, letters: int = 4) -> list[str]:
