@@ -171,15 +171,10 @@ def _comparison_tables(comparison: Comparison) -> dict[str, Table]:
     }
 
 
-def _is_ranked(comparison: Comparison) -> bool:
-    """Return whether any models are told apart and none is in doubt, so that a rank means something."""
-    doubtful = any(result.verdict == "no verdict" for result in comparison.models.values())
-    return any(pair.real for pair in comparison.differences) and not doubtful
-
-
 def _model_rows(comparison: Comparison) -> list[TableRow]:
     """The rows of one featurizer, the best model first; equal models share a rank, and without a difference none."""
-    is_ranked = _is_ranked(comparison)
+    is_doubtful = any(result.verdict == "no verdict" for result in comparison.models.values())
+    is_ranked = any(pair.real for pair in comparison.differences) and not is_doubtful
     equal = {(pair.a, pair.b) for pair in comparison.differences if pair.difference == 0}
     rows: list[TableRow] = []
     for position, name in enumerate(comparison.ranking):

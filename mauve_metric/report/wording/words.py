@@ -52,11 +52,6 @@ def each_result(found: ResultT, form: Callable[[str], str] = printable) -> dict[
     return {called[name]: one for name, one in found.by_featurizer.items()}
 
 
-def level_words(result: MauveResult) -> str:
-    """The level of a result's intervals."""
-    return f"{100 * result.confidence_level:g} %"
-
-
 def forecast_sentence(comparison: Comparison) -> str:
     """Sentences on the difference of the two best that these sets could show; empty without two sure ones."""
     smallest = comparison.smallest_difference
@@ -121,7 +116,7 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
         found.append(("design", rows if result.design == "aligned" else prompts, meaning))
     found.append(("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
     if result.mauve_ci is not None:
-        found.append(("intervals", f"{level_words(result)} {result.ci_scope}", ""))
+        found.append(("intervals", f"{100 * result.confidence_level:g} % {result.ci_scope}", ""))
     return found
 
 
