@@ -69,8 +69,8 @@ class Stacking(NamedTuple):
 class Partition:
     """Projection and clustering of the features of several sets, P's first.
 
-    rows: projected, one array or tensor (n_i, r) a set; of features that were read in blocks only those that
-    neighbours are looked for among, (0, r) if none.
+    rows: projected, one array or tensor (n_i, r) a set; for features read in blocks only the sample used
+    for nearest neighbours; empty without them.
     labels: for each clustering one array (n_i,) of buckets a set. The first one was started from the sets as they are
     stacked, as in the literature. The others were started from an order by content, by k-means++: they do not depend
     on the order of the rows, nor on which set a row is of. Of a single column they are of its ranks, since rows of

@@ -28,7 +28,7 @@ from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.scoring import score
-from mauve_metric.scoring.compute import joined_sides, judged_together, of_each
+from mauve_metric.scoring.compute import joined_sides, judged_together, score_with_each
 from mauve_metric.scoring.explain import explain_learned, explain_model
 from mauve_metric.scoring.opening import check_sides, open_several
 from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
@@ -109,7 +109,7 @@ def compare(
     human: Mapping[Kind, object] = {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}
     design = (aligned, p_groups, q_groups)
     names, job, opened = open_several("compare", options, human, models, design, common_rows, by)
-    return of_each(featurizers, opened, job, partial(_compare_one, names, buckets, texts), compare_together)
+    return score_with_each(featurizers, opened, job, partial(_compare_one, names, buckets, texts), compare_together)
 
 
 def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Comparison:

@@ -1,4 +1,4 @@
-"""Two sides in buckets → every number of a result."""
+"""Compute all scores of two sides from their buckets."""
 
 from __future__ import annotations
 

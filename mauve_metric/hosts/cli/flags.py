@@ -258,7 +258,7 @@ def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
 
 
 def count(text: str) -> int:
-    """A whole number of at least 1, for which 32 bits suffice."""
+    """Parse an integer from 1 to 2**31 - 1."""
     try:
         number = int(text)
     except ValueError:
