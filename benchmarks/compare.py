@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric import compare, explain
+from mauve_metric.apps.studies.texts_needed import Seen, texts_needed
 from mauve_metric.measures import frontier
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import intervals, jackknife
-from mauve_metric.uncertainty.differences import JointErrors, difference_of, joint_errors
-from mauve_metric.uncertainty.forecast import Seen, texts_needed
+from mauve_metric.uncertainty.closeness import Bound, joint_covariance
+from mauve_metric.uncertainty.differences import difference_of
 from mauve_metric.uncertainty.gap_buckets import holm
 
 Floats = NDArray[np.float64]
@@ -57,15 +58,18 @@ def draw(p: Floats, models: Sequence[Floats], n: int, aligned: bool, rng: np.ran
     return [p_labels, *labels]
 
 
-def differences(labels: Sequence[Counts], k: int, aligned: bool) -> tuple[list[Estimate], list[Estimate], JointErrors]:
+def differences(labels: Sequence[Counts], k: int, aligned: bool) -> tuple[list[Estimate], list[Estimate]]:
     """Every pair of models as `compare` estimates it, and as if the two scores were independent."""
     counts = [np.bincount(side, minlength=k) for side in labels]
     frontiers = [jackknife.debiased_frontier(counts[0], q_counts) for q_counts in counts[1:]]
     scores = [intervals.estimate_scores(frontier)[0] for frontier in frontiers]
-    errors = joint_errors([labels], MauveConfig(num_buckets=k), aligned)
+    numbers = np.arange(len(labels[0]))
+    codes = (numbers, len(numbers) + numbers) if aligned else None
+    bounds = [Bound("groups", [(labels[0], side)], codes) for side in labels[1:]]
+    covariance = joint_covariance(bounds, scores, MauveConfig().mauve_scaling_factor)
     pairs = list(itertools.combinations(range(len(scores)), 2))
-    paired = [difference_of(scores, errors, i, j) for i, j in pairs]
-    return paired, [intervals.estimate_difference(scores[i], scores[j], 0.0) for i, j in pairs], errors
+    paired = [difference_of(scores, covariance, i, j) for i, j in pairs]
+    return paired, [intervals.estimate_difference(scores[i], scores[j], 0.0) for i, j in pairs]
 
 
 def leaves_out_zero(found: Estimate) -> bool:
@@ -81,7 +85,7 @@ def coverage(n: int, shifts: tuple[float, float], common: float, aligned: bool, 
     rows = []
     for _ in range(repeats):
         labels = draw(p, models, n, aligned, rng)
-        (paired,), (plain,), _ = differences(labels, k, aligned)
+        (paired,), (plain,) = differences(labels, k, aligned)
         rows.append(
             (
                 paired.ci[0] - 1e-12 <= truth <= paired.ci[1] + 1e-12,
@@ -104,7 +108,7 @@ def false_alarms(n: int, common: float, aligned: bool, repeats: int, count: int 
     p, models = population(k, [0.0] * count, common)
     alarms = 0
     for _ in range(repeats):
-        found, _, _ = differences(draw(p, models, n, aligned, rng), k, aligned)
+        found, _ = differences(draw(p, models, n, aligned, rng), k, aligned)
         alarms += bool((holm([item.p_value for item in found]) < 0.05).any())
     return alarms / repeats
 

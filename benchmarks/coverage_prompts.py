@@ -27,8 +27,8 @@ from mauve_metric.measures.frontier import exact_area, frontier_integral
 from mauve_metric.measures.groups import count_groups
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import resampling
-from mauve_metric.uncertainty.closeness import debiased_estimates
-from mauve_metric.uncertainty.differences import difference_of, joint_errors
+from mauve_metric.uncertainty.closeness import Bound, debiased_estimates, joint_covariance
+from mauve_metric.uncertainty.differences import difference_of
 
 RESULTS = Path(__file__).parent / "results"
 SHIFT = 0.4  # log-ratio of the two histograms, a normal draw for each bucket times this
@@ -178,14 +178,15 @@ def difference_covered(case: Case, repeats: int, seed: int = 0) -> float:
         b = a * np.exp(SHIFT * rng.normal(size=k))
         b = b / b.sum()
         labels, groups = draw(case, (p, a, b), rng)
-        codes = groups or [None] * 3
+        bounds = [Bound("groups", [(labels[0], labels[i])], (groups[0], groups[i]) if groups else None) for i in (1, 2)]
         estimates = [
-            debiased_estimates([count_labels(labels[0], labels[i], k, codes[0], codes[i])], config).mauve
-            for i in (1, 2)
+            debiased_estimates([count_labels(*bound.labels[0], k, *(bound.codes or ()))], config).mauve
+            for bound in bounds
         ]
         if estimates[0] is None or estimates[1] is None:
             continue
-        found = difference_of({0: estimates[0], 1: estimates[1]}, joint_errors([labels], config, groups or ()), 0, 1)
+        covariance = joint_covariance(bounds, estimates, config.mauve_scaling_factor)
+        found = difference_of({0: estimates[0], 1: estimates[1]}, covariance, 0, 1)
         truth = exact_area(p, a) - exact_area(p, b)
         covered.append(found.ci[0] - 1e-9 <= truth <= found.ci[1] + 1e-9)
     return float(np.mean(covered)) if covered else math.nan

@@ -32,7 +32,7 @@ from mauve_metric.features.pretrained import load_pretrained, minilm_folder
 from mauve_metric.features.text_functions import COLUMNS, ngram_features
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.lexical.tokens import split_words
-from mauve_metric.results.document import Column, TableRow, markdown_table
+from mauve_metric.report.document import Column, TableRow, markdown_table
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 FLUENCY = "words_swapped,words_shuffled,noise_early,noise_late,lower_case,function_words_removed"

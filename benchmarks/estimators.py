@@ -9,9 +9,11 @@ of the line gives it. Histograms are those of k-means with k = n/10 on the rows 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from machine import machine
@@ -22,9 +24,12 @@ from mauve_metric.clustering.histograms import auto_num_buckets, count_labels
 from mauve_metric.clustering.kmeans import kmeans
 from mauve_metric.measures.density_ratios import ESTIMATORS, estimate_mauve
 from mauve_metric.measures.frontier import exact_area
-from mauve_metric.measures.smoothing import SMOOTHINGS, smoothed
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
+
+sys.path.append(str(Path(__file__).parents[1] / "experiments"))
+
+from smoothing import SMOOTHINGS, smoothed
 
 MODE = 0.9  # of the side with two modes: ±MODE, with the variance 1 in all
 EDGES = np.append(np.insert(np.linspace(-12, 12, 6001), 0, -np.inf), np.inf)

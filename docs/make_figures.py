@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,9 +20,9 @@ import vl_convert
 
 from mauve_metric import compare, compute_mauve, explain, featurize, human_baseline, read_texts
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, LINE
-from mauve_metric.results.charts.of_comparison import contributions_chart, forest_chart
-from mauve_metric.results.charts.of_result import divergence_curve_chart, precision_recall_chart, score_chart
+from mauve_metric.report.charts.figure import AXIS_STYLE, COLORS, LINE
+from mauve_metric.report.charts.of_comparison import contributions_chart, forest_chart
+from mauve_metric.report.charts.of_result import divergence_curve_chart, precision_recall_chart, score_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 
@@ -117,7 +118,7 @@ def layer_names() -> list[list[str]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
     found = next(contract["layers"] for contract in contracts if contract.get("containers") == ["mauve_metric"])
-    return [[name.strip() for name in layer.split(":")] for layer in found]
+    return [[name.strip() for name in re.split("[:|]", layer)] for layer in found]
 
 
 CHARTS: dict[str, Callable[[], alt.TopLevelMixin]] = {

@@ -19,9 +19,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mauve_metric import FeatureSet, __version__, compute_mauve
-from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, LINE, SHAPES, cycle
-from mauve_metric.results.document import Column, TableRow, csv_table, markdown_table
-from mauve_metric.results.rendering import save_chart
+from mauve_metric.report.charts.figure import AXIS_STYLE, COLORS, LINE, SHAPES, cycle
+from mauve_metric.report.document import Column, TableRow, csv_table, markdown_table
+from mauve_metric.report.rendering import save_chart
 from mauve_metric.runtime.outputs import written_whole
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from mauve_metric.lexical.diversity import distinct_n, repetition
 from mauve_metric.lexical.ngrams import letter_runs
 from mauve_metric.lexical.self_bleu import self_bleu
 from mauve_metric.options import RunOptions
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.report.document import Column, TableRow
 
 HUMAN = "human, other texts"
 COLUMNS = (

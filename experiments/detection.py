@@ -23,7 +23,7 @@ from mauve_metric.features.likelihood.likelihood_measures import discriminator_r
 from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
 from mauve_metric.measures.discriminators import discriminate, discriminate_words
 from mauve_metric.options import RunOptions
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.report.document import Column, TableRow
 
 ACCURACIES = {  # key → what tables and figure call it
     "words": "bag of words",

@@ -21,8 +21,8 @@ from mauve_metric import compute_mauve
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.rank_correlation import spearman
-from mauve_metric.results.charts.figure import COLORS, cycle
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.report.charts.figure import COLORS, cycle
+from mauve_metric.report.document import Column, TableRow
 
 if TYPE_CHECKING:
     import altair as alt

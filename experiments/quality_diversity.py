@@ -18,7 +18,7 @@ from common import AXIS, INK, SCORE_COLUMNS, argument_parser, marks_of, progress
 from decoding import nucleus, temperature
 from models import Workshop, add_arguments
 
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.report.document import Column, TableRow
 
 HUMAN = "other human texts"
 COLUMNS = (

@@ -24,8 +24,8 @@ from mauve_metric.clustering.quantizers import num_buckets_of, quantizer_options
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.rank_correlation import spearman
 from mauve_metric.options import MauveConfig
-from mauve_metric.results.charts.figure import COLORS, SHAPES, cycle
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.report.charts.figure import COLORS, SHAPES, cycle
+from mauve_metric.report.document import Column, TableRow
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from common import argument_parser, progress, save
 from scipy.stats import norm
+from smoothing import SMOOTHINGS, smoothed
 
 from mauve_metric.arrays import Counts, Floats
 from mauve_metric.measures.frontier import frontier_integral
-from mauve_metric.measures.smoothing import SMOOTHINGS, smoothed
-from mauve_metric.results.charts.figure import COLORS, cycle
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.report.charts.figure import COLORS, cycle
+from mauve_metric.report.document import Column, TableRow
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 

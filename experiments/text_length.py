@@ -20,7 +20,7 @@ from models import Workshop, add_arguments, first_words
 from mauve_metric.lexical.diversity import distinct_n
 from mauve_metric.lexical.ngrams import letter_runs
 from mauve_metric.measures.discriminators import discriminate
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.report.document import Column, TableRow
 
 HUMAN = "other human texts"
 COLUMNS = (

@@ -22,8 +22,8 @@ from feature_sets import named_file
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.arrays import Array
 from mauve_metric.inputs.files import read_texts
-from mauve_metric.results.charts.figure import COLORS
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.report.charts.figure import COLORS
+from mauve_metric.report.document import Column, TableRow
 
 if TYPE_CHECKING:
     import altair as alt

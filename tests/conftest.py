@@ -117,11 +117,11 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def short_forecasts() -> Iterator[None]:
     """Draw few sets in forecasts, most of the time of a comparison, except where forecasts are tested."""
-    from mauve_metric.uncertainty import forecast
+    from mauve_metric.apps.studies import texts_needed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forecast, "DRAWS", 4)
-        patch.setattr(forecast, "STEPS", 3)
+        patch.setattr(texts_needed, "DRAWS", 4)
+        patch.setattr(texts_needed, "STEPS", 3)
         yield
 
 

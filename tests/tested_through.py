@@ -53,7 +53,9 @@ TESTED_THROUGH = {
     "apps/studies/perturbations/test_table.py": ("apps/studies/perturbations/pieces",),
     "clustering/test_drmm.py": ("arrays",),
     "clustering/test_on_device.py": ("runtime/tensors",),
-    "results/charts/test_figure.py": ("results/charts/of_texts",),
-    "results/test_document.py": ("results/charts/intervals", "apps/studies/charts"),
+    "report/charts/test_figure.py": ("hosts/space/view/text_map",),
+    "report/test_document.py": ("report/charts/intervals",),
+    "report/test_documents.py": ("results/comparison",),
+    "report/test_rendering.py": ("results/methods",),
     "hosts/evaluate/test_metric.py": ("hosts/evaluate/stored_texts",),
 }

@@ -70,8 +70,8 @@ class Stacking(NamedTuple):
 class Partition:
     """Projection and clustering of the features of several sets, P's first.
 
-    rows: projected, one array or tensor (n_i, r) a set; of features that were read in blocks only those that
-    neighbours are looked for among, (0, r) if none.
+    rows: projected, one array or tensor (n_i, r) a set; for features read in blocks only the sample used
+    for nearest neighbours; empty without them.
     labels: for each clustering one array (n_i,) of buckets a set. The first one was started from the sets as they are
     stacked, as in the literature. The others were started from an order by content, by k-means++: they do not depend
     on the order of the rows, nor on which set a row is of. Of a single column they are of its ranks, since rows of
@@ -169,7 +169,7 @@ def partition_sets(
         projected = _at(sorted_rows, places)
     sets_of_rows = _sets_of_rows(stacking, groups)
     as_stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
-    found = [_cluster(as_stacked, sets_of_rows, config, 0, run.verbose)]
+    quantized = [_cluster(as_stacked, sets_of_rows, config, 0, run.verbose)]
     del as_stacked
     if count > 1:
         if on_features:
@@ -182,9 +182,9 @@ def partition_sets(
             sorted_rows = _at(projected, np.argsort(places))
             projected = None  # as large as what follows
         by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, 2))
-        found += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
-    labels = [stacking.split(item.labels) for item in found]
-    problems = [item.problem for item in found if item.problem]
+        quantized += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
+    labels = [stacking.split(result.labels) for result in quantized]
+    problems = [result.problem for result in quantized if result.problem]
     finer = None
     if count > 1 and FINER_FROM <= min(stacking.sizes) < FINER_BELOW and finer_options != by_content:
         (more,) = _by_content(sorted_rows, places, sets_of_rows, finer_options, range(1), run.verbose)

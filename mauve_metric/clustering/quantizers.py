@@ -26,7 +26,7 @@ MOST_CELLS = 100_000  # each takes a few numbers in every histogram, interval an
 
 
 class StackedSets(NamedTuple):
-    """Origin of stacked rows: the number of the set of each, 0 for P's, and its group if it has one, (n,)."""
+    """For each stacked row, (n,): its set index (0 = P), and its group code; None: each row is alone."""
 
     set_of: Integers
     groups: Integers | None = None

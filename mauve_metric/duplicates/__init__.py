@@ -1,1 +1,1 @@
-"""Near duplicates, repeated and memorised passages."""
+"""Near duplicates and repeated passages."""

@@ -44,7 +44,7 @@ def check_columns(sides: Mapping[str, FeatureSet]) -> None:
 
 
 class GivenDesign(NamedTuple):
-    """The caller's statement about the prompts of the texts; see `compute_mauve`.
+    """Pairing of the texts: aligned rows, or groups that share a prompt; see `compute_mauve`.
 
     aligned: row i of every side answers prompt i. groups: of the texts of each side, by its name.
     """

@@ -1,1 +1,1 @@
-"""Results as plain data, and their renderers."""
+"""Results as plain data."""

@@ -2,57 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mauve_metric.measures.groups import Design
-from mauve_metric.results.document import Column, Document, Heading, Part, Preformatted, Prose, Table, TableRow
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.first_screen import caveats, comparison_screen, paper_table, ranking_sentence, verdict_words
-from mauve_metric.results.plain_text import printable
-from mauve_metric.results.rendering import AsDict, SignedResult, plain, report_page, save_page
-from mauve_metric.results.result import WARNING_COLUMNS, MauveResult, codes_of
-from mauve_metric.results.signature import VERSIONS
-from mauve_metric.results.wording import words
+from mauve_metric.results.methods import AsDict, SignedResult, plain
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.plain_text import printable
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     import altair as alt
 
-MODEL_COLUMNS = (
-    Column("rank", "rank", "d"),
-    Column("model", "model"),
-    *Column.each(".4f", "closeness", "low", "high", mauve_debiased="by groups", mauve_classifier="by classifier"),
-    Column("auc", "AUC", ".3f"),
-    *Column.each(".4f", mauve_own="MAUVE", mauve="shared MAUVE"),
-    *Column.each(".3f", "precision", "recall"),
-    Column("frontier_integral", "frontier int.", ".4f"),
-    Column("n", "texts", "d"),
-)
-SUBGROUP_COLUMNS = (
-    *Column.each("s", label="subgroup", model="model"),
-    *Column.each("d", n_p="human", n_q="texts"),
-    *Column.each(".3f", "recall", "coverage", coverage_low="low", coverage_high="high"),
-    Column("missed", "missed"),
-    *Column.each(".4f", "closeness", "low", "high"),
-    Column("auc", "AUC", ".3f"),
-)
-CSV_COLUMNS = (  # what the table of models has in CSV besides: the difference from the first one
-    *Column.each("s", "difference", "difference_low", "difference_high", "difference_p", "differs"),
-    *WARNING_COLUMNS,
-)
-TEST_COLUMN = Column("p_value", "p", ".2g")
-FEATURIZER_COLUMN = Column("featurizer", "featurizer")
-DIFFERENCE_COLUMNS = (
-    *Column.each("s", a="model", b="against"),
-    *Column.each("+.4f", "difference", "low", "high"),
-    TEST_COLUMN,
-    Column("real", "real"),
-)
-_ROUNDING = 1e-9
-_MAY_DIFFER = ("n_q", "q_digest", "q_texts", *VERSIONS)  # entries of the signatures of two runs
+    from mauve_metric.report.document import Document
 
 
 class OwnScore(NamedTuple):
@@ -172,6 +137,8 @@ class Comparison(SignedResult):
 
     def first_screen(self, title: str = "", more: str = "") -> str:
         """The models in order, what differs, and at most three notes; title, more: its first and last line."""
+        from mauve_metric.report.first_screen import comparison_screen
+
         return comparison_screen(self, title, more)
 
     def summary(self) -> str:
@@ -183,37 +150,13 @@ class Comparison(SignedResult):
 
     def document(self) -> Document:
         """Build the document: first screen, warnings, the table of models, and those of the differences."""
-        first, tables = next(iter(self.models.values())), self._tables()
-        models = f"{len(self.models)} model{'' if len(self.models) == 1 else 's'}"
-        level = f"Intervals: {100 * self.confidence_level:g} %, {first.ci_scope}."
-        several = [words.DIFFERENCE_NOTE] if len(self.differences) > 1 else []
-        warnings = words.warnings_prose(words.collected_warnings(self))
-        parts: list[Part] = [Preformatted(self.first_screen()), warnings]
-        models_table = tables["models"]
-        unranked = all(row["rank"] is None for row in models_table.rows)
-        shown = [column for column in models_table.columns if not (unranked and column.key == "rank")]
-        parts += [models_table._replace(columns=shown), Prose([*words.notes(self), level])]
-        parts += [tables["differences"], Prose([*several, words.forecast_sentence(self)])]
-        for title, key in (
-            (words.LEARNED_DIFFERENCES, "learned_differences"),
-            (words.TOGETHER_DIFFERENCES, "together_differences"),
-        ):
-            parts += [Heading(title), tables[key]] if tables[key].rows else []
-        if self.subgroups:
-            parts += [Heading("Subgroups"), Prose([words.missed_sentence(self.subgroups)])]
-            parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
-        others = [(printable(name), one.signature) for name, one in [*self.by_featurizer.items()][1:]]
-        tables |= {"models": models_table._replace(columns=(*models_table.columns, *CSV_COLUMNS))}
-        title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
-        called = words.with_labels(self)
-        paper = paper_table({name: (called.models[name], called.own[name].mauve) for name in called.ranking})
-        below = [ranking_sentence(self)] if len(self.models) > 1 else []
-        below += caveats(called.models)
-        return Document(title, parts, tables, [("", self.signature), *others], (paper, below))
+        from mauve_metric.report import documents
+
+        return documents.of_comparison(self)
 
     def plot(self) -> alt.VConcatChart:
-        """The figures as one Altair chart (see `mauve_metric.results.charts.of_comparison`)."""
-        from mauve_metric.results.charts import of_comparison
+        """The figures as one Altair chart (see `mauve_metric.report.charts.of_comparison`)."""
+        from mauve_metric.report.charts import of_comparison
 
         return of_comparison.comparison_chart(self)
 
@@ -224,76 +167,6 @@ class Comparison(SignedResult):
             path: of the page, which ends in .html or .htm.
             measures: the document of a description of the same models, which is added.
         """
+        from mauve_metric.report.rendering import report_page, save_page
+
         return save_page(path, lambda: report_page(self, measures))
-
-    def _tables(self) -> dict[str, Table]:
-        """The tables of models and differences, each featurizer's rows under its name where there are several."""
-        each = words.each_featurizer(self)
-        before = (FEATURIZER_COLUMN,) if len(each) > 1 else ()
-        tested = (TEST_COLUMN,) if any(result.p_value is not None for result in self.models.values()) else ()
-
-        def table(columns: Sequence[Column], rows: Callable[[Comparison], list[TableRow]]) -> Table:
-            return Table(
-                (*before, *columns), [row | {"featurizer": name} for name, one in each.items() for row in rows(one)]
-            )
-
-        return {
-            "models": table((*MODEL_COLUMNS, *tested), _model_rows),
-            "differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.differences)),
-            "learned_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.learned_differences)),
-            "together_differences": Table(
-                DIFFERENCE_COLUMNS, _difference_rows(words.with_labels(self).together_differences)
-            ),
-            "subgroups": table(SUBGROUP_COLUMNS, _subgroup_rows),
-        }
-
-
-def _is_ranked(comparison: Comparison) -> bool:
-    """Return whether any models are told apart and none is in doubt, so that a rank means something."""
-    doubtful = any(result.verdict == "no verdict" for result in comparison.models.values())
-    return any(pair.real for pair in comparison.differences) and not doubtful
-
-
-def _model_rows(comparison: Comparison) -> list[TableRow]:
-    """The rows of one featurizer, the best model first; equal models share a rank, and without a difference none."""
-    is_ranked = _is_ranked(comparison)
-    equal = {(item.a, item.b) for item in comparison.differences if item.difference == 0}
-    rows: list[TableRow] = []
-    for place, name in enumerate(comparison.ranking):
-        rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
-        rank = rank if is_ranked else None
-        result, own = comparison.models[name], comparison.own[name].mauve
-        columns = (*MODEL_COLUMNS, TEST_COLUMN)
-        rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
-        rows[-1] |= {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
-        first = next(
-            (item for item in comparison.differences if (item.a, item.b) == (comparison.ranking[0], name)), None
-        )
-        low, high = (None, None) if first is None else first.ci or (None, None)
-        rows[-1] |= {
-            "difference": None if first is None else -first.difference,
-            "difference_low": None if high is None else -high,
-            "difference_high": None if low is None else -low,
-            "difference_p": None if first is None else first.p_value,
-            "differs": None if first is None else "yes" if first.real else "no",
-        }
-    return rows
-
-
-def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
-    """A row a label and model: its recall, and the scores on the texts of the label."""
-    rows = []
-    for item in comparison.subgroups:
-        own = comparison.by_subgroup.get(item.label)
-        scores = Table.row(SUBGROUP_COLUMNS, own and own.models.get(item.model), "closeness_ci")
-        low, high = item.coverage_ci or (None, None)
-        missed = None if item.missed is None else "yes" if item.missed else "no"
-        rows.append(scores | item._asdict() | {"coverage_low": low, "coverage_high": high, "missed": missed})
-    return rows
-
-
-def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
-    return [
-        Table.row(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
-        for item in differences
-    ]

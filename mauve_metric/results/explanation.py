@@ -9,33 +9,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.text_functions import NgramUse
-from mauve_metric.results.document import FILES, Column, Document, Line, Part, Preformatted, Prose, Table
-from mauve_metric.results.first_screen import featurizers_of, headline, one_line
-from mauve_metric.results.plain_text import digits, excerpt, percent, printable
-from mauve_metric.results.rendering import Result
+from mauve_metric.results.methods import Result
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.wording import evidence, words
+from mauve_metric.runtime.plain_text import percent, printable
 
 if TYPE_CHECKING:
     import altair as alt
 
-GAP_COLUMNS = (Column("part", "part", ".4f"), Column("share", "share", ">"), Column("meaning", "of the gap"))
-BUCKET_COLUMNS = (
-    *Column.each("d", "rank", "bucket"),
-    Column("side", "side"),
-    Column("contribution", "part of the gap", ".4f"),
-    Column("share", "share", ".3f"),
-    *Column.each("d", p_count="human", q_count="model"),
-    Column("p_value", "p", ".2g"),
-    Column("overlap", "overlap", ".2f"),
-    Column("other_rank", "other rank", "d"),
-    Column("about", "about"),
-)
-SUBGROUP_COLUMNS = Column.each("s", "bucket", "label", "p_count", "q_count")
-TEXT_COLUMNS = Column.each("s", "bucket", "side", "row", "distance", "in_bucket", "text")
-SHORT = 90  # characters of a text on the first screen
-MOST_SHOWN = 3  # things of a kind on the first screen
-_ITEM = (" " * 4 + "- ", " " * 6)  # indents of a text
+    from mauve_metric.report.document import Document
 
 
 class NearText(NamedTuple):
@@ -193,30 +174,9 @@ class Explanation(Result):
 
     def document(self) -> Document:
         """Build the document: score, gap and parts, buckets with texts, and evidence of a classifier."""
-        result = self.result
-        buckets = Table(
-            BUCKET_COLUMNS,
-            [Table.row(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets],
-        )
-        gaps = (
-            (self.type_one, "from buckets with too many model texts (Type I)"),
-            (self.type_two, "from buckets with too few (Type II): human text that the model misses"),
-            (self.noise, "from buckets that could be noise"),
-        )
-        parts: tuple[Part, ...] = (
-            Preformatted(result.first_screen()),
-            words.warnings_prose([("", warning) for warning in result.warnings]),
-            Prose([f"The gap of MAUVE to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
-            Table.of(GAP_COLUMNS, [(value, percent(value, self.gap), text) for value, text in gaps]),
-            Table(buckets.columns, buckets.rows, views=FILES),
-            *self._evidence(),
-        )
-        texts = [(bucket.bucket, side, *near) for bucket in self.buckets for side, near in bucket.texts]
-        labels = [(one.bucket, label, *counts) for one in self.buckets for label, counts in one.composition.items()]
-        tables = {"buckets": buckets, "texts": Table.of(TEXT_COLUMNS, texts)}
-        tables["subgroups"] = Table.of(SUBGROUP_COLUMNS, labels)
-        title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
-        return Document(title, parts, tables, [("", result.signature)])
+        from mauve_metric.report import documents
+
+        return documents.of_explanation(self)
 
     @property
     def signature(self) -> str:
@@ -232,74 +192,19 @@ class Explanation(Result):
         Args:
             title: of the sets; empty: their sizes alone. more: the last line.
         """
-        result = self.result
-        sizes = f"{result.n_p} + {result.n_q} texts"
-        head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result))))
-        blocks = [[head], [headline(result)], self._giveaways()]
-        for side, heading in (("missed", "Kinds of texts that the model misses:"), ("too much", "That it overdoes:")):
-            kinds = [bucket for bucket in self.buckets if bucket.side == side and not bucket.noise][:MOST_SHOWN]
-            blocks.append([heading, *(line for bucket in kinds for line in _kind_lines(bucket))] if kinds else [])
-        if not any(blocks[2:]):
-            blocks.append(["Nothing here is more than chance would show."])
-        return "\n\n".join("\n".join(block) for block in [*blocks, [more] if more else []] if block)
+        from mauve_metric.report.first_screen import explanation_screen
+
+        return explanation_screen(self, title, more)
 
     def summary(self) -> str:
         """The verdict and closeness on one line."""
-        return one_line(self.result)
+        return self.result.summary()
 
     def __str__(self) -> str:
         return self.first_screen()
 
-    def _giveaways(self) -> list[str]:
-        """The n-grams that differ most, and two texts at each end of a classifier that tells the sets apart."""
-        lines = [f"  {printable(evidence.ngram_sentence(use))}" for use in self.ngrams[:MOST_SHOWN]]
-        result = self.result
-        is_told = result.auc is not None and result.auc > 0.5 and result.auc_p_value is not None
-        if is_told and (result.auc_p_value or 0.0) <= 1 - result.confidence_level:
-            for model, human in zip(self.most_model[:2], self.most_human[:2], strict=False):
-                lines += [f"  {side}: {_short(near)}" for side, near in (("model", model), ("human", human))]
-        return ["What gives the model away:", *lines] if lines else []
-
     def plot(self) -> alt.LayerChart:
         """The buckets by their contribution as an Altair chart (see `of_comparison.contributions_chart`)."""
-        from mauve_metric.results.charts import of_comparison
+        from mauve_metric.report.charts import of_comparison
 
         return of_comparison.contributions_chart(self)
-
-    def _evidence(self) -> list[Prose]:
-        """The buckets with their texts, then the texts and n-grams by which a classifier separates the two sets."""
-        prose = []
-        for bucket in self.buckets:
-            found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in bucket.facts]
-            found += [_text_line(side, near) for side, near in bucket.texts]
-            prose.append(Prose(found, lead=bucket.title, paragraphs=True))
-        extremes = [
-            _text_line(side, item)
-            for side, texts in (("human", self.most_human), ("model", self.most_model))
-            for item in texts
-        ]
-        uses = [Line(evidence.ngram_sentence(use), *_ITEM) for use in self.ngrams]
-        return [
-            *prose,
-            Prose([evidence.STABILITY_NOTE] if self.buckets else []),
-            Prose([evidence.EXTREMES_NOTE, *extremes] if extremes else []),
-            Prose([evidence.NGRAMS_NOTE, *uses] if uses else []),
-            Prose([words.learned_sentence(self.result)] if self.result.normalised else []),
-        ]
-
-
-def _text_line(side: str, item: NearText | ScoredText) -> Line:
-    return Line(f"{side} {item.label}: {excerpt(item.text or '')}".rstrip(": "), *_ITEM)
-
-
-def _kind_lines(bucket: GapBucket) -> list[str]:
-    """A bucket in two lines: its numbers with its words, and its most typical text of the side that has more there."""
-    words_of = f": {printable(', '.join(bucket.words))}" if bucket.words else ""
-    texts = bucket.p_texts if bucket.side == "missed" else bucket.q_texts
-    shown = [f"    {_short(near)}" for near in texts if near.in_bucket][:1]
-    return [f"  {bucket.p_count} human and {bucket.q_count} model texts{words_of}", *shown]
-
-
-def _short(near: NearText | ScoredText) -> str:
-    """The number of a text and its beginning."""
-    return f"text {near.row}" if near.text is None else f"text {near.row}: {excerpt(near.text, SHORT)}"

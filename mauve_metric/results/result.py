@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from mauve_metric.arrays import Floats, Labels
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.groups import Design
-from mauve_metric.results.document import Column, Document, Part, Preformatted, Prose, Table, TableRow
-from mauve_metric.results.first_screen import caveats, first_screen, one_line, paper_table, verdict_words
-from mauve_metric.results.plain_text import printable
-from mauve_metric.results.rendering import SignedResult, plain
+from mauve_metric.results.methods import SignedResult, plain
 from mauve_metric.results.signature import is_published_setting, signature_number
-from mauve_metric.results.verdict import VerdictWord
-from mauve_metric.results.wording.answer import featurizers_table
-from mauve_metric.results.wording.words import facts, learned_sentence, result_warnings, warnings_prose
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned_score import Learned
@@ -25,13 +18,9 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 if TYPE_CHECKING:
     import altair as alt
 
-SCORE_COLUMNS = (
-    *Column.each("s", "score", title="score"),
-    *Column.each(".4f", "value", "low", "high"),
-    *Column.each("s", "better", "meaning"),
-)
-WARNING_COLUMNS = Column.each("s", "verdict", "warnings")  # of CSV: the verdict, and the codes of warnings
-FACT_COLUMNS = Column.each("s", name="rests on", value="value", meaning="meaning")
+    from mauve_metric.report.document import Document
+
+VerdictWord: TypeAlias = Literal["like human", "different", "undecided", "no verdict"]
 INTERVALS = {  # attributes of the scores that have one
     "closeness": "closeness_ci",
     "mauve_debiased": "mauve_ci",
@@ -39,11 +28,6 @@ INTERVALS = {  # attributes of the scores that have one
     "auc": "auc_ci",
     "frontier_integral_debiased": "frontier_integral_ci",
 }
-
-
-def codes_of(warnings: Iterable[ScoreWarning]) -> str:
-    """The codes of warnings, each once, the most important first."""
-    return " ".join(dict.fromkeys(item.code for item in sorted(warnings, key=lambda item: -item.weight)))
 
 
 class Stripped(NamedTuple):
@@ -90,7 +74,7 @@ class MauveResult(SignedResult):
     Attributes:
         verdict: "like human", "different", "undecided" (more texts would tell) or "no verdict" (the number cannot be
             believed). verdict_reason: for no verdict, or layout that makes the difference, a code of
-            `results.verdict.REASONS`; else None.
+            `scoring.verdict.REASONS`; else None.
         closeness, closeness_ci: debiased MAUVE by the sharpest partition at hand, the lowest of `mauve_debiased` (by
             groups of similar texts) and `mauve_classifier` over all featurizers, in [0, 1], higher is better; 1 for
             sets that cannot be told apart. Every partition gives an upper bound of the MAUVE of the distributions. The
@@ -250,28 +234,9 @@ class MauveResult(SignedResult):
 
         With several featurizers also the scores of each, and the warnings and signatures of the others.
         """
-        each = self.by_featurizer if len(self.by_featurizer) > 1 else {}
-        rows = []
-        for name, score in SCORES.items():
-            if (value := getattr(self, name)) is not None:
-                low, high = getattr(self, INTERVALS.get(name, ""), None) or (None, None)
-                rows.append((name, score.title, value, low, high, score.better, score.meaning))
-        scores = Table.of(SCORE_COLUMNS, rows)
-        parts: tuple[Part, ...] = (
-            Preformatted(self.first_screen()),
-            warnings_prose(result_warnings(self)),
-            Table(SCORE_COLUMNS[1:], scores.rows),
-            Prose([learned_sentence(self)], advice=True),
-            Table.of(FACT_COLUMNS, facts(self)),
-            *([featurizers_table(each)] if each else []),
-        )
-        more: TableRow = {"verdict": verdict_words(self), "warnings": codes_of(self.warnings)}
-        columns = (*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
-        tables = {"scores": Table(columns, [row | more for row in scores.rows])}
-        others = [(printable(name), one.signature) for name, one in [*each.items()][1:]]
-        title = f"{self.n_q} model texts against {self.n_p} human texts"
-        paper = paper_table({"model": (self, self.mauve)}), caveats({"model": self})
-        return Document(title, parts, tables, [("", self.signature), *others], paper)
+        from mauve_metric.report import documents
+
+        return documents.of_result(self)
 
     def plot(self) -> alt.VConcatChart:
         """Draw the figures of this result as one Altair chart, which a notebook shows (see `charts.of_result`).
@@ -279,16 +244,20 @@ class MauveResult(SignedResult):
         Raises:
             ImportError: Altair is not installed.
         """
-        from mauve_metric.results.charts import of_result
+        from mauve_metric.report.charts import of_result
 
         return of_result.result_chart(self)
 
     def first_screen(self, title: str = "", more: str = "") -> str:
         """The verdict, closeness and what it rests on, and three notes at most; title, more: first and last line."""
+        from mauve_metric.report.first_screen import first_screen
+
         return first_screen(self, title, more)
 
     def summary(self) -> str:
         """The verdict and closeness on one line."""
+        from mauve_metric.report.first_screen import one_line
+
         return one_line(self)
 
     def __str__(self) -> str:

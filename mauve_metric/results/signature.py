@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from mauve_metric.clustering.histograms import auto_num_buckets
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields, encoder_options, options_of_stage
-from mauve_metric.results.plain_text import printable
 from mauve_metric.runtime.optional_imports import package_versions
+from mauve_metric.runtime.plain_text import printable
 from mauve_metric.uncertainty.learned_score import MOST_FITTED
 from mauve_metric.version import __version__
 

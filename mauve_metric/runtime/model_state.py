@@ -79,7 +79,7 @@ def generating(model: torch.nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def settings_kept(tokenizer: PreTrainedTokenizerBase) -> Iterator[None]:
-    """Afterwards the tokenizer cuts and pads as before; transformers leaves the last call's settings in it."""
+    """Restore the tokenizer's truncation and padding settings on exit."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         yield

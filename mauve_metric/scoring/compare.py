@@ -12,7 +12,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import FeatureData, TextData, TokenData
+from mauve_metric.arrays import FeatureData, Floats, TextData, TokenData
 from mauve_metric.features.dependence import codes_of, paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
@@ -28,15 +28,15 @@ from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.scoring import score
-from mauve_metric.scoring.compute import joined_sides, judged_together, of_each
+from mauve_metric.scoring.compute import joined_sides, judged_together, score_with_each
 from mauve_metric.scoring.explain import explain_learned, explain_model
 from mauve_metric.scoring.opening import check_sides, open_several
 from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
 from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty import forecast, intervals
-from mauve_metric.uncertainty.closeness import Bound, closeness_of, joint_errors_of
-from mauve_metric.uncertainty.differences import JointErrors, difference_of
+from mauve_metric.uncertainty.closeness import Bound, closeness_of, joint_covariance
+from mauve_metric.uncertainty.differences import difference_of
 from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
@@ -109,7 +109,7 @@ def compare(
     human: Mapping[Kind, object] = {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}
     design = (aligned, p_groups, q_groups)
     names, job, opened = open_several("compare", options, human, models, design, common_rows, by)
-    return of_each(featurizers, opened, job, partial(_compare_one, names, buckets, texts), compare_together)
+    return score_with_each(featurizers, opened, job, partial(_compare_one, names, buckets, texts), compare_together)
 
 
 def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Comparison:
@@ -289,9 +289,9 @@ def _by_learned_score(
     scores = {name: learned.mauve for name, (learned, _) in known.items()}
     ranking = tuple(sorted(scores, key=lambda name: scores[name], reverse=True))
     learned, groups = [one for one, _ in known.values()], [codes for _, codes in known.values()]
-    estimates, errors = learned_estimates(learned, groups, config)
+    estimates, covariance = learned_estimates(learned, groups, config)
     by_name = dict(zip(known, estimates, strict=True))
-    return ranking, ranked_differences(by_name, scores, ranking, errors, config.confidence_level)
+    return ranking, ranked_differences(by_name, scores, ranking, covariance, config.confidence_level)
 
 
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:
@@ -326,16 +326,16 @@ def ranked_by_closeness(results: Mapping[str, MauveResult], config: MauveConfig)
     estimates: dict[str, intervals.Estimate | None] = {}
     values: dict[str, float] = {}
     for name, result in results.items():
-        found = [(bound, bound.estimates(config)) for bound in result.bounds]
+        candidates = [(bound, bound.estimates(config)) for bound in result.bounds]
         if ranked_by == "groups":
-            found = [item for item in found if item[0].kind == "groups"]
+            candidates = [pair for pair in candidates if pair[0].kind == "groups"]
         bounds[name], lowest = min(
-            found, key=lambda item: (item[1].mauve is None, item[1].values[0] if item[1].values else np.inf)
+            candidates, key=lambda pair: (pair[1].mauve is None, pair[1].values[0] if pair[1].values else np.inf)
         )
         estimates[name], values[name] = lowest.mauve, lowest.values[0] if lowest.values else result.mauve
     ranking = tuple(sorted(results, key=lambda name: (values[name], _quality(results[name])), reverse=True))
-    errors = joint_errors_of([*bounds.values()], [*estimates.values()], config.mauve_scaling_factor)
-    differences = ranked_differences(estimates, values, ranking, errors, config.confidence_level)
+    covariance = joint_covariance([*bounds.values()], [*estimates.values()], config.mauve_scaling_factor)
+    differences = ranked_differences(estimates, values, ranking, covariance, config.confidence_level)
     smallest, needed = _forecasts(differences, results, config)
     return {
         "ranking": ranking,
@@ -361,13 +361,13 @@ def _forecasts(
     pair = results[best.a], results[best.b]
     smallest = forecast.detectable_difference(best.stderr, config.confidence_level)
     for result in pair:
-        found = closeness_of(result.bounds, config)
-        if found is not None and found.smallest is not None and found.value >= 1 - found.smallest:
-            smallest = max(smallest, found.smallest)
+        closeness = closeness_of(result.bounds, config)
+        if closeness is not None and closeness.smallest is not None and closeness.value >= 1 - closeness.smallest:
+            smallest = max(smallest, closeness.smallest)
     n = min(min(result.n_p, result.n_q) for result in pair)
     needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
-    known = max(round(needed), forecast.LEAST_TEXTS) if needed < forecast.MOST_TEXTS else None
-    return min(smallest, 1.0), known
+    texts = max(round(needed), forecast.LEAST_TEXTS) if needed < forecast.MOST_TEXTS else None
+    return min(smallest, 1.0), texts
 
 
 def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
@@ -399,24 +399,24 @@ def ranked_differences(
     estimates: Mapping[str, intervals.Estimate | None],
     values: Mapping[str, float],
     ranking: Sequence[str],
-    errors: JointErrors,
+    covariance: Floats,
     level: float,
 ) -> tuple[Difference, ...]:
     """Every pair in the order of the ranking, with Holm's correction over all that are tested.
 
     Args:
-        estimates: by name; those of scores without an interval are None. errors: in the order of the estimates.
+        estimates: by name; those of scores without an interval are None. covariance: in the order of the estimates.
     """
-    names, pairs, found = list(estimates), list(itertools.combinations(ranking, 2)), {}
+    names, pairs, tested = list(estimates), list(itertools.combinations(ranking, 2)), {}
     for a, b in pairs:
         i, j = names.index(a), names.index(b)
         one, two = estimates[a], estimates[b]
         if one is not None and two is not None:
-            found[a, b] = difference_of({i: one, j: two}, errors, i, j, level)
-    corrected = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
+            tested[a, b] = difference_of({i: one, j: two}, covariance, i, j, level)
+    corrected = dict(zip(tested, holm([item.p_value for item in tested.values()]), strict=True))
     return tuple(
         Difference(a, b, item.value, item.ci, item.p_value, bool(corrected[a, b] < 1 - level), item.stderr)
-        if (item := found.get((a, b))) is not None
+        if (item := tested.get((a, b))) is not None
         else Difference(a, b, values[a] - values[b], None, None, False, None)
         for a, b in pairs
     )

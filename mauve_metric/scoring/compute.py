@@ -19,12 +19,12 @@ from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, with_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
-from mauve_metric.results.verdict import bounds_of, judged
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.scoring.opening import listed_texts, open_two
 from mauve_metric.scoring.pipeline import Clustered, cluster
 from mauve_metric.scoring.score import learned_of, log_warnings, score_clustered
+from mauve_metric.scoring.verdict import bounds_of, judged
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.learned_score import Learned
@@ -111,7 +111,7 @@ def score_sides(
 ) -> MauveResult:
     """`compute_mauve` of the sides "p" and "q", which errors name by their arguments."""
     job, opened = open_two("compute_mauve", options, sides, (aligned, p_groups, q_groups))
-    return of_each(featurizers, opened, job, _score_one, with_together)
+    return score_with_each(featurizers, opened, job, _score_one, add_pooled_score)
 
 
 def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[MauveResult, Sequence[FeatureSet]]:
@@ -152,7 +152,7 @@ def score_with_trial(
     return without_layout(result, texts(), pair_of_groups(*clustered.groups), job.config, job, prompts)
 
 
-def with_each(
+def try_each(
     featurizers: Mapping[str, Argument], make: Callable[[str, Argument], Made]
 ) -> tuple[dict[str, Made], list[ScoreWarning]]:
     """Call `make` with each featurizer; return its values by name, and a warning for each that fails.
@@ -175,16 +175,17 @@ def with_each(
     return found, missing
 
 
-def of_each(
+def score_with_each(
     featurizers: object,
     opened: OpenedSides,
     job: Featurizing,
     score: Callable[[Featurizing, OpenedSides, bool], tuple[Scored, Sequence[FeatureSet]]],
     together: Callable[[Scored, Sequence[Sequence[FeatureSet]], MauveConfig], Scored],
 ) -> Scored:
-    """The result of the first of several featurizers, with those of all in its `by_featurizer`; None: that of `job`.
+    """Score with every featurizer and return the first result, with those of all in its `by_featurizer`.
 
     Args:
+        featurizers: None: that of `job` alone.
         score: the result of one featurizer, and its features of all sets; True for the first one.
         together: adds to a result what one classifier of the features of all featurizers finds.
 
@@ -202,7 +203,7 @@ def of_each(
         own = Featurizing(replace(job.config, featurize_model_name=featurizer), job.run, given)
         return score(own, kept, name == first)
 
-    found, missing = with_each(named, score_with)
+    found, missing = try_each(named, score_with)
     return join_featurizers(found, together, job.config, missing)
 
 
@@ -215,7 +216,8 @@ def join_featurizers(
     """The result of the first featurizer, with those of all in its `by_featurizer`.
 
     Args:
-        found: by name the result of each featurizer, and its features of all sets. together, config: see `of_each`.
+        found: by name the result of each featurizer, and its features of all sets.
+        together, config: see `score_with_each`.
         missing: warnings about featurizers that failed.
     """
     one: Any = next(iter(found.values()))[0]
@@ -224,7 +226,7 @@ def join_featurizers(
     return together(result, [sets for _, sets in found.values()], config)
 
 
-def with_together(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
+def add_pooled_score(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
     """Judge by all featurizers, with the learned score of one classifier of all their features, if there is one."""
     pair = joined_sides(sides, config)
     return judged_together(result, result.by_featurizer, learned_of(*pair, config) if pair else None, pair, config)

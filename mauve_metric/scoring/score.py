@@ -1,4 +1,4 @@
-"""Two sides in buckets → every number of a result."""
+"""Compute all scores of two sides from their buckets."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from mauve_metric.measures.groups import count_groups, pair_of_groups
 from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions
 from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.signature import signature_entries
-from mauve_metric.results.verdict import judged
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.scoring.pipeline import Clustered, cluster
+from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
 from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings

@@ -25,8 +25,8 @@ def enough_rows(models: Iterable[str], rows: Sequence[Integers | None]) -> tuple
     Args:
         models: their names. rows: of the human texts and of each model; None for a set without labels.
     """
-    first, *others = (None if own is None or len(own) < FEWEST_OF_SUBGROUP else own for own in rows)
-    return first, {name: own for name, own in zip(models, others, strict=True) if own is not None}
+    first, *others = (None if numbers is None or len(numbers) < FEWEST_OF_SUBGROUP else numbers for numbers in rows)
+    return first, {name: numbers for name, numbers in zip(models, others, strict=True) if numbers is not None}
 
 
 def recall_of_subgroups(
@@ -56,22 +56,22 @@ def recall_of_subgroups(
             recalled = (ball_counts(q, p, config.knn_k, tolerance=ROUNDING)[0] > 0).astype(np.float64)
             covered = (ball_counts(p, q, config.knn_k, tolerance=ROUNDING)[1] > 0).astype(np.float64)
         for label, sides in subgroups.items():
-            own, of_model = np.asarray(sides[0]), sides[number]
-            sizes = len(own), None if of_model is None else len(of_model)
-            if not config.knn or len(own) < FEWEST_OF_SUBGROUP:
+            human_rows, of_model = np.asarray(sides[0]), sides[number]
+            sizes = len(human_rows), None if of_model is None else len(of_model)
+            if not config.knn or len(human_rows) < FEWEST_OF_SUBGROUP:
                 yield Subgroup(label, model, *sizes)
                 continue
-            rest = np.setdiff1d(np.arange(len(rows[0])), own)
-            prompts = [None if codes is None else codes[some] for some in (own, rest)]
-            apart = difference_interval(covered[own], covered[rest], level, *prompts) if len(rest) else None
+            rest = np.setdiff1d(np.arange(len(rows[0])), human_rows)
+            prompts = [None if codes is None else codes[some] for some in (human_rows, rest)]
+            apart = difference_interval(covered[human_rows], covered[rest], level, *prompts) if len(rest) else None
             yield Subgroup(
                 label,
                 model,
                 *sizes,
-                float(recalled[own].mean()),
-                mean_interval(recalled[own], config.confidence_level, prompts[0]),
-                float(covered[own].mean()),
-                mean_interval(covered[own], config.confidence_level, prompts[0]),
+                float(recalled[human_rows].mean()),
+                mean_interval(recalled[human_rows], config.confidence_level, prompts[0]),
+                float(covered[human_rows].mean()),
+                mean_interval(covered[human_rows], config.confidence_level, prompts[0]),
                 float(covered[rest].mean()) if len(rest) else None,
                 None if apart is None else apart[1] < 0,
             )

@@ -14,8 +14,8 @@ from mauve_metric.inputs.sources import TextSource
 from mauve_metric.inputs.stripping import PromptEcho
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
 from mauve_metric.results.result import LearnedScore, MauveResult
-from mauve_metric.results.verdict import judged
 from mauve_metric.runtime.errors import one_line
+from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty.format_check import format_warning
 from mauve_metric.uncertainty.learned_score import learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning

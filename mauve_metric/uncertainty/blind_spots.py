@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from mauve_metric.runtime.checks import listed
 
@@ -17,23 +17,14 @@ _TABLE = Path(__file__).with_name("blind_spots.json")
 _NAMED = 3  # errors in a sentence
 
 
-class BlindSpots(NamedTuple):
-    """Differences that a featurizer does not detect, on any set of texts that it was measured on.
+def in_words(errors: Sequence[str]) -> str:
+    """The first three errors, and how many more.
 
-    errors: perturbations whose strongest form is not told apart from no error, by name as a sentence has them. texts:
-    in a half, of the smallest set.
+    >>> in_words(["typos", "missing capitals", "wrong numbers", "words left out", "words doubled"])
+    'typos, missing capitals, wrong numbers or 2 more errors'
     """
-
-    errors: Mapping[str, str]
-    texts: int
-
-    @property
-    def said(self) -> str:
-        """The first three errors in words, and how many more."""
-        errors = [*self.errors.values()]
-        more = len(errors) - _NAMED
-        shown = [*errors[:_NAMED], f"{more} more errors"] if more > 1 else errors
-        return listed(shown, "or")
+    more = len(errors) - _NAMED
+    return listed([*errors[:_NAMED], f"{more} more errors"] if more > 1 else errors, "or")
 
 
 @functools.cache
@@ -43,15 +34,20 @@ def measured() -> list[dict[str, Any]]:
     return found
 
 
-def blind_spots(identity: Mapping[str, str]) -> BlindSpots | None:
-    """Look up the blind spots of the featurizer of this identity; None if it has none or was not measured."""
+def blind_spots(identity: Mapping[str, str]) -> tuple[dict[str, str], int] | None:
+    """Look up the errors that the featurizer of this identity does not detect, on any texts that it was measured on.
+
+    Returns:
+        The errors whose strongest form is not told apart from no error, by name as a sentence has them, and the texts
+        in a half of the smallest set; None where there are none, or it was not measured.
+    """
     runs = _runs_of(identity)
     if not runs:
         return None
     tried = [(name, scores) for run in runs for name, scores in run["perturbations"].items()]
     seen = {name for name, scores in tried if scores["smallest_seen"] is not None}
     unseen = {name: scores["said"] for name, scores in tried if name not in seen}
-    return BlindSpots(unseen, min(run["n"] for run in runs)) if unseen else None
+    return (unseen, min(run["n"] for run in runs)) if unseen else None
 
 
 def seen_by(featurizer: str, errors: Collection[str]) -> list[str]:

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Integers, Labels
+from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import forecast, intervals, jackknife, resampling
-from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
+from mauve_metric.uncertainty.differences import effect_covariance
 from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
 from mauve_metric.uncertainty.learned_score import Learned
 
@@ -63,17 +63,17 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
         variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
         found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]), least_variance)
         each.append(intervals.inflated(of_run, *found, level) if too_alike else found)
-    mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
+    mauve, integral = map(_mean, zip(*each, strict=True))
     few = few_texts_a_bucket(first.p_counts, first.q_counts)
     return Estimates((mauve.value, integral.value), mauve, integral, None, few)
 
 
-def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
+def _mean(estimates: Sequence[intervals.Estimate]) -> intervals.Estimate:
     """Average estimates over clusterings: values, squared errors and ends."""
-    low, high = np.mean([item.ci for item in found], axis=0).tolist()
-    error = float(np.sqrt(np.mean(np.square([item.stderr for item in found]))))
-    value = float(np.mean([item.value for item in found]))
-    return intervals.Estimate(value, error, (low, high), min(item.freedom for item in found))
+    low, high = np.mean([estimate.ci for estimate in estimates], axis=0).tolist()
+    error = float(np.sqrt(np.mean(np.square([estimate.stderr for estimate in estimates]))))
+    value = float(np.mean([estimate.value for estimate in estimates]))
+    return intervals.Estimate(value, error, (low, high), min(estimate.freedom for estimate in estimates))
 
 
 @dataclass(frozen=True)
@@ -128,16 +128,14 @@ class Closeness(NamedTuple):
     """The lowest of several bounds.
 
     value: in [0, 1]. ci: [lowest of the lows, lowest of the highs] of m intervals at level 1 - α/m: no interval that is
-    right for its own partition ends below the true MAUVE with a higher probability than α/m. lowest: number of the
-    sharpest bound. shown: numbers of the bounds that show a difference: by a test with a p-value of at most α/m, or by
-    an interval that leaves out equal sets, which no test contradicts, nor scores of equal sets where there is none.
-    smallest: the distance from 1 that sets of this
-    size would show by either kind of bound in 8 of 10 cases; None without errors.
+    right for its own partition ends below the true MAUVE with a higher probability than α/m. shown: numbers of the
+    bounds that show a difference: by a test with a p-value of at most α/m, or by an interval that leaves out equal
+    sets, which no test contradicts, nor scores of equal sets where there is none. smallest: the distance from 1 that
+    sets of this size would show by either kind of bound in 8 of 10 cases; None without errors.
     """
 
     value: float
     ci: tuple[float, float] | None
-    lowest: int
     shown: tuple[int, ...]
     smallest: float | None
 
@@ -152,21 +150,22 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     """
     level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
     corrected = replace(config, confidence_level=level)
-    found = [bound.estimates(corrected) for bound in bounds]
+    estimates = [bound.estimates(corrected) for bound in bounds]
     # a score that has no interval may be far too low
-    without_errors = all(item.mauve is None for item in found)
+    without_errors = all(estimate.mauve is None for estimate in estimates)
     values = [
-        item.values[0] if item.values and (item.mauve is not None or without_errors) else np.inf for item in found
+        estimate.values[0] if estimate.values and (estimate.mauve is not None or without_errors) else np.inf
+        for estimate in estimates
     ]
     if not np.isfinite(values).any():
         return None
     lowest = int(np.argmin(values))
-    ends = [item.mauve.ci for item in found if item.mauve is not None]
+    ends = [estimate.mauve.ci for estimate in estimates if estimate.mauve is not None]
     ci = None
-    if found[lowest].mauve is not None:
+    if estimates[lowest].mauve is not None:
         ci = min(low for low, _ in ends), min(high for _, high in ends)
     alpha = 1 - config.confidence_level + _ROUNDING
-    apart = [item.mauve is not None and item.mauve.ci[1] < 1 for item in found]
+    apart = [estimate.mauve is not None and estimate.mauve.ci[1] < 1 for estimate in estimates]
     shown = []
     for number, (bound, is_apart) in enumerate(zip(bounds, apart, strict=True)):
         by_test = bound.p_value is not None and bound.p_value <= 1 - level + _ROUNDING
@@ -174,33 +173,32 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
         if by_test or (is_apart and no_chance):
             shown.append(number)
     gaps: dict[str, float] = {}
-    for bound, item in zip(bounds, found, strict=True):
-        if item.frontier_integral is not None:
+    for bound, estimate in zip(bounds, estimates, strict=True):
+        if estimate.frontier_integral is not None:
             p, q = bound.labels[0] if bound.codes is None else map(np.unique, bound.codes)
-            error, factor = item.frontier_integral.stderr, config.mauve_scaling_factor
+            error, factor = estimate.frontier_integral.stderr, config.mauve_scaling_factor
             gap = 1 - forecast.score_told_from_one(error, len(p), len(q), factor, level)
             gaps[bound.kind] = min(gap, gaps.get(bound.kind, 1.0))
-    return Closeness(float(values[lowest]), ci, lowest, tuple(shown), max(gaps.values(), default=None))
+    return Closeness(float(values[lowest]), ci, tuple(shown), max(gaps.values(), default=None))
 
 
-def joint_errors_of(
+def joint_covariance(
     bounds: Sequence[Bound], estimates: Sequence[intervals.Estimate | None], scaling_factor: float
-) -> JointErrors:
-    """Estimate how scores of several models against one P vary together, each on buckets of its own.
+) -> Floats:
+    """Estimate how scores of several models against one P vary together, (m, m), each on buckets of its own.
 
     The texts of P, and prompts, are shared.
 
     Args:
         bounds: of each model. estimates: of these; None where there is no error, which leaves the row at 0.
     """
-    variances = np.array([0.0 if item is None else item.stderr**2 for item in estimates])
-    covariance, nothing = np.diag(variances), np.zeros((len(bounds), len(bounds)))
-    known = np.flatnonzero([item is not None for item in estimates])
-    if len(known):
-        some = [bounds[int(number)] for number in known]
-        firsts = [bound.histograms[0] for bound in some]
-        frontiers = [jackknife.frontier_of(item) for item in firsts]
+    variances = np.array([0.0 if estimate is None else estimate.stderr**2 for estimate in estimates])
+    covariance = np.diag(variances)
+    with_error = np.flatnonzero([estimate is not None for estimate in estimates])
+    if len(with_error):
+        some = [bounds[int(number)] for number in with_error]
+        frontiers = [jackknife.frontier_of(bound.histograms[0]) for bound in some]
         pairs, codes = [bound.labels[0] for bound in some], [bound.codes for bound in some]
-        covariance[np.ix_(known, known)] = effect_covariance(frontiers, pairs, scaling_factor, codes)
-    runs = np.diag(np.maximum(variances - np.diag(covariance), 0.0))
-    return JointErrors(covariance, nothing, runs)
+        covariance[np.ix_(with_error, with_error)] = effect_covariance(frontiers, pairs, scaling_factor, codes)
+    over_runs: Floats = np.diag(np.maximum(variances - np.diag(covariance), 0.0))
+    return covariance + over_runs

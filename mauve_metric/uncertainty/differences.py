@@ -5,97 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
-from mauve_metric.clustering import histograms
-from mauve_metric.measures.groups import codes_by_content
-from mauve_metric.options import ResolvedConfig
 from mauve_metric.uncertainty import intervals, jackknife
-
-HALVES = 8  # random halves that show the decrease of errors with the number of texts
-
-
-class JointErrors(NamedTuple):
-    """Joint errors of the debiased scores of m models against one P: covariance matrices, (m, m) each.
-
-    first: of the delete-one effects of texts. Like every delete-one variance (Efron and Stein 1981) it holds twice what
-    pairs of texts add together; second: that part once, so that first - second is the covariance. runs: over the
-    clusterings.
-    """
-
-    first: Floats
-    second: Floats
-    runs: Floats
-
-    def variance(self, i: int) -> tuple[float, float]:
-        """Variance of one score, and its ratio to the delete-one variance."""
-        plain, runs = float(self.first[i, i]), float(self.runs[i, i])
-        variance = plain - min(max(float(self.second[i, i]), 0.0), plain / 2) + runs
-        return variance, variance / (plain + runs) if plain + runs > 0 else 1.0
-
-
-def _of_difference(matrix: Floats, i: int, j: int) -> float:
-    return max(float(matrix[i, i] + matrix[j, j] - 2 * matrix[i, j]), 0.0)
-
-
-Groups = Sequence[Integers | None]  # codes of P's texts and of those of each model
-
-
-def joint_errors(runs: Sequence[Sequence[Labels]], config: ResolvedConfig, groups: Groups = ()) -> JointErrors:
-    """The joint errors of several models' scores against one P.
-
-    The texts of P are shared by all models; the models are independent but for what groups say. What pairs of texts add
-    falls with n², everything else with n, which random halves of the texts tell apart: second = (first of halves -
-    2·first) / 4. Of groups it is left in: halves of few groups are too unsure to take anything off.
-
-    Args:
-        runs: for each clustering the buckets of the texts of P, (n_p,), and of each of m models, (n_i,).
-        groups: see `measures.groups`; without any, texts are independent.
-    """
-    k, c = config.num_buckets, config.mauve_scaling_factor
-    codes = [found for found in groups if found is not None]
-    labels, codes = (runs[0], codes_by_content(runs[0], codes)) if codes else ([np.sort(side) for side in runs[0]], [])
-    first = score_covariance(labels, k, c, codes)
-    second = np.zeros_like(first)
-    if min(map(len, labels)) >= 4 and not codes:
-        rng = np.random.default_rng(config.seed)
-        rows = [[rng.permutation(len(side))[: len(side) // 2] for side in labels] for _ in range(HALVES)]
-        halves = [score_covariance([side[own] for side, own in zip(labels, of, strict=True)], k, c) for of in rows]
-        second = (np.mean(halves, axis=0) - 2 * first) / 4
-    over_runs = np.zeros_like(first)
-    if len(runs) > 1:
-        values = [[intervals.debiased_scores(found, c).mauve for found in _frontiers(run, k, codes)] for run in runs]
-        over_runs = np.atleast_2d(np.cov(np.array(values), rowvar=False, ddof=1))
-    return JointErrors(first, second, over_runs)
-
-
-def _frontiers(labels: Sequence[Labels], k: int, codes: Sequence[Integers] = ()) -> list[jackknife.DebiasedFrontier]:
-    """Of P, the first, and each model."""
-    counted = [
-        histograms.count_labels(labels[0], side, k, *((codes[0], codes[number]) if codes else ()))
-        for number, side in enumerate(labels[1:], start=1)
-    ]
-    return [jackknife.frontier_of(item) for item in counted]
-
-
-def score_covariance(
-    labels: Sequence[Labels], k: int, scaling_factor: float = 5.0, codes: Sequence[Integers] = ()
-) -> Floats:
-    """Covariance matrix (m, m) of the debiased scores of m models by the delete-one effects of their texts.
-
-    Args:
-        labels: buckets of the texts of P, (n_p,), and of each model, (n_i,).
-        k: number of buckets. scaling_factor: c.
-        codes: of the groups of the same texts; a group at a time is left out then. None given: texts are independent.
-    """
-    frontiers = _frontiers(labels, k, codes)
-    pairs = [(labels[0], side) for side in labels[1:]]
-    return effect_covariance(
-        frontiers, pairs, scaling_factor, [(codes[0], own) for own in codes[1:]] if codes else None
-    )
 
 
 def effect_covariance(
@@ -104,7 +18,10 @@ def effect_covariance(
     scaling_factor: float,
     codes: Sequence[tuple[Integers, Integers] | None] | None = None,
 ) -> Floats:
-    """`score_covariance` of models each of which has buckets, and groups, of its own.
+    """Covariance matrix (m, m) of the debiased scores of m models against one P by delete-one effects of texts.
+
+    The texts of P are shared by all models; the models are independent but for what groups say. Like every delete-one
+    variance (Efron and Stein 1981) it is too large if anything: it holds twice what pairs of texts add together.
 
     Args:
         frontiers: of P and each model. pairs: for each model the buckets of the texts of P, (n_p,), and of its own.
@@ -124,7 +41,8 @@ def effect_covariance(
     for i, j in itertools.combinations(range(len(pairs)), 2):
         one, other = _shared_groups(codes[i], codes[j], len(pairs[i][0])).T
         values = [
-            effect[np.searchsorted(known, some)] for (known, effect), some in ((by_group[i], one), (by_group[j], other))
+            effect[np.searchsorted(group_codes, some)]
+            for (group_codes, effect), some in ((by_group[i], one), (by_group[j], other))
         ]
         covariance[i, j] = covariance[j, i] = values[0] @ values[1]
     return covariance
@@ -142,14 +60,14 @@ def _group_effects(
     """
     if frontier.groups is not None:
         _, slopes = jackknife.area_and_slopes(*jackknife.monotone(frontier), scaling_factor)
-        known, own = frontier.groups.codes, frontier.groups.of(slopes)
+        group_codes, moves = frontier.groups.codes, frontier.groups.of(slopes)
     else:
         moved = zip(jackknife.mauve_effects(frontier, scaling_factor), pair, strict=True)
         of_texts = [effect[side] for effect, side in moved]
-        known = np.concatenate(codes or (np.arange(len(pair[0])), -1 - np.arange(len(pair[1]))))
-        own = np.concatenate([(side - side.mean()) / len(side) for side in of_texts])
-    order = np.argsort(known)
-    return known[order], own[order]
+        group_codes = np.concatenate(codes or (np.arange(len(pair[0])), -1 - np.arange(len(pair[1]))))
+        moves = np.concatenate([(side - side.mean()) / len(side) for side in of_texts])
+    order = np.argsort(group_codes)
+    return group_codes[order], moves[order]
 
 
 def _shared_groups(
@@ -168,48 +86,12 @@ def _shared_groups(
 
 def difference_of(
     estimates: Mapping[int, intervals.Estimate] | Sequence[intervals.Estimate],
-    errors: JointErrors,
+    covariance: Floats,
     i: int,
     j: int,
     level: float = 0.95,
 ) -> intervals.DifferenceEstimate:
-    """The difference of model i and model j.
-
-    Its interval and standard error follow from the corrected errors. Its p-value does not: a decision among many pairs
-    looks far into the tails, where the correction, itself an estimate, would call too many equal models different; the
-    delete-one errors, which are too large if anything, keep that rate.
-    """
-    (one, one_ratio), (two, two_ratio) = errors.variance(i), errors.variance(j)
-    scale = math.sqrt(one * two)
-    plain = _of_difference(errors.first, i, j)
-    between = plain - min(_of_difference(errors.second, i, j), plain / 2) + _of_difference(errors.runs, i, j)
-    correlation = min(max((one + two - between) / (2 * scale), -1.0), 1.0) if scale > 0 else 0.0
-    a, b = _scale_error(estimates[i], one_ratio), _scale_error(estimates[j], two_ratio)
-    found = intervals.estimate_difference(a, b, correlation, level)
-    whole = errors.first + errors.runs
-    scale = math.sqrt(whole[i, i] * whole[j, j])
-    correlation = min(max(float(whole[i, j]) / scale, -1.0), 1.0) if scale > 0 else 0.0
-    careful = intervals.estimate_difference(estimates[i], estimates[j], correlation, level)
-    return found._replace(p_value=max(found.p_value, careful.p_value))
-
-
-def design_effect(
-    runs: Sequence[Sequence[Labels]], errors: JointErrors, config: ResolvedConfig, i: int, j: int
-) -> float:
-    """Factor of the design on the variance of the difference of model i and model j: below 1, pairing helps.
-
-    Between 1/1000 and 1000.
-    """
-    alone = score_covariance(runs[0], config.num_buckets, config.mauve_scaling_factor)
-    grouped, independent = _of_difference(errors.first, i, j), _of_difference(alone, i, j)
-    return min(max(grouped / independent, 1e-3), 1e3) if independent > 0 else 1.0
-
-
-def _scale_error(estimate: intervals.Estimate, ratio: float) -> intervals.Estimate:
-    """An estimate with the squares of its error and of its interval's two arms times a ratio; a cut end stays cut."""
-    factor, (low, high) = math.sqrt(ratio), estimate.ci
-    arm = estimate.value - factor * (estimate.value - low)
-    return estimate._replace(
-        stderr=factor * estimate.stderr,
-        ci=(arm, high if high >= 1 else estimate.value + factor * (high - estimate.value)),
-    )
+    """The difference of model i and model j, whose scores have this covariance, (m, m)."""
+    scale = math.sqrt(covariance[i, i] * covariance[j, j])
+    correlation = min(max(float(covariance[i, j]) / scale, -1.0), 1.0) if scale > 0 else 0.0
+    return intervals.estimate_difference(estimates[i], estimates[j], correlation, level)

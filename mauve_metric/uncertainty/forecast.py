@@ -1,49 +1,14 @@
-"""Number of texts needed to tell two models, or a model and people, apart, by resampling the given sets.
-
-A formula with error² ∝ 1/n fails where it matters: close to 1 errors fall about as fast as 1/n, and near the floor
-intervals are lopsided. So sets are drawn from the histograms, each model's mixed with P's until its score is the
-debiased one (a histogram of few texts looks further away than it is), and the test is made on them.
-"""
+"""The smallest differences, of two models and from human text, that sets of a size would show."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from statistics import NormalDist
-from typing import NamedTuple
 
-import numpy as np
-
-from mauve_metric.arrays import Counts, Floats
-from mauve_metric.measures import frontier
-from mauve_metric.uncertainty import intervals, jackknife
+from mauve_metric.uncertainty import intervals
 
 POWER = 0.8  # of the forecasts
-DRAWS = 24  # sets of each size; the sizes tried share a fitted line
-STEPS = 8  # sizes tried at most
 LEAST_TEXTS, MOST_TEXTS = 20, 10**9  # a forecast above is meaningless
-_STRONG = 0.3  # below, a test statistic is noise and does not show its growth
-
-
-class Seen(NamedTuple):
-    """Input of a forecast.
-
-    p_counts, a_counts, b_counts: histograms (k,) of the human texts and of both models.
-    a_score, b_score: debiased MAUVE of the models.
-    n: texts a set. run_variance: of the difference over clusterings.
-    design_effect: by what shared prompts multiply the variance of the difference; 1 for independent texts.
-    scaling_factor: c.
-    """
-
-    p_counts: Counts
-    a_counts: Counts
-    b_counts: Counts
-    a_score: float
-    b_score: float
-    n: int
-    run_variance: float = 0.0
-    design_effect: float = 1.0
-    scaling_factor: float = 5.0
 
 
 def detectable_difference(stderr: float, level: float = 0.95) -> float:
@@ -79,119 +44,3 @@ def score_told_from_one(
     growth = z * z * 2 / 3 * (1 / n_p + 1 / n_q)
     integral = (growth + math.sqrt(growth**2 + 4 * (z * integral_stderr) ** 2)) / 2
     return intervals.local_form(3 * scaling_factor * min(integral, 1.0))
-
-
-def texts_needed(seen: Seen, level: float = 0.95, seed: int = 0) -> int | None:
-    """Texts a set at which a test at 1 - level finds the difference with 80 % probability, on the same buckets.
-
-    The statistic |difference| / error grows about like a power of n: a line through the logarithms of those sizes that
-    were tried leads to the next, until it stays. Sets are drawn as of independent texts; texts that share prompts count
-    1 / design_effect of one.
-
-    Args:
-        seen: histograms and scores. level: in (0, 1). seed: of the draws.
-
-    Returns:
-        None where there is no difference, or it takes more than a billion texts.
-    """
-    if seen.a_score == seen.b_score:
-        return None
-    p = seen.p_counts / seen.p_counts.sum()
-    models = [
-        at_score(p, counts / counts.sum(), score, seen.scaling_factor)
-        for counts, score in ((seen.a_counts, seen.a_score), (seen.b_counts, seen.b_score))
-    ]
-    rng = np.random.default_rng(seed)
-    found = _size_for(lambda size: _statistic(seen, p, models, size, rng), seen.n, level)
-    return found if found is None or seen.design_effect == 1 else max(round(found * seen.design_effect), 2)
-
-
-def texts_to_tell(
-    p_counts: Counts,
-    q_counts: Counts,
-    score: float,
-    n: int,
-    scaling_factor: float = 5.0,
-    level: float = 0.95,
-    seed: int = 0,
-) -> int | None:
-    """Texts a set at which the interval of a score ends below 1 with 80 % probability, on the same buckets.
-
-    Args:
-        p_counts, q_counts: histograms (k,). score: debiased MAUVE, taken for the true one. n: texts a set.
-        scaling_factor: c. level: in (0, 1). seed: of the draws.
-
-    Returns:
-        None where the score is 1, or it takes more than a billion texts.
-    """
-    if score >= 1:
-        return None
-    p = p_counts / p_counts.sum()
-    q = at_score(p, q_counts / q_counts.sum(), score, scaling_factor)
-    rng = np.random.default_rng(seed)
-
-    def statistic(size: int) -> float:
-        """Frontier integral / error that this share of sets of a size exceeds: the interval ends where it is z."""
-        drawn = [jackknife.debiased_frontier(rng.multinomial(size, p), rng.multinomial(size, q)) for _ in range(DRAWS)]
-        return float(np.quantile([intervals.integral_over_error(item) for item in drawn], 1 - POWER))
-
-    return _size_for(statistic, n, level)
-
-
-def _size_for(statistic: Callable[[int], float], n: int, level: float) -> int | None:
-    """The size of sets, tried from n on, at which a statistic reaches that of a test at 1 - level."""
-    wanted = math.log(max(NormalDist().inv_cdf((1 + level) / 2), 1e-12))  # above 0 for every level
-    tried: list[tuple[float, float]] = []
-    size = n
-    for step in range(STEPS):
-        value = statistic(size)
-        if value > _STRONG:
-            tried.append((math.log(size), math.log(value)))
-        new = 4.0 * size
-        if tried:  # where the line through the sizes nearest to the goal reaches it
-            x, y = np.array(sorted(tried, key=lambda point: abs(point[1] - wanted))[:4]).T
-            slope = float(np.polyfit(x, y, 1)[0]) if len(set(x.tolist())) > 1 else 0.6
-            step_up = (wanted - float(y.mean())) / min(max(slope, 0.4), 1.5)
-            new = math.exp(min(float(x.mean()) + step_up, 40.0))
-        if new > MOST_TEXTS:
-            return None
-        new = round(min(max(new, size / 8, LEAST_TEXTS), size * 8))
-        if step >= 2 and abs(math.log(new / size)) < 0.2:
-            return new
-        size = new
-    return size if tried else None
-
-
-def at_score(p: Floats, q: Floats, score: float, scaling_factor: float = 5.0) -> Floats:
-    """The mixture of histograms q and p, (k,), whose exact MAUVE against p is `score`; q itself if that is higher."""
-    if frontier.exact_area(p, q, scaling_factor) >= score:
-        return q
-    low, high = 0.0, 1.0
-    for _ in range(25):
-        share = (low + high) / 2
-        if frontier.exact_area(p, p + share * (q - p), scaling_factor) >= score:
-            low = share
-        else:
-            high = share
-    mixed: Floats = p + low * (q - p)
-    return mixed
-
-
-def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, rng: np.random.Generator) -> float:
-    """|difference| / error that this share of sets of a size exceeds."""
-    estimates: tuple[list[intervals.Estimate], list[intervals.Estimate]] = ([], [])
-    for _ in range(DRAWS):
-        p_counts = rng.multinomial(size, p)
-        for found, q in zip(estimates, models, strict=True):
-            frontier = jackknife.debiased_frontier(p_counts, rng.multinomial(size, q))
-            found.append(intervals.estimate_scores(frontier, seen.scaling_factor)[0])
-    values = np.array([[item.value for item in found] for found in estimates])
-    spread = values.std(axis=1).prod()
-    correlation = float(np.cov(values, ddof=0)[0, 1] / spread) if spread > 0 else 0.0
-    pairs = zip(*estimates, strict=True)
-    errors = [intervals.estimate_difference(a, b, min(max(correlation, -1.0), 1.0)).stderr for a, b in pairs]
-    runs = seen.run_variance * seen.n / size
-    differences = (values[0] - values[1]) * math.copysign(1.0, seen.a_score - seen.b_score)
-    differences = differences + math.sqrt(runs) * rng.normal(size=DRAWS)
-    error = np.sqrt(np.array(errors) ** 2 + runs)
-    return float(np.quantile(differences / np.maximum(error, 1e-12), 1 - POWER))

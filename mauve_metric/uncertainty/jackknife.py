@@ -7,8 +7,7 @@ differences give the delete-one standard error. Nothing is resampled.
 
 Where texts of one prompt are not independent, a group at a time is left out. The share of each side in a bucket is a
 ratio of sums over groups, so that leaving out a group moves every bucket a little and the buckets of its texts more.
-Few different changes occur, and each is computed once: for all buckets that which the sizes of a group make, and for
-one bucket that which the counts of a group in it make besides.
+Groups with equal sizes and equal counts have equal effects, so each distinct effect is computed once.
 """
 
 from __future__ import annotations
@@ -35,7 +34,8 @@ _CHUNK = 4_000_000  # numbers of the terms of changed buckets that are computed 
 class GroupEffects:
     """Effect on a sum over buckets of leaving a group out.
 
-    changes: of the sum, (..., columns). column, group: which change is a part of which group's, (entries,) each.
+    changes: of the sum, (..., columns). column, group: (entries,) each; `changes[..., column[i]]` belongs to group
+    `group[i]`.
     strata: the groups that are draws of one population, (G,) each: all of them, or those of P and those of Q where no
     group is on both sides. codes: of the groups, (G,).
     """

@@ -25,7 +25,7 @@ from mauve_metric.options import MauveConfig
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife
-from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
+from mauve_metric.uncertainty.differences import effect_covariance
 
 if TYPE_CHECKING:
     import torch
@@ -159,8 +159,8 @@ def debiased(histograms: Histograms, spread: float, config: MauveConfig) -> inte
 
 def learned_estimates(
     found: Sequence[Learned], groups: Sequence[tuple[Integers, Integers] | None], config: MauveConfig
-) -> tuple[list[intervals.Estimate], JointErrors]:
-    """The learned scores of several models against one P, and how they vary together.
+) -> tuple[list[intervals.Estimate], Floats]:
+    """The learned scores of several models against one P, and their covariance, (m, m).
 
     Each model has buckets of its own, which count as given: its texts and those of P move the score by their influence
     on the shares of these buckets. That P's texts are shared, and prompts where there are groups, makes scores vary
@@ -176,9 +176,8 @@ def learned_estimates(
     covariance = effect_covariance(
         [jackknife.frontier_of(item) for item in counted], pairs, config.mauve_scaling_factor, groups
     )
-    nothing = np.zeros_like(covariance)
     estimates = [debiased(item, one.spread, config) for item, one in zip(counted, found, strict=True)]
-    return estimates, JointErrors(covariance, nothing, nothing)
+    return estimates, covariance
 
 
 class _Stacked(NamedTuple):

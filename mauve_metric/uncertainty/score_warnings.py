@@ -19,7 +19,7 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
 from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
-from mauve_metric.uncertainty.blind_spots import blind_spots
+from mauve_metric.uncertainty.blind_spots import blind_spots, in_words
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
 TEXTS_A_BUCKET = 5  # below, sampling noise alone takes more than .1 off the score of equal sets
@@ -68,7 +68,7 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
     **dict.fromkeys(("opening_in_one_set", "at_floor", "repeated_prompts", "garbled_texts"), 0.6),
     **dict.fromkeys(("few_prompts_a_bucket", "length_mismatch", "some_unseen_characters", "featurizer_missing"), 0.5),
     **dict.fromkeys(("few_texts", "num_buckets_large", "truncated_texts", "duplicates_within"), 0.4),
-    **dict.fromkeys(("rows_look_aligned", "quantizer_not_converged"), 0.4),
+    **dict.fromkeys(("rows_look_aligned", "quantizer_not_converged", "few_texts_to_perturb"), 0.4),
     **dict.fromkeys(("format_differs", "few_prompts", "num_buckets_small", "coarse_common_buckets"), 0.3),
     **dict.fromkeys(("near_duplicates_within", "repeated_passages"), 0.3),
     **dict.fromkeys(("unequal_sizes", "dropped_texts", "blanks_in_one_set", "features_without_identity"), 0.2),
@@ -194,8 +194,10 @@ def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None
     numbers: dict[str, Any] = {"featurizer": identity["model"]}
     spots, blind_to = blind_spots(identity), ""
     if spots is not None:
-        blind_to = f"; on {spots.texts} texts a side it did not see {spots.said} (`mauve-metric stress-test` for yours)"
-        numbers |= {"unseen": list(spots.errors), "n": spots.texts}
+        errors, texts = spots
+        unseen = in_words([*errors.values()])
+        blind_to = f"; on {texts} texts a side it did not see {unseen} (`mauve-metric stress-test` for yours)"
+        numbers |= {"unseen": [*errors], "n": texts}
     yield warn("not_literature_featurizer", numbers, blind_to=blind_to)
 
 

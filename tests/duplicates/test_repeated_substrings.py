@@ -10,8 +10,8 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 
+from mauve_metric.apps.describing.memorisation import prompted_memorisation
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.duplicates.memorisation import prompted_memorisation
 from mauve_metric.duplicates.near_duplicates import near_duplicates, near_duplicates_across
 from mauve_metric.duplicates.repeated_substrings import (
     Span,

@@ -14,7 +14,7 @@ import pytest
 from samples import texts_of
 
 from mauve_metric import FeatureSet, read_texts
-from mauve_metric.duplicates.memorisation import corpus_texts
+from mauve_metric.apps.describing.memorisation import corpus_texts
 from mauve_metric.features.array_files import NpyRows
 from mauve_metric.runtime import errors
 

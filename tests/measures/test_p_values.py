@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import t
 
 from mauve_metric.measures import p_values
-from mauve_metric.results.plain_text import p_words
+from mauve_metric.runtime.plain_text import p_words
 from mauve_metric.uncertainty.gap_buckets import noise_p_values
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 

@@ -16,10 +16,10 @@ from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
 from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.results import rendering
-from mauve_metric.results.charts import of_comparison
-from mauve_metric.results.first_screen import ranking_sentence
-from mauve_metric.results.wording.words import collected_warnings
+from mauve_metric.report import rendering
+from mauve_metric.report.charts import of_comparison
+from mauve_metric.report.first_screen import ranking_sentence
+from mauve_metric.report.wording.words import collected_warnings
 
 TEXTS = texts_of(60, 0)
 MODELS = {"plain_": texts_of(60, 1), "loud": [f"{text}!!" for text in texts_of(60, 2)]}

@@ -152,7 +152,7 @@ def test_the_covariance_of_learned_scores_is_that_of_leaving_out_each_text(align
     codes = np.arange(150) if aligned else None
     pair = None if codes is None else (codes, codes)
     found = [one for side in models if (one := learned_score(human, side, pair, config)) is not None]
-    _, errors = learned_estimates(found, [pair] * 2, config)
+    _, covariance = learned_estimates(found, [pair] * 2, config)
 
     def score(one: Learned, p_kept: np.ndarray, q_kept: np.ndarray) -> float:
         groups = (None, None) if codes is None else (codes[p_kept], codes[q_kept])
@@ -167,7 +167,7 @@ def test_the_covariance_of_learned_scores_is_that_of_leaving_out_each_text(align
         own = [np.var([score(one, everyone, kept) for kept in without]) * 149 for one in found]
         expected += np.diag(own)
     # of a smooth function of the counts; the curvature of the score is left out of one of them
-    np.testing.assert_allclose(errors.first, expected, rtol=0.15, atol=0.02 * np.max(expected))
+    np.testing.assert_allclose(covariance, expected, rtol=0.15, atol=0.02 * np.max(expected))
 
 
 @pytest.mark.parametrize("aligned", [False, True])

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.discriminators import TransferTable
+from mauve_metric.report.document import Column, Document, Heading, Part, Prose, Table, TableRow
+from mauve_metric.report.wording.words import collected_warnings, warnings_prose
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
-from mauve_metric.results.plain_text import printable, shown_names
-from mauve_metric.results.rendering import SignedResult, plain
-from mauve_metric.results.wording.words import collected_warnings, warnings_prose
+from mauve_metric.results.methods import SignedResult, plain
+from mauve_metric.runtime.plain_text import printable, shown_names
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Description(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """Each measure with its intervals: differences from the human texts, or values of measures of both sets."""
-        from mauve_metric.results.charts.intervals import intervals_chart
+        from mauve_metric.report.charts.intervals import intervals_chart
 
         values = [
             (title_of(measure), name, item.value if item.difference is None else item.difference, item.ci)

@@ -24,7 +24,7 @@ from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.model_state import bare_model, random_states_kept, release_memory
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
-from mauve_metric.scoring.compute import with_each
+from mauve_metric.scoring.compute import try_each
 
 if TYPE_CHECKING:
     import torch
@@ -274,7 +274,7 @@ class ModelEvaluator:
             return replace(evaluation, error=f"none of {len(prompts)} texts can be scored: {why}")
         try:
             groups, dropped = self._groups(prompts, [row for row, _ in filled]), len(scored) - len(texts)
-            found, missing = with_each(
+            found, missing = try_each(
                 self.scorers, lambda name, scorer: scorer.score(given, texts, dropped, seconds, groups)
             )
         except Exception as error:

@@ -87,7 +87,7 @@ def refuse_sharded(model: torch.nn.Module, distributed: bool) -> None:
 
 @contextlib.contextmanager
 def writing_together(model: LanguageModel) -> Iterator[LanguageModel]:
-    """The module that writes, as long as every process calls it as often as the others do.
+    """Yield the module to generate with; every process must call it the same number of times.
 
     Of a model wrapped in FSDP (the first version) the weights outside of the wrapped blocks are gathered meanwhile, as
     TRL does; all others are gathered block by block in each call, and given back when it is over.

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow
-from mauve_metric.results.plain_text import digits, percent, printable, shown_names
-from mauve_metric.results.rendering import SignedResult, plain
+from mauve_metric.report.document import Column, Document, Heading, Part, Prose, Table, TableRow
+from mauve_metric.results.methods import SignedResult, plain
+from mauve_metric.runtime.plain_text import digits, percent, printable, shown_names
 
 if TYPE_CHECKING:
     import altair as alt
@@ -194,7 +194,7 @@ class Judgement(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The models' scores with their intervals, a panel for each question."""
-        from mauve_metric.results.charts.intervals import intervals_chart
+        from mauve_metric.report.charts.intervals import intervals_chart
 
         values = [(name, one.model, one.score, one.ci) for name, of in self.questions.items() for one in of.models]
         return intervals_chart(values, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
@@ -294,7 +294,7 @@ class BoundaryGame(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The mean points with their intervals."""
-        from mauve_metric.results.charts.intervals import intervals_chart
+        from mauve_metric.report.charts.intervals import intervals_chart
 
         values = [("points", label, scores.points, scores.ci) for label, scores in self._labelled()]
         level = f"{100 * self.confidence_level:g} % intervals"

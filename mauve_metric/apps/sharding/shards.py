@@ -18,11 +18,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from mauve_metric.apps.sharding.function_digest import function_digest
 from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.feature_files import read_features, read_lazily, write_features
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.row_blocks import EvenBlocks, as_rows
-from mauve_metric.features.text_functions import function_digest, name_of, text_function
+from mauve_metric.features.text_functions import name_of, text_function
 from mauve_metric.inputs.fields import Role
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.inputs.sources import NoTextsError

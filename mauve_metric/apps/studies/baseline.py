@@ -9,6 +9,7 @@ from typing import Unpack
 
 import numpy as np
 
+from mauve_metric.apps.studies import texts_needed
 from mauve_metric.apps.studies.baseline_result import EqualSets, HumanBaseline, Needed, Source, Spread
 from mauve_metric.arrays import Array, Counts, FeatureData, Floats, TextData
 from mauve_metric.clustering.histograms import Histograms, count_labels
@@ -25,7 +26,7 @@ from mauve_metric.runtime.checks import integer_check
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.scoring.pipeline import resolve_config
 from mauve_metric.scoring.score import score_histograms
-from mauve_metric.uncertainty import forecast, intervals, jackknife
+from mauve_metric.uncertainty import intervals, jackknife
 
 DIFFERENCES = (0.01, 0.02, 0.05)
 AROUND = 0.9  # the score near which two models differ
@@ -144,11 +145,11 @@ def _texts_needed(counts: Counts, difference: float, config: MauveConfig) -> Nee
     rng, n, c = np.random.default_rng(config.seed), int(counts.sum()), config.mauve_scaling_factor
     a, b = (_tilt(counts, AROUND - max(DIFFERENCES), c, rng) for _ in range(2))
     level = config.confidence_level
-    seen = forecast.Seen(counts, a, b, AROUND, AROUND - difference, n, scaling_factor=c)
+    seen = texts_needed.Seen(counts, a, b, AROUND, AROUND - difference, n, scaling_factor=c)
     return Needed(
         difference,
-        forecast.texts_to_tell(counts, a, 1 - difference, n, c, level, seed=config.seed),
-        forecast.texts_needed(seen, level, seed=config.seed),
+        texts_needed.texts_to_tell(counts, a, 1 - difference, n, c, level, seed=config.seed),
+        texts_needed.texts_needed(seen, level, seed=config.seed),
     )
 
 

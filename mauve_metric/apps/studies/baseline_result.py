@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from mauve_metric.results.document import Column, Document, Prose, Table
-from mauve_metric.results.plain_text import digits, interval_words, printable, rounded_up
-from mauve_metric.results.rendering import SignedResult
+from mauve_metric.report.document import Column, Document, Prose, Table
+from mauve_metric.results.methods import SignedResult
+from mauve_metric.runtime.plain_text import digits, interval_words, printable, rounded_up
 
 if TYPE_CHECKING:
     import altair as alt
@@ -132,7 +132,7 @@ class HumanBaseline(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """Plot MAUVE of equal sets by size, as in the literature and without sampling bias."""
-        from mauve_metric.results.charts.intervals import intervals_chart
+        from mauve_metric.report.charts.intervals import intervals_chart
 
         values = [
             (name, f"{item.texts} texts ({item.source})", found.mean, (found.low, found.high))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from mauve_metric.report.document import Column, Document, Prose, Table
 from mauve_metric.results.comparison import Difference
-from mauve_metric.results.document import Column, Document, Prose, Table
-from mauve_metric.results.plain_text import digits, printable, shown_names
-from mauve_metric.results.rendering import AsDict, SignedResult, plain
+from mauve_metric.results.methods import AsDict, SignedResult, plain
+from mauve_metric.runtime.plain_text import digits, figure_text, printable, shown_names
 
 if TYPE_CHECKING:
     import altair as alt
@@ -44,6 +44,8 @@ CSV_COLUMNS = (
     *Column.each("s", "ranked_by", "model", "rank", "closeness", "low", "high", "mauve_debiased", "mauve"),
 )
 _NAMED = 4  # pairs or settings in a sentence
+_SETTING, _RANK = 18, 70  # pixels of a setting and of a rank in the figure
+_LONGEST_SETTING = 60  # characters of a setting in the figure
 NOTE = (
     "Cells: closeness and, in brackets, the rank. by groups: closeness is near 0 for all models, so that the score by "
     "groups ranks them. τ: Kendall's, of the ranking to the default's. told apart: in so many settings, with all pairs "
@@ -285,10 +287,49 @@ class Robustness(SignedResult):
         return Document(f"{len(self.ranking)} models under {settings}", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.LayerChart:
-        """Rank against setting (see `mauve_metric.apps.studies.charts`)."""
-        from mauve_metric.apps.studies import charts
+        """Rank against setting: a line that is straight is a model whose rank does not depend on the setting.
 
-        return charts.robustness_chart(self)
+        A point is filled where the model is told apart from the one ranked below it (the last: above it).
+        """
+        from mauve_metric.report.charts import figure  # says how to install Altair where it is missing
+
+        import altair as alt  # isort: skip
+
+        labels = shown_names(list(self.ranking), figure_text)
+        names = list(labels.values())
+        settings = figure.short_labels([figure_text(setting.name) for setting in self.settings], _LONGEST_SETTING)
+        rows: figure.ChartRows = []
+        for place, (setting, called) in enumerate(zip(self.settings, settings, strict=True)):
+            real = {frozenset((item.a, item.b)): item.real for item in setting.differences}
+            for number, name in enumerate(setting.ranking):
+                other = setting.ranking[number + 1 if number + 1 < len(setting.ranking) else number - 1]
+                row: figure.ChartRow = {"place": place, "setting": called, "tau": setting.tau, "model": labels[name]}
+                score, apart = setting.models[name], int(real[frozenset((name, other))])
+                rows.append(row | {"rank": score.rank, "closeness": score.closeness, "apart": apart})
+        count = len(names)
+        axis = alt.Axis(values=list(range(1, count + 1)), format="d", orient="top", **figure.AXIS_STYLE)
+        base = figure.of_rows(rows).encode(
+            x=alt.X("rank:Q", title="rank", axis=axis, scale=alt.Scale(domain=[0.7, count + 0.3], nice=False)),
+            y=alt.Y("setting:N", title=None, sort=settings, axis=alt.Axis(labelLimit=420, **figure.AXIS_STYLE)),
+            color=figure.model_channel(alt.Color, names, figure.legend(names)),
+        )
+        tooltip = ["setting:N", "model:N", "rank:Q", *figure.numbers(".4f", "closeness", "tau")]
+        lines = base.mark_line(strokeWidth=1.5, opacity=0.5).encode(order="place:Q")
+        points = base.mark_point(size=60, opacity=1).encode(
+            shape=figure.model_channel(alt.Shape, names, figure.legend(names)),
+            fillOpacity=alt.condition("datum.apart == 1", alt.value(1), alt.value(0)),
+            fill=alt.Fill(
+                "model:N", scale=alt.Scale(domain=names, range=figure.cycle(figure.COLORS, count)), legend=None
+            ),
+            tooltip=tooltip,
+        )
+        title = (
+            "Ranks by closeness under each setting",
+            "filled: told apart from the model ranked next below (the last: above)",
+        )
+        same = f"{self.agreeing} of {len(self.settings) - 1} settings rank the models as the default does"
+        description = f"The rank of each model under each setting; by default {', '.join(names)}, best first; {same}."
+        return figure.layered([lines, points], _RANK * count, _SETTING * len(settings), title, description)
 
     def _verdict(self, labels: Mapping[str, str]) -> str:
         """Sentence on the settings that change the ranking."""

@@ -31,7 +31,7 @@ from mauve_metric.scoring.opening import listed_texts
 from mauve_metric.scoring.pipeline import resolve_config
 from mauve_metric.scoring.score import score_features
 from mauve_metric.uncertainty.gap_buckets import holm
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.uncertainty.score_warnings import warn
 
 logger = logging.getLogger(__name__)
 
@@ -119,8 +119,7 @@ def stress_test(
         reasons = "; ".join(f"{name}: {reason:.150}" for name, reason in [*failed.items()][:3])  # in full in the log
         raise ValueError(f"none of the featurizers can be used: {reasons}")
     n = len(design.equal)
-    message = f"{n} texts a half are few: what is not seen here may be seen with {FEW_TO_PERTURB} or more"
-    few = ScoreWarning("few_texts", message, {"n": n, "threshold": FEW_TO_PERTURB})
+    few = warn("few_texts_to_perturb", {"n": n, "threshold": FEW_TO_PERTURB})
     return StressTest(
         featurizers=found,
         failed=failed,

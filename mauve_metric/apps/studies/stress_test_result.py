@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.document import Column, Document, Heading, Prose, Table
-from mauve_metric.results.plain_text import digits, in_brackets, percent, printable, shown_names
-from mauve_metric.results.rendering import Result, plain
+from mauve_metric.report.document import Column, Document, Heading, Prose, Table
+from mauve_metric.results.methods import Result, plain
+from mauve_metric.runtime.plain_text import digits, figure_text, in_brackets, percent, printable, shown_names
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ CSV_COLUMNS = Column.each(
     "s", "featurizer", "perturbation", "strength", "closeness", "low", "high", "p_value", "seen", "changed"
 )
 _ERROR = Column("perturbation", "error")
+_CELL_WIDTH, _CELL_HEIGHT = 64, 22  # pixels of an error at one strength
+_DARK = 0.55  # scores below it are drawn in colours on which white is read
 
 
 @dataclass(frozen=True)
@@ -141,10 +143,25 @@ class StressTest(Result):
         return Document("", [*parts, Prose(self._notes(), advice=True)], tables, signatures)
 
     def plot(self) -> alt.HConcatChart:
-        """A heat map for each featurizer."""
-        from mauve_metric.apps.studies import charts
+        """Closeness by error and strength, one map a featurizer; =: not told apart from no error."""
+        from mauve_metric.report.charts import figure  # says how to install Altair where it is missing
 
-        return charts.stress_chart(self)
+        import altair as alt  # isort: skip
+
+        labels = shown_names(list(self.featurizers), figure_text)
+        titles = figure.short_labels([labels[name] for name in self.featurizers], most=32)
+        each = zip(titles, self.featurizers.values(), strict=True)
+        maps = [_heat_map(self, found, title, axis=title == titles[0]) for title, found in each]
+        blind = {labels[name]: ", ".join(found.unseen) for name, found in self.featurizers.items()}
+        unseen = "; ".join(
+            f"{name} does not see {errors}" if errors else f"{name} sees each of these errors"
+            for name, errors in blind.items()
+        )
+        title = figure.heading(
+            "Which errors lower closeness", "closeness of human texts with errors", "=: not told apart from no error"
+        )
+        chart = alt.HConcatChart(hconcat=maps, spacing=figure.GAP)
+        return chart.properties(title=title, description=f"Closeness by error and strength: {unseen}.")
 
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"
@@ -167,3 +184,39 @@ class StressTest(Result):
 def score_text(score: StressedScore) -> str:
     """Closeness with its interval, after = where it is not told apart from equal."""
     return f"{'' if score.seen else '= '}{digits(score.closeness, '.3f')}{in_brackets(score.ci, '.2f')}"
+
+
+def _heat_map(stress: StressTest, found: FeaturizerStress, title: str, axis: bool) -> alt.LayerChart:
+    """The cells of one featurizer."""
+    from mauve_metric.report.charts import figure  # says how to install Altair where it is missing
+
+    import altair as alt  # isort: skip
+
+    strengths = [f"{strength:g}" for strength in stress.strengths]
+    errors = list(stress.perturbations)
+    rows = [
+        {"error": name, "strength": f"{score.strength:g}", "closeness": score.closeness}
+        | dict(zip(("low", "high"), score.ci or (None, None), strict=True))
+        | {"p": score.p_value, "shown": f"{'' if score.seen else '= '}{digits(score.closeness, '.2f')}"}
+        for name, scores in found.perturbations.items()
+        for score in scores
+    ]
+    named = alt.Axis(labelLimit=200, **figure.AXIS_STYLE) if axis else None
+    base = figure.of_rows(rows).encode(
+        x=alt.X("strength:N", sort=strengths, title="strength", axis=alt.Axis(labelAngle=0, **figure.AXIS_STYLE)),
+        y=alt.Y("error:N", sort=errors, title=None, axis=named),
+        tooltip=[
+            *("error:N", "strength:N"),
+            *figure.numbers(".3f", "closeness", "low", "high"),
+            *figure.numbers(".2g", "p"),
+        ],
+    )
+    scale = alt.Scale(domain=[0, 1], scheme="viridis")
+    key = alt.Legend(title="closeness", orient="bottom", gradientLength=3 * _CELL_WIDTH, titleFontSize=11)
+    cells = base.mark_rect().encode(color=alt.Color("closeness:Q", scale=scale, legend=key if axis else None))
+    numbers = base.mark_text(fontSize=11).encode(
+        text="shown:N",
+        color=alt.condition(f"datum.closeness < {_DARK}", alt.value("white"), alt.value("black")),
+    )
+    chart = alt.LayerChart(layer=[cells, numbers])
+    return chart.properties(width=_CELL_WIDTH * len(strengths), height=_CELL_HEIGHT * len(errors), title=title)

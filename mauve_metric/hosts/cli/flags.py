@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from mauve_metric.inputs.files import FEATURE_FILES, READERS
 from mauve_metric.options import VERBATIM, config_fields, run_fields
-from mauve_metric.results.wording.spelling import SHELL, flag_of
+from mauve_metric.report.wording.spelling import SHELL, flag_of
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_ending
 
@@ -258,7 +258,7 @@ def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
 
 
 def count(text: str) -> int:
-    """A whole number of at least 1, for which 32 bits suffice."""
+    """Parse an integer from 1 to 2**31 - 1."""
     try:
         number = int(text)
     except ValueError:

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mauve_metric.inputs.files import TextFile, split_field
-from mauve_metric.results.plain_text import printable
-from mauve_metric.results.wording.spelling import SHELL
+from mauve_metric.report.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
+from mauve_metric.runtime.plain_text import printable
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
-    from mauve_metric.results.document import Document
-    from mauve_metric.results.rendering import Result
+    from mauve_metric.report.document import Document
+    from mauve_metric.results.methods import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
 GATE_FAILED, NO_VERDICT = 3, 4  # exit statuses
@@ -246,7 +246,7 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
                     tell(SHELL.respell(note))
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
-            from mauve_metric.results.rendering import save_chart
+            from mauve_metric.report.rendering import save_chart
 
             save_chart(result.plot(), options.plot)
         if options.report is not None:
@@ -296,7 +296,7 @@ def show_result_of(
 
 def _format_document(document: Document, options: argparse.Namespace, title: str) -> str:
     """Format a document as asked for; advice names flags."""
-    from mauve_metric.results.document import Preformatted, Prose
+    from mauve_metric.report.document import Preformatted, Prose
 
     parts = list(document.parts)
     for place, part in enumerate(parts):
@@ -337,7 +337,7 @@ def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespac
         named = {code: {"cause": cause, "cure": cure} for code, (cause, cure) in asked.items()}
         show(json.dumps(named, ensure_ascii=False))
     else:
-        from mauve_metric.results.document import wrapped
+        from mauve_metric.report.document import wrapped
 
         spelled = {code: map(SHELL.respell, advice) for code, advice in asked.items()}
         advice = ([code, *wrapped(cause), *wrapped(cure, "  → ", "    ")] for code, (cause, cure) in spelled.items())

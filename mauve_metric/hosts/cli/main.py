@@ -21,10 +21,10 @@ from pathlib import Path
 from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import check_output_files, drop_output, named_file, tell
 from mauve_metric.inputs.files import READERS
-from mauve_metric.results.plain_text import printable
-from mauve_metric.results.wording.spelling import SHELL
+from mauve_metric.report.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import code_of, message_of
+from mauve_metric.runtime.plain_text import printable
 from mauve_metric.version import __version__
 
 _IN_THE_ORDER_OF_THE_HELP = (

@@ -27,7 +27,7 @@ from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.markup import in_controls
 from mauve_metric.hosts.space.view.settings import PLAY, SETTINGS, play_ranges
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK, MEASURES, OF_MODEL, RESULT
-from mauve_metric.results.charts.figure import DARK
+from mauve_metric.report.charts.figure import DARK
 from mauve_metric.runtime.threads import prepare_threads
 
 HERE = resources.files("mauve_metric.hosts.space.view").joinpath("assets")

@@ -356,7 +356,7 @@ def curve_image(result: MauveResult) -> NDArray[np.uint8] | None:
         import vl_convert
         from PIL import Image
 
-        from mauve_metric.results.charts.of_result import divergence_curve_chart
+        from mauve_metric.report.charts.of_result import divergence_curve_chart
 
         chart = divergence_curve_chart(result).to_json()
     except ImportError:

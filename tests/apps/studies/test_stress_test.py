@@ -69,7 +69,7 @@ def test_failed_tests_are_named_and_the_others_are_complete(
     assert list(found.featurizers) == ["bag", "shape"] and found.failed == {"broken": "no such model"}
     assert list(found.left_out) == ["numbers_changed"] and "changes only 0%" in found.left_out["numbers_changed"]
     assert (found.n_reference, found.n_perturbed) == (80, 80)
-    assert [warning.code for warning in found.warnings] == ["few_texts"]
+    assert [warning.code for warning in found.warnings] == ["few_texts_to_perturb"]
     with pytest.raises(OSError, match="no such model"):
         stress_test(TEXTS, featurizers=broken, perturbations="typos", **OPTIONS)
     with pytest.raises(ValueError, match="none of the featurizers can be used: a: no such model; b: no such model"):

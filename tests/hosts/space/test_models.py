@@ -23,10 +23,10 @@ from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import plot_value
-from mauve_metric.results.charts.figure import COLORS
-from mauve_metric.results.charts.of_texts import map_chart
-from mauve_metric.results.first_screen import ranking_sentence
-from mauve_metric.results.rendering import save_chart
+from mauve_metric.hosts.space.view.text_map import map_chart
+from mauve_metric.report.charts.figure import COLORS
+from mauve_metric.report.first_screen import ranking_sentence
+from mauve_metric.report.rendering import save_chart
 
 gr = pytest.importorskip("gradio")
 

@@ -13,8 +13,8 @@ from visitors import compare, experts, hover, paste, unpacked, upload
 
 import mauve_metric
 from mauve_metric import compute_mauve
-from mauve_metric.results.charts.figure import COLORS, TOO_MUCH
-from mauve_metric.results.first_screen import ranking_sentence
+from mauve_metric.report.charts.figure import COLORS, TOO_MUCH
+from mauve_metric.report.first_screen import ranking_sentence
 
 pytestmark = pytest.mark.browser
 

@@ -32,8 +32,8 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Find the passages and show them."""
     from mauve_metric.apps.describing.measure_runner import tokenizing
-    from mauve_metric.duplicates.memorisation import corpus_texts, memorisation, prompted_memorisation
-    from mauve_metric.results.rendering import plain
+    from mauve_metric.apps.describing.memorisation import corpus_texts, memorisation, prompted_memorisation
+    from mauve_metric.results.methods import plain
 
     if options.prompted and options.length is not None:
         raise WrongOption("--length counts in passages, which --prompted does not look for: leave one of the two out")

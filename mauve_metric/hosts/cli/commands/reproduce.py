@@ -32,9 +32,9 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score, show the differences; the exit status, 3 if more than versions of packages differ."""
-    from mauve_metric.results.document import Column, plain_table, row_of
-    from mauve_metric.results.plain_text import excerpt
+    from mauve_metric.report.document import Column, plain_table, row_of
     from mauve_metric.results.signature import VERSIONS, format_value, parse_signature, signature_options
+    from mauve_metric.runtime.plain_text import excerpt
     from mauve_metric.scoring.compute import compute_mauve
 
     before = _result_before(options.signature)

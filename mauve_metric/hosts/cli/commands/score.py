@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, show_result, show_result_of, two_sides
-from mauve_metric.results.wording.spelling import flag_of
+from mauve_metric.report.wording.spelling import flag_of
 from mauve_metric.runtime.outputs import REPORT_FILES
 
 logger = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 def run(options: argparse.Namespace) -> int:
     """Score and show the result; the exit status, 3 for a closeness below --fail-under, 4 without a verdict."""
-    from mauve_metric.results.gate import closeness_below, without_verdict
+    from mauve_metric.report.gate import closeness_below, without_verdict
     from mauve_metric.scoring.compute import compute_mauve
 
     title = f"{options.model} (model) against {options.human} (human)"

@@ -246,7 +246,7 @@ def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
 
 
 def _of_type(hint: object) -> Schema:
-    """The schema of the values of a type as `rendering.plain` writes them."""
+    """The schema of the values of a type as `methods.plain` writes them."""
     if hint in _PLAIN:
         return {"type": _PLAIN[hint]}
     origin, inner = get_origin(hint), get_args(hint)

@@ -17,7 +17,7 @@ import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.uploads import USER_ERRORS
-from mauve_metric.results.first_screen import one_line
+from mauve_metric.report.first_screen import one_line
 from mauve_metric.results.result import MauveResult
 
 logger = logging.getLogger(__name__)

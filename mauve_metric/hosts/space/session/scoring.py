@@ -36,7 +36,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.scoring.compare import compare_features, compare_together, try_without_layout
-from mauve_metric.scoring.compute import join_featurizers, score_with_trial, with_together
+from mauve_metric.scoring.compute import add_pooled_score, join_featurizers, score_with_trial
 from mauve_metric.scoring.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.scoring.opening import check_sides
 from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
@@ -397,7 +397,7 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
         comparison = join_featurizers(found, compare_together, first.config)
         return replace(first, results=comparison.models, comparison=comparison, each=each)
     return replace(
-        first, results=dict.fromkeys(first.results, join_featurizers(found, with_together, first.config)), each=each
+        first, results=dict.fromkeys(first.results, join_featurizers(found, add_pooled_score, first.config)), each=each
     )
 
 

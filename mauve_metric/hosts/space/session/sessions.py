@@ -20,7 +20,7 @@ from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
-from mauve_metric.results.plain_text import one_line
+from mauve_metric.runtime.plain_text import one_line
 
 LONGEST_NAME = 60
 

@@ -29,7 +29,7 @@ from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import HOUR, clean_name, delete_upload, free_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
 from mauve_metric.hosts.space.view.markup import escape, in_controls, render
-from mauve_metric.results.plain_text import spreadsheet_text
+from mauve_metric.runtime.plain_text import spreadsheet_text
 
 HUMAN = "human"
 MOST_JUDGED = 200  # rounds, and pairs, that one person may get

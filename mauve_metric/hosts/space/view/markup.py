@@ -16,15 +16,15 @@ from mauve_metric.apps.describing.description import Description
 from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import SharedResult
-from mauve_metric.results import first_screen as screen
+from mauve_metric.report import first_screen as screen
+from mauve_metric.report.document import Prose, Table
+from mauve_metric.report.wording import answer, evidence, words
+from mauve_metric.report.wording.answer import featurizers_table
+from mauve_metric.report.wording.spelling import PAGE
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Prose, Table
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
-from mauve_metric.results.plain_text import cell, digits, percent
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.wording import answer, evidence, words
-from mauve_metric.results.wording.answer import featurizers_table
-from mauve_metric.results.wording.spelling import PAGE
+from mauve_metric.runtime.plain_text import cell, digits, percent
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3

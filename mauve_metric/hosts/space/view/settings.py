@@ -16,11 +16,10 @@ import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
-from mauve_metric.results.first_screen import DIFFERS, NO_VERDICT, Facts, facts_of, verdict_sentence
-from mauve_metric.results.result import MauveResult
-from mauve_metric.results.verdict import VerdictWord
-from mauve_metric.results.wording import answer
-from mauve_metric.results.wording.spelling import label_of
+from mauve_metric.report.first_screen import DIFFERS, NO_VERDICT, Facts, facts_of, verdict_sentence
+from mauve_metric.report.wording import answer
+from mauve_metric.report.wording.spelling import label_of
+from mauve_metric.results.result import MauveResult, VerdictWord
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
 FIXED = ("drmm_preset", "lattice_preset")  # at their defaults: the others take many minutes

@@ -17,9 +17,9 @@ from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, takeaway
-from mauve_metric.results.charts import of_comparison, of_result
-from mauve_metric.results.charts.figure import page_spec
-from mauve_metric.results.charts.of_texts import map_chart
+from mauve_metric.hosts.space.view.text_map import map_chart
+from mauve_metric.report.charts import of_comparison, of_result
+from mauve_metric.report.charts.figure import page_spec
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
 from mauve_metric.runtime.tensors import on_cpu
@@ -145,7 +145,7 @@ def pair_html(shown: Shown) -> str:
 
 
 def text_map(scored: Scored, most: int, link: str | None = None) -> alt.LayerChart:
-    """Human texts and those of every model on their first two principal components (see `of_texts.map_chart`).
+    """Human texts and those of every model on their first two principal components (see `text_map.map_chart`).
 
     The models come in the order of the ranking, so that they have the colours of the other figures.
 

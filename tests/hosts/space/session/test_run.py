@@ -24,7 +24,7 @@ from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns
 from mauve_metric.hosts.space.session.scoring import Encoders, embed, spend_tokens
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
-from mauve_metric.results.first_screen import one_line
+from mauve_metric.report.first_screen import one_line
 
 gr = pytest.importorskip("gradio")
 

@@ -12,11 +12,11 @@ import pytest
 from mauve_metric import Explanation, MauveResult, compare, explain
 from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.hosts.space.view import markup
+from mauve_metric.report.first_screen import NO_VERDICT, NOTES, headline, ranking_sentence
+from mauve_metric.report.wording import answer
+from mauve_metric.report.wording.spelling import PAGE
+from mauve_metric.report.wording.words import learned_sentence
 from mauve_metric.results.explanation import ScoredText
-from mauve_metric.results.first_screen import NO_VERDICT, NOTES, headline, ranking_sentence
-from mauve_metric.results.wording import answer
-from mauve_metric.results.wording.spelling import PAGE
-from mauve_metric.results.wording.words import learned_sentence
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
 

@@ -10,9 +10,9 @@ from samples import HOSTILE
 
 from mauve_metric import compare, compute_mauve
 from mauve_metric.hosts.space.view.takeaway import card_svg
-from mauve_metric.results.first_screen import headline
-from mauve_metric.results.plain_text import digits
-from mauve_metric.results.wording import answer
+from mauve_metric.report.first_screen import headline
+from mauve_metric.report.wording import answer
+from mauve_metric.runtime.plain_text import digits
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 

@@ -1,0 +1,1 @@
+"""Reports of results: sentences, tables, figures and pages."""

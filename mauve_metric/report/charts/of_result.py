@@ -1,0 +1,279 @@
+"""Figures of a result, one definition each: Altair charts for the page, the notebook, the shell and the paper.
+
+Both curves have the same axes: to the right the model covers more of the human text, upwards more of its own text
+looks human. A chart carries its data, its score and a description for those who do not see it, and can be read in grey.
+The human texts are grey, the model has the first colour, or that of its place among several.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from mauve_metric.report.charts import figure
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.signature import format_value
+from mauve_metric.runtime.plain_text import digits, in_brackets, interval_words
+from mauve_metric.uncertainty.jackknife import CurveBand
+
+_SCORE_ROW = 20  # pixels
+_HISTOGRAM = 200  # pixels of its height
+
+
+def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
+    """The divergence curve (Pillutla et al. 2021, §3); the shaded area under it is MAUVE.
+
+    x = exp(-c·KL(P‖R_λ)), coverage of human text; y = exp(-c·KL(Q‖R_λ)), quality of the model's text; both in [0, 1],
+    higher is better. Pointing at one of the mixtures shows its weight λ and the two soft errors in nats. The dashed
+    line is the curve without the bias of sampling, in its pointwise band (`jackknife.frontier_band`).
+    """
+    errors = {"type_one": "Type I error, KL(Q‖R)", "type_two": "Type II error, KL(P‖R)"}
+    tooltip = figure.tooltips({"lambda": "λ, share of human text"}, ".3f")
+    tooltip += figure.tooltips(errors | {"quality": "quality", "coverage": "coverage"})
+    rows, none = figure.curve_rows(result.divergence_curve.tolist()), (None, None, None)  # at the two closing points
+    for row, (weight, type_one, type_two) in zip(rows, (none, *result.curve_mixtures.tolist(), none), strict=True):
+        row |= {"lambda": weight, "type_one": type_one, "type_two": type_two}
+    base = figure.of_rows(rows).encode(*figure.curve_axes(figure.COVERAGE, figure.QUALITY))
+    mixtures = base.transform_filter("isValid(datum.lambda)")
+    points = mixtures.mark_point(color=figure.COLORS[0], filled=True, size=36, opacity=1, tooltip=None)
+    targets = mixtures.mark_point(color=figure.COLORS[0], filled=True, size=250, opacity=0).encode(tooltip=tooltip)
+    c = format_value(result.signature_entries["mauve_scaling_factor"])
+    sizes = f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
+    named = _curve_label("published", rows)
+    layers = [*_curve_layers(base, dash=[1, 0]), *_band_layers(result.curve_band), named, points, targets]
+    description = (
+        f"Divergence curve, quality of the model's text against coverage of human text: MAUVE, the area under it, "
+        f"{result.mauve:.4f}; {_interval(result)}."
+    )
+    title = f"Published MAUVE = {result.mauve:.4f}", sizes, _interval(result)
+    return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
+
+
+def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
+    """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
+
+    x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
+    The circle is k-NN precision against recall, the square density, at most 1, against coverage; both are labelled.
+    """
+    points = figure.curve_rows(point[::-1] for point in result.prd_curve.tolist())
+    axes = figure.curve_axes(f"recall: {figure.COVERAGE}", f"precision: {figure.QUALITY}")
+    base = figure.of_rows(points).encode(*axes)
+    targets = base.mark_point(color=figure.COLORS[0], filled=True, size=150, opacity=0)
+    targets = targets.encode(tooltip=figure.tooltips({"quality": "precision", "coverage": "recall"}))
+    found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
+    missing = ["k-NN scores: not computed"] if result.precision is None else []
+    named = _curve_label("of the histograms", points)
+    neighbours = _neighbour_rows(result)
+    shown = "".join(f"; {row['name']}: {row['shown']}" for row in neighbours)
+    description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
+    layers = [*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(neighbours), named]
+    title = f"PRD area = {result.prd_area:.4f}", found, *missing
+    return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
+
+
+def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> alt.LayerChart:
+    """Both histograms, human texts upwards and model texts downwards, the buckets in the order of p - q.
+
+    Pointing at a bucket shows its number and what share of either set lies in it.
+
+    Args:
+        result: the scores.
+        width: of the plot, in pixels.
+        place: of the model among several, which have a colour each.
+    """
+    tooltip = figure.tooltips({"bucket": "bucket"}, "d")
+    tooltip += figure.tooltips({"human": "share of human texts", "model": "share of model texts"}, ".2%")
+    tooltip += figure.tooltips({"difference": "difference"}, "+.2%")
+    ends = alt.Scale(domain=[0, result.num_buckets], nice=False)
+    most = 1.25 * float(max(result.p_hist.max(), result.q_hist.max()))  # room for the labels
+    x = alt.X("rank:Q", title="← missed · buckets · too much →", scale=ends, axis=alt.Axis(**figure.BARE_AXIS))
+    difference = result.p_hist - result.q_hist
+    rows: figure.ChartRows = []
+    for rank, bucket in enumerate(np.argsort(-difference, kind="stable").tolist()):
+        human, model = float(result.p_hist[bucket]), float(result.q_hist[bucket])
+        bucket_shares = {"human": human, "model": model, "below": -model, "difference": human - model}
+        rows.append({"rank": rank, "next": rank + 1, "bucket": bucket} | bucket_shares)
+    base = figure.of_rows(rows).encode(x=x, x2="next:Q", tooltip=tooltip)
+    shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **figure.AXIS_STYLE)
+    share = alt.Y("human:Q", title="share of texts", axis=shares, scale=alt.Scale(domain=[-most, most], nice=False))
+    up = base.mark_rect(color=figure.HUMAN).encode(y=share, y2=alt.datum(0))
+    down = base.mark_rect(color=figure.COLORS[place % len(figure.COLORS)]).encode(y="below:Q", y2=alt.datum(0))
+    labels = [
+        figure.marks([row], "text", align="left", fontSize=12).encode(x=alt.value(6), y=alt.value(y), text="label:N")
+        for row, y in (({"label": "human texts"}, 10), ({"label": "model texts"}, _HISTOGRAM - 10))
+    ]
+    middle = figure.marks([{"share": 0}], "rule", color=figure.LINE).encode(y="share:Q")
+    description = (
+        f"Histograms of both sets over {result.num_buckets} buckets: the human share is larger in "
+        f"{np.sum(difference > 0)}, the model's in {np.sum(difference < 0)}."
+    )
+    layers = [up, down, middle, *labels]
+    return figure.layered(layers, width, _HISTOGRAM, ["Where the two sets differ"], description)
+
+
+def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
+    """The scores by groups and by classifier with their intervals on lines from 0 to 1, and below them MAUVE.
+
+    MAUVE is in the shaded span, which runs from `mauve_floor` (nothing in common) to `mauve_ceiling` (two samples of
+    one distribution).
+
+    Args:
+        result: the scores.
+        width: of the plot, in pixels.
+    """
+    x = alt.X("value:Q", title=None, axis=alt.Axis(format=".1f", **figure.UNIT_AXIS), scale=alt.Scale(**figure.UNIT))
+    rows = _score_rows(result)
+    bottom = 3.0 + 0.9 * max(sum(row["kind"] == "mark" for row in rows) - 2, 0)
+    height = round(_SCORE_ROW * bottom)
+    y = alt.Y("row:Q", axis=None).scale(domain=[0, bottom], range=[0, height], nice=False)
+    base = figure.of_rows(rows).encode(x=x, y=y)
+    tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("value:Q", title="value", format=".4f")]
+    kinds = ("line", "span", "end", "interval", "mark", "label")
+    one = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in kinds}
+    color, shape = figure.COLORS[0], alt.Shape("symbol:N", scale=None)
+    layers = [
+        one["line"].mark_rule(color=figure.LINE, strokeWidth=1).encode(x2="to:Q"),
+        one["span"].mark_bar(color=figure.HUMAN, opacity=0.25, height=16).encode(x2="to:Q"),
+        one["end"].mark_tick(color=figure.HUMAN, thickness=2, size=16).encode(tooltip=tooltip),
+        one["interval"].mark_rule(color=color, strokeWidth=5, opacity=0.6).encode(x2="to:Q", tooltip=tooltip),
+        one["mark"].mark_point(color=color, filled=True, size=130, opacity=1).encode(shape=shape, tooltip=tooltip),
+    ]
+    # to the inside of the middle, so that no label leaves the figure
+    left = one["label"].transform_filter("datum.value < 0.5").mark_text(align="left", fontSize=11, baseline="middle")
+    right = one["label"].transform_filter("datum.value >= 0.5").mark_text(align="right", fontSize=11, baseline="middle")
+    layers += [labels.encode(text="label:N") for labels in (left, right)]
+    published = f"MAUVE {result.mauve:.4f}"
+    title, description = [published], published
+    if result.closeness is not None:
+        lead = f"Closeness {digits(result.closeness, '.3f')}{in_brackets(result.closeness_ci)}"
+        known = [
+            (f"{name} {digits(value, '.3f')}{in_brackets(ci)}", mark)
+            for name, value, ci, mark in _scores(result)
+            if value is not None
+        ]
+        title = [lead, *(f"{mark}: {said}" for said, mark in known), f"diamond: {published}"]
+        description = ". ".join([lead, *(said for said, _ in known), published])
+    description += f", between {result.mauve_floor:.4f} (floor) and {result.mauve_ceiling:.4f} (ceiling)."
+    return figure.layered(layers, width, height, title, description)
+
+
+def result_chart(result: MauveResult) -> alt.VConcatChart:
+    """All figures of a result: the score, the divergence curve beside the precision-recall curve, the histograms.
+
+    >>> import numpy as np
+    >>> from mauve_metric import compute_mauve
+    >>> rng = np.random.default_rng(0)
+    >>> out = compute_mauve(p_features=rng.normal(size=(50, 4)), q_features=rng.normal(size=(50, 4)))
+    >>> sorted(result_chart(out).to_dict())[-1]
+    'vconcat'
+    """
+    curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=figure.GAP)
+    return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=figure.GAP)
+
+
+def _curve_layers(base: alt.Chart, dash: list[int]) -> list[alt.Chart]:
+    """Shaded area, line of equal coverage and quality, and the curve, its points joined in row order."""
+    return [
+        base.mark_area(color=figure.COLORS[0], opacity=0.15, orient="vertical", order=False),
+        figure.equal_line(),
+        base.mark_line(color=figure.COLORS[0], strokeWidth=2.5, strokeDash=dash, order=False),
+    ]
+
+
+def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
+    """The debiased curve, its band and its name; none for a set of one text."""
+    if band is None:
+        return []
+    place: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
+    around = [*band.low.tolist(), *band.high[::-1].tolist()]  # up its low side and back down its high side
+    edge, inner = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
+    color = figure.COLORS[0]
+    return [
+        figure.marks(edge, "line", fill=color, fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
+        figure.marks(inner, "line", color=color, strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+        _curve_label("without sampling bias, with its band", inner, 0.85),
+    ]
+
+
+def _neighbour_layers(rows: figure.ChartRows) -> list[alt.Chart]:
+    """The points of the nearest-neighbour scores; none where they were not computed."""
+    if not rows:
+        return []
+    tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
+    points = figure.marks(rows, "point", color=figure.COLORS[0], filled=True, size=110, opacity=1, clip=False)
+    shape = alt.Shape("symbol:N", scale=None)
+    labels = [_label(str(row["label"]), row, below) for row, below in zip(rows, (-11, 11), strict=True)]
+    return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip), *labels]
+
+
+def _curve_label(text: str, rows: figure.ChartRows, quality: float = 0.3) -> alt.Chart:
+    """Words beside the point of a curve with about this quality, on the side where there is room."""
+    at = min(rows, key=lambda row: abs(float(row["quality"] or 0) - quality))
+    below = 12 if float(at["quality"] or 0) > 0.1 else -12  # not on the axis
+    return _label(text, at, below)
+
+
+def _label(text: str, at: figure.ChartRow, below: int) -> alt.Chart:
+    """Words beside a point of a curve, to the inside; below: pixels."""
+    row = {"coverage": at["coverage"], "quality": at["quality"], "label": text}
+    align, dx = ("right", -9) if float(at["coverage"] or 0) > 0.5 else ("left", 9)
+    words = figure.marks([row], "text", align=align, dx=dx, dy=below, fontSize=11)
+    return words.encode(x="coverage:Q", y="quality:Q", text="label:N")
+
+
+def _neighbour_rows(result: MauveResult) -> figure.ChartRows:
+    """The points of both pairs of nearest-neighbour scores; none where they were not computed."""
+    rows: figure.ChartRows = []
+    for quality, coverage, symbol in (("precision", "recall", "circle"), ("density", "coverage", "square")):
+        y, x = getattr(result, quality), getattr(result, coverage)
+        if y is None or x is None:
+            return []
+        named = {"name": f"k-NN {quality} and {coverage}", "symbol": symbol, "coverage": x, "quality": min(y, 1.0)}
+        label = "k-NN precision, recall" if quality == "precision" else "density, coverage"
+        label += " (density drawn at 1)" if y > 1 and quality == "density" else ""
+        rows.append(named | {"label": label, "shown": f"{quality} {y:.4f}, {coverage} {x:.4f}"})
+    return rows
+
+
+def _score_rows(result: MauveResult) -> figure.ChartRows:
+    """Rows of the lines of the score chart, by kind: by groups, by classifier, MAUVE in its span."""
+    floor, ceiling = result.mauve_floor, result.mauve_ceiling
+    below: figure.ChartRows = [
+        {"kind": "span", "value": floor, "to": ceiling},
+        {"kind": "end", "name": "floor: nothing in common", "value": floor},
+        {"kind": "end", "name": "ceiling: two samples of one distribution", "value": ceiling},
+        {"kind": "mark", "name": "MAUVE", "value": result.mauve, "symbol": "diamond"},
+    ]
+    between: figure.ChartRows = [
+        {"kind": "label", "label": f"floor {floor:.3f}", "value": floor},
+        {"kind": "label", "label": f"ceiling {ceiling:.3f}", "value": ceiling},
+    ]
+    lines: list[figure.ChartRows] = [
+        [
+            {"kind": "line", "value": 0.0, "to": 1.0},
+            {"kind": "interval", "name": "interval", "value": ci[0], "to": ci[1]},
+            {"kind": "mark", "name": name, "value": value, "symbol": symbol},
+        ]
+        for name, value, ci, symbol in _scores(result)
+        if value is not None and ci is not None
+    ]
+    first = 1.5 - 0.9 * bool(lines)
+    placed = enumerate([*lines, between, below])
+    return [{**row, "row": round(first + 0.9 * number, 1)} for number, rows in placed for row in rows]
+
+
+def _scores(result: MauveResult) -> list[tuple[str, float | None, tuple[float, float] | None, str]]:
+    """The scores that closeness is the lower of: name, value, interval and mark of each."""
+    return [
+        ("by groups", result.mauve_debiased, result.mauve_ci, "circle"),
+        ("by classifier", result.mauve_classifier, result.mauve_classifier_ci, "square"),
+    ]
+
+
+def _interval(result: MauveResult) -> str:
+    """The score by groups and its interval, in a few words."""
+    if result.mauve_ci is None or result.mauve_debiased is None:
+        return "interval: not computed"
+    return f"by groups {digits(result.mauve_debiased, '.3f')}, interval {interval_words(result.mauve_ci)}"

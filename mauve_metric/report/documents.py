@@ -1,0 +1,271 @@
+"""The documents of results: prose and tables, which every renderer shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from mauve_metric.catalogue.table import SCORES
+from mauve_metric.report.document import (
+    FILES,
+    Column,
+    Document,
+    Heading,
+    Line,
+    Part,
+    Preformatted,
+    Prose,
+    Table,
+    TableRow,
+)
+from mauve_metric.report.first_screen import (
+    caveats,
+    comparison_screen,
+    first_screen,
+    paper_table,
+    ranking_sentence,
+    verdict_words,
+)
+from mauve_metric.report.wording import evidence, words
+from mauve_metric.report.wording.answer import featurizers_table
+from mauve_metric.results.comparison import Comparison, Difference
+from mauve_metric.results.explanation import Explanation, NearText, ScoredText
+from mauve_metric.results.result import INTERVALS, MauveResult
+from mauve_metric.runtime.plain_text import digits, excerpt, percent, printable
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+SCORE_COLUMNS = (
+    *Column.each("s", "score", title="score"),
+    *Column.each(".4f", "value", "low", "high"),
+    *Column.each("s", "better", "meaning"),
+)
+WARNING_COLUMNS = Column.each("s", "verdict", "warnings")  # of CSV: the verdict, and the codes of warnings
+FACT_COLUMNS = Column.each("s", name="rests on", value="value", meaning="meaning")
+MODEL_COLUMNS = (
+    Column("rank", "rank", "d"),
+    Column("model", "model"),
+    *Column.each(".4f", "closeness", "low", "high", mauve_debiased="by groups", mauve_classifier="by classifier"),
+    Column("auc", "AUC", ".3f"),
+    *Column.each(".4f", mauve_own="MAUVE", mauve="shared MAUVE"),
+    *Column.each(".3f", "precision", "recall"),
+    Column("frontier_integral", "frontier int.", ".4f"),
+    Column("n", "texts", "d"),
+)
+SUBGROUP_COLUMNS = (
+    *Column.each("s", label="subgroup", model="model"),
+    *Column.each("d", n_p="human", n_q="texts"),
+    *Column.each(".3f", "recall", "coverage", coverage_low="low", coverage_high="high"),
+    Column("missed", "missed"),
+    *Column.each(".4f", "closeness", "low", "high"),
+    Column("auc", "AUC", ".3f"),
+)
+CSV_COLUMNS = (  # what the table of models has in CSV besides: the difference from the first one
+    *Column.each("s", "difference", "difference_low", "difference_high", "difference_p", "differs"),
+    *WARNING_COLUMNS,
+)
+TEST_COLUMN = Column("p_value", "p", ".2g")
+FEATURIZER_COLUMN = Column("featurizer", "featurizer")
+DIFFERENCE_COLUMNS = (
+    *Column.each("s", a="model", b="against"),
+    *Column.each("+.4f", "difference", "low", "high"),
+    TEST_COLUMN,
+    Column("real", "real"),
+)
+GAP_COLUMNS = (Column("part", "part", ".4f"), Column("share", "share", ">"), Column("meaning", "of the gap"))
+BUCKET_COLUMNS = (
+    *Column.each("d", "rank", "bucket"),
+    Column("side", "side"),
+    Column("contribution", "part of the gap", ".4f"),
+    Column("share", "share", ".3f"),
+    *Column.each("d", p_count="human", q_count="model"),
+    Column("p_value", "p", ".2g"),
+    Column("overlap", "overlap", ".2f"),
+    Column("other_rank", "other rank", "d"),
+    Column("about", "about"),
+)
+SUBGROUP_TEXT_COLUMNS = Column.each("s", "bucket", "label", "p_count", "q_count")
+TEXT_COLUMNS = Column.each("s", "bucket", "side", "row", "distance", "in_bucket", "text")
+_ITEM = (" " * 4 + "- ", " " * 6)  # indents of a text
+
+
+def of_result(result: MauveResult) -> Document:
+    """Build the document of a score."""
+    each = result.by_featurizer if len(result.by_featurizer) > 1 else {}
+    rows = []
+    for name, score in SCORES.items():
+        if (value := getattr(result, name)) is not None:
+            low, high = getattr(result, INTERVALS.get(name, ""), None) or (None, None)
+            rows.append((name, score.title, value, low, high, score.better, score.meaning))
+    scores = Table.of(SCORE_COLUMNS, rows)
+    parts: tuple[Part, ...] = (
+        Preformatted(first_screen(result)),
+        words.warnings_prose(words.result_warnings(result)),
+        Table(SCORE_COLUMNS[1:], scores.rows),
+        Prose([words.learned_sentence(result)], advice=True),
+        Table.of(FACT_COLUMNS, words.facts(result)),
+        *([featurizers_table(each)] if each else []),
+    )
+    more: TableRow = {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
+    columns = (*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
+    tables = {"scores": Table(columns, [row | more for row in scores.rows])}
+    others = [(printable(name), one.signature) for name, one in [*each.items()][1:]]
+    title = f"{result.n_q} model texts against {result.n_p} human texts"
+    paper = paper_table({"model": (result, result.mauve)}), caveats({"model": result})
+    return Document(title, parts, tables, [("", result.signature), *others], paper)
+
+
+def codes_of(warnings: Iterable[ScoreWarning]) -> str:
+    """The codes of warnings, each once, the most important first."""
+    return " ".join(dict.fromkeys(item.code for item in sorted(warnings, key=lambda item: -item.weight)))
+
+
+def of_comparison(comparison: Comparison) -> Document:
+    """Build the document of a comparison."""
+    first, tables = next(iter(comparison.models.values())), _comparison_tables(comparison)
+    models = f"{len(comparison.models)} model{'' if len(comparison.models) == 1 else 's'}"
+    level = f"Intervals: {100 * comparison.confidence_level:g} %, {first.ci_scope}."
+    several = [words.DIFFERENCE_NOTE] if len(comparison.differences) > 1 else []
+    warnings = words.warnings_prose(words.collected_warnings(comparison))
+    parts: list[Part] = [Preformatted(comparison_screen(comparison)), warnings]
+    models_table = tables["models"]
+    unranked = all(row["rank"] is None for row in models_table.rows)
+    shown = [column for column in models_table.columns if not (unranked and column.key == "rank")]
+    parts += [models_table._replace(columns=shown), Prose([*words.notes(comparison), level])]
+    parts += [tables["differences"], Prose([*several, words.forecast_sentence(comparison)])]
+    for title, key in (
+        (words.LEARNED_DIFFERENCES, "learned_differences"),
+        (words.TOGETHER_DIFFERENCES, "together_differences"),
+    ):
+        parts += [Heading(title), tables[key]] if tables[key].rows else []
+    if comparison.subgroups:
+        parts += [Heading("Subgroups"), Prose([words.missed_sentence(comparison.subgroups)])]
+        parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
+    others = [(printable(name), one.signature) for name, one in [*comparison.by_featurizer.items()][1:]]
+    tables |= {"models": models_table._replace(columns=(*models_table.columns, *CSV_COLUMNS))}
+    title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
+    called = words.with_labels(comparison)
+    paper = paper_table({name: (called.models[name], called.own[name].mauve) for name in called.ranking})
+    below = [ranking_sentence(comparison)] if len(comparison.models) > 1 else []
+    below += caveats(called.models)
+    return Document(title, parts, tables, [("", comparison.signature), *others], (paper, below))
+
+
+def _comparison_tables(comparison: Comparison) -> dict[str, Table]:
+    """The tables of models and differences, each featurizer's rows under its name where there are several."""
+    each = words.each_featurizer(comparison)
+    before = (FEATURIZER_COLUMN,) if len(each) > 1 else ()
+    tested = (TEST_COLUMN,) if any(result.p_value is not None for result in comparison.models.values()) else ()
+
+    def table(columns: Sequence[Column], rows: Callable[[Comparison], list[TableRow]]) -> Table:
+        return Table(
+            (*before, *columns), [row | {"featurizer": name} for name, one in each.items() for row in rows(one)]
+        )
+
+    return {
+        "models": table((*MODEL_COLUMNS, *tested), _model_rows),
+        "differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.differences)),
+        "learned_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.learned_differences)),
+        "together_differences": Table(
+            DIFFERENCE_COLUMNS, _difference_rows(words.with_labels(comparison).together_differences)
+        ),
+        "subgroups": table(SUBGROUP_COLUMNS, _subgroup_rows),
+    }
+
+
+def _model_rows(comparison: Comparison) -> list[TableRow]:
+    """The rows of one featurizer, the best model first; equal models share a rank, and without a difference none."""
+    is_doubtful = any(result.verdict == "no verdict" for result in comparison.models.values())
+    is_ranked = any(pair.real for pair in comparison.differences) and not is_doubtful
+    equal = {(pair.a, pair.b) for pair in comparison.differences if pair.difference == 0}
+    rows: list[TableRow] = []
+    for position, name in enumerate(comparison.ranking):
+        rank = rows[-1]["rank"] if position and (comparison.ranking[position - 1], name) in equal else position + 1
+        rank = rank if is_ranked else None
+        result, own = comparison.models[name], comparison.own[name].mauve
+        columns = (*MODEL_COLUMNS, TEST_COLUMN)
+        rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
+        rows[-1] |= {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
+        first = next(
+            (pair for pair in comparison.differences if (pair.a, pair.b) == (comparison.ranking[0], name)), None
+        )
+        low, high = (None, None) if first is None else first.ci or (None, None)
+        rows[-1] |= {
+            "difference": None if first is None else -first.difference,
+            "difference_low": None if high is None else -high,
+            "difference_high": None if low is None else -low,
+            "difference_p": None if first is None else first.p_value,
+            "differs": None if first is None else "yes" if first.real else "no",
+        }
+    return rows
+
+
+def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
+    """A row a label and model: its recall, and the scores on the texts of the label."""
+    rows = []
+    for subgroup in comparison.subgroups:
+        of_label = comparison.by_subgroup.get(subgroup.label)
+        scores = Table.row(SUBGROUP_COLUMNS, of_label and of_label.models.get(subgroup.model), "closeness_ci")
+        low, high = subgroup.coverage_ci or (None, None)
+        missed = None if subgroup.missed is None else "yes" if subgroup.missed else "no"
+        rows.append(scores | subgroup._asdict() | {"coverage_low": low, "coverage_high": high, "missed": missed})
+    return rows
+
+
+def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
+    return [
+        Table.row(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
+        for item in differences
+    ]
+
+
+def of_explanation(explanation: Explanation) -> Document:
+    """Build the document of an explanation."""
+    result = explanation.result
+    buckets = Table(
+        BUCKET_COLUMNS,
+        [Table.row(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in explanation.buckets],
+    )
+    gaps = (
+        (explanation.type_one, "from buckets with too many model texts (Type I)"),
+        (explanation.type_two, "from buckets with too few (Type II): human text that the model misses"),
+        (explanation.noise, "from buckets that could be noise"),
+    )
+    parts: tuple[Part, ...] = (
+        Preformatted(first_screen(result)),
+        words.warnings_prose([("", warning) for warning in result.warnings]),
+        Prose([f"The gap of MAUVE to 1 is {digits(explanation.gap)}, in {result.num_buckets} buckets."]),
+        Table.of(GAP_COLUMNS, [(value, percent(value, explanation.gap), text) for value, text in gaps]),
+        Table(buckets.columns, buckets.rows, views=FILES),
+        *_evidence(explanation),
+    )
+    texts = [(bucket.bucket, side, *near) for bucket in explanation.buckets for side, near in bucket.texts]
+    labels = [(one.bucket, label, *counts) for one in explanation.buckets for label, counts in one.composition.items()]
+    tables = {"buckets": buckets, "texts": Table.of(TEXT_COLUMNS, texts)}
+    tables["subgroups"] = Table.of(SUBGROUP_TEXT_COLUMNS, labels)
+    title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
+    return Document(title, parts, tables, [("", result.signature)])
+
+
+def _evidence(explanation: Explanation) -> list[Prose]:
+    """The buckets with their texts, then the texts and n-grams by which a classifier separates the two sets."""
+    prose = []
+    for bucket in explanation.buckets:
+        found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in bucket.facts]
+        found += [_text_line(side, near) for side, near in bucket.texts]
+        prose.append(Prose(found, lead=bucket.title, paragraphs=True))
+    extremes = [
+        _text_line(side, item)
+        for side, texts in (("human", explanation.most_human), ("model", explanation.most_model))
+        for item in texts
+    ]
+    uses = [Line(evidence.ngram_sentence(use), *_ITEM) for use in explanation.ngrams]
+    return [
+        *prose,
+        Prose([evidence.STABILITY_NOTE] if explanation.buckets else []),
+        Prose([evidence.EXTREMES_NOTE, *extremes] if extremes else []),
+        Prose([evidence.NGRAMS_NOTE, *uses] if uses else []),
+        Prose([words.learned_sentence(explanation.result)] if explanation.result.normalised else []),
+    ]
+
+
+def _text_line(side: str, item: NearText | ScoredText) -> Line:
+    return Line(f"{side} {item.label}: {excerpt(item.text or '')}".rstrip(": "), *_ITEM)

@@ -1,0 +1,222 @@
+"""Gates for automatic jobs: a score below a bound, and models that are worse than in an earlier run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.pretrained import FEATURIZERS
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS
+from mauve_metric.inputs.json_rows import read_json
+from mauve_metric.options import config_fields
+from mauve_metric.report.first_screen import headline
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
+from mauve_metric.runtime.checks import is_bool, shown
+from mauve_metric.runtime.plain_text import digits, p_words
+from mauve_metric.uncertainty.forecast import detectable_difference
+from mauve_metric.uncertainty.gap_buckets import holm
+from mauve_metric.uncertainty.intervals import DifferenceEstimate, Estimate, estimate_difference
+
+_ROUNDING = 1e-9
+_MAY_DIFFER = ("n_q", "q_digest", "q_texts", *VERSIONS)  # entries of the signatures of two runs
+_KINDS = {"mauve_debiased": "mauve", "mauve_classifier": "mauve_classifier"}  # with the beginning of its error's name
+_SAID = {"mauve_debiased": "by groups", "mauve_classifier": "by classifier"}
+
+Stored = Mapping[str, Any]  # what `MauveResult.to_dict` gave
+
+
+class Change(NamedTuple):
+    """A model's change since an earlier run.
+
+    is_worse: a score by either kind of partition is significantly lower, with Holm's correction for all that are
+    tested. sentence: the numbers, and the change that these sets would have shown.
+    """
+
+    is_worse: bool
+    sentence: str
+
+
+def closeness_below(result: MauveResult, bound: float) -> str:
+    """Sentence on a closeness below a bound; empty for one at or above it, and for none (see `without_verdict`)."""
+    if result.closeness is None or result.closeness >= bound:
+        return ""
+    return f"closeness is {digits(result.closeness)}, below {bound:g}"
+
+
+def without_verdict(result: MauveResult) -> str:
+    """The reason for which a gate cannot decide by a result; empty for one with a verdict."""
+    return headline(result) if result.verdict == "no verdict" else ""
+
+
+def stored_without_verdict(values: Stored) -> str:
+    """The same of a stored result, by the code of the reason."""
+    return f"no verdict ({values.get('verdict_reason')})" if values.get("verdict") == "no verdict" else ""
+
+
+def read_scores(path: str | Path) -> Mapping[str, Stored]:
+    """The results by model in a file that `compare --json` printed, those of several featurizers in `by_featurizer`.
+
+    Raises:
+        ValueError: the file holds no such results. OSError: it cannot be read.
+    """
+    content = read_json(path)
+    found = _models_of(content, path)
+    each = (content.get("by_featurizer") if isinstance(content, Mapping) else None) or {}
+    if not isinstance(each, Mapping):
+        raise ValueError(f"{path} must be what compare --json printed: its 'by_featurizer' holds no scores")
+    for label, one in each.items():
+        for name, values in _models_of(one, path).items():
+            if name in found:
+                found[name].setdefault("by_featurizer", {})[label] = values
+    return found
+
+
+def _models_of(content: object, path: str | Path) -> dict[str, dict[str, Any]]:
+    models = content.get("models") if isinstance(content, Mapping) else None
+    if not isinstance(models, Mapping) or not all(isinstance(item, Mapping) for item in models.values()):
+        raise ValueError(f"{path} must be what compare --json printed: it has no 'models' with scores")
+    return {name: dict(values) for name, values in models.items()}
+
+
+def check_before(
+    before: Mapping[str, Stored], models: Iterable[str], options: Mapping[str, object], human: object = None
+) -> None:
+    """Refuse earlier scores with which those of a run cannot be compared, as far as that is known before it.
+
+    Args:
+        before: see `read_scores`. models: names of this run. options: its options that were given.
+        human: its human side; features are compared by their hash.
+
+    Raises:
+        ValueError: no model is in both; a score is none, or lacks its interval; the settings differ.
+    """
+    named = (*FEATURIZERS, *TEXT_FUNCTIONS)  # other names may be written in several ways
+    for name in _in_both(models, before):
+        _estimates(name, before[name])
+        earlier = signature_texts(str(before[name].get("signature")))
+        now: dict[str, object] = {}
+        for key, item in config_fields("compare").items():
+            value = options.get(key, item.default)
+            of_texts = item.metadata["stage"] == "featurize"
+            if key in earlier and value not in ("auto", None) and (not of_texts or {value, earlier[key]} <= {*named}):
+                now[key] = value
+        if options.get("aligned"):
+            now["design"] = "aligned"
+        if isinstance(human, FeatureSet):
+            now |= {"n_p": len(human), "p_digest": human.digest}
+        _check_equal(name, {key: (format_value(value), earlier.get(key)) for key, value in now.items()})
+
+
+def _in_both(models: Iterable[str], before: Mapping[str, object]) -> list[str]:
+    """The names that are in both runs; `ValueError` for none."""
+    models = [*models]
+    names = [name for name in models if name in before]
+    if not names:
+        raise ValueError(f"no model is in both runs: {', '.join(models)} now, {', '.join(before)} before")
+    return names
+
+
+def _check_equal(name: str, settings: Mapping[str, tuple[str | None, str | None]]) -> None:
+    """`ValueError` for settings, now and before, that must not differ."""
+    entries = [
+        f"{key} {now} now and {earlier} before"
+        for key, (now, earlier) in settings.items()
+        if now != earlier and key not in _MAY_DIFFER
+    ]
+    if entries:
+        raise ValueError(f"the scores of {name} cannot be compared with the earlier ones: {', '.join(entries)}")
+
+
+def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, Change]:
+    """The change of each model that an earlier comparison has too, by the scores that closeness is the lowest of.
+
+    Groups of similar texts do not see all that a classifier does, and the other way round, so that both are tested, of
+    every featurizer. The errors of both runs are taken as independent. They share the human texts, so that the test
+    errs on the safe side: it calls fewer changes real.
+
+    Args:
+        comparison: of this run. before: see `read_scores`.
+
+    Raises:
+        ValueError: no model is in both; the runs differ in more than the models' texts; an earlier score has no
+            interval.
+    """
+    level = comparison.confidence_level
+    tested: dict[tuple[str, str], tuple[Estimate, Estimate, DifferenceEstimate]] = {}
+    names = _in_both(comparison.models, before)
+    for name in names:
+        for label, now, earlier in _pairs(comparison, name, before[name]):
+            for kind, then in _estimates(name, earlier).items():
+                if getattr(now, f"{_KINDS[kind]}_ci") is not None:
+                    estimate = _estimate(name, vars(now), kind)
+                    partition = f"{label} {_SAID[kind]}".lstrip()
+                    tested[name, partition] = estimate, then, estimate_difference(estimate, then, 0.0, level)
+    p_values = dict(zip(tested, holm([difference.p_value for *_, difference in tested.values()]), strict=True))
+    return {
+        name: _change(name, [(key[1], *tested[key], p_values[key]) for key in tested if key[0] == name], level)
+        for name in names
+    }
+
+
+def _change(
+    name: str, scores: Sequence[tuple[str, Estimate, Estimate, DifferenceEstimate, float]], level: float
+) -> Change:
+    """The change of one model.
+
+    scores: for each partition its name, the score now and before, the difference and its p-value.
+    """
+    if not scores:
+        return Change(False, f"{name}: no change can be tested, since the score has no interval")
+    said, worse = [], False
+    for partition, now, then, difference, p_value in scores:
+        value, low, high = (digits(number, "+.4f") for number in (difference.value, *difference.ci))
+        numbers = f"{digits(now.value)} now, {digits(then.value)} before"
+        said.append(f"{partition} {numbers}, difference {value} ({low} to {high}, {p_words(p_value)})")
+        worse = worse or (difference.value < 0 and bool(p_value < 1 - level))
+    smallest = digits(min(detectable_difference(difference.stderr, level) for *_, difference, _ in scores), ".2g")
+    return Change(worse, f"{name}: {'; '.join(said)}. A difference of {smallest} would have shown in 8 of 10 cases")
+
+
+def _pairs(comparison: Comparison, name: str, earlier: Stored) -> list[tuple[str, MauveResult, Stored]]:
+    """The results of a model now and before, by the name of each featurizer; `ValueError` for other settings."""
+    each = comparison.by_featurizer if len(comparison.by_featurizer) > 1 else {}
+    stored = earlier.get("by_featurizer") or {}
+    stored = stored if len(stored) > 1 else {}
+    _check_equal(name, {"featurizers": (", ".join(each) or "one", ", ".join(stored) or "one")})
+    found = [("", comparison.models[name], earlier)]
+    if each:
+        found = [(label, one.models[name], stored[label]) for label, one in each.items()]
+    for _, now, then in found:
+        settings, before = signature_texts(now.signature), signature_texts(str(then.get("signature")))
+        _check_equal(name, {key: (settings.get(key), before.get(key)) for key in settings | before})
+        is_missing = (now.mauve_classifier is None) != (then.get("mauve_classifier") is None)
+        if is_missing and not without_verdict(now) and not stored_without_verdict(then):
+            raise ValueError(f"the scores of {name} cannot be compared: only one of the runs has mauve_classifier")
+    return found
+
+
+def _estimates(name: str, values: Stored) -> dict[str, Estimate]:
+    """The scores of a stored result by either kind of partition; that of a classifier is not there for few texts."""
+    kinds = [kind for kind in _KINDS if kind == "mauve_debiased" or values.get(kind) is not None]
+    return {kind: _estimate(name, values, kind) for kind in kinds}
+
+
+def _estimate(name: str, values: Stored, kind: str) -> Estimate:
+    """A debiased score of a model; `ValueError` for one without an interval, or whose numbers are none of a score."""
+    numbers: list[Any] = []
+    ends = values.get(f"{_KINDS[kind]}_ci")
+    if isinstance(ends, (list, tuple)) and len(ends) == 2:
+        numbers = [values.get(kind), values.get(f"{_KINDS[kind]}_stderr"), *ends]
+    if not numbers or None in numbers:
+        raise ValueError(f"a score of {name} has no interval, so that a change cannot be tested")
+    for number in numbers:
+        if is_bool(number) or not isinstance(number, (int, float)) or not 0 <= number <= 1:  # nor NaN
+            raise ValueError(f"a score of {name} must be made of numbers in [0, 1], got {shown(number)}")
+    value, error, low, high = map(float, numbers)
+    if not low - _ROUNDING <= value <= high + _ROUNDING:
+        raise ValueError(f"a score of {name} must be in its interval, got {value} in [{low}, {high}]")
+    return Estimate(value, error, (low, high))

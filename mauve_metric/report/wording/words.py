@@ -1,0 +1,219 @@
+"""Numbers as words, the same in tables, reports, figures and the page; the verdict is in `report.first_screen`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from mauve_metric.report.document import Line, Prose
+from mauve_metric.results.comparison import Comparison, Subgroup
+from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.signature import signature_number
+from mauve_metric.runtime.plain_text import digits, in_brackets, printable, rounded_up, shown_names
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+ResultT = TypeVar("ResultT", "MauveResult", "Comparison")
+
+LEARNED_DIFFERENCES = "Differences by classifier"
+TOGETHER_DIFFERENCES = "Differences by one classifier of the features of all featurizers"
+
+
+def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) -> Comparison:
+    """Replace the models' names in a comparison by their displayed forms."""
+    called = shown_names(list(comparison.models), form)
+    if all(name == label for name, label in called.items()):
+        return comparison
+    changed: dict[str, Any] = {
+        "subgroups": tuple(item._replace(model=called[item.model]) for item in comparison.subgroups)
+    }
+    for key in ("models", "own", "explanations"):
+        changed[key] = {called[name]: value for name, value in getattr(comparison, key).items()}
+    for key in ("by_subgroup", "by_featurizer"):
+        changed[key] = {label: with_labels(one, form) for label, one in getattr(comparison, key).items()}
+    for key in ("", "learned_", "together_"):
+        changed[f"{key}ranking"] = tuple(called[name] for name in getattr(comparison, f"{key}ranking"))
+        pairs = getattr(comparison, f"{key}differences")
+        changed[f"{key}differences"] = tuple(replace(pair, a=called[pair.a], b=called[pair.b]) for pair in pairs)
+    return replace(comparison, **changed)
+
+
+def each_featurizer(comparison: Comparison, form: Callable[[str], str] = printable) -> dict[str, Comparison]:
+    """The comparison of each featurizer by its displayed name; key "" when there is only one featurizer."""
+    return {name: with_labels(one, form) for name, one in each_result(comparison, form).items()}
+
+
+def each_result(found: ResultT, form: Callable[[str], str] = printable) -> dict[str, ResultT]:
+    """The result of each featurizer by its displayed name; key "" for a single one."""
+    if len(found.by_featurizer) < 2:
+        return {"": found}
+    called = shown_names(list(found.by_featurizer), form)
+    return {called[name]: one for name, one in found.by_featurizer.items()}
+
+
+def forecast_sentence(comparison: Comparison) -> str:
+    """Sentences on the difference of the two best that these sets could show; empty without two sure ones."""
+    smallest = comparison.smallest_difference
+    if smallest is None or any(one.verdict == "no verdict" for one in comparison.models.values()):
+        return ""
+    comparison = with_labels(comparison)
+    pair, needed = comparison.differences[0], comparison.texts_needed
+    n = min(min(result.n_p, result.n_q) for result in comparison.models.values())
+    least = digits(smallest, ".2g")
+    said = f"Sets of {n} texts would show a difference of {least} between {pair.a} and {pair.b} in 8 of 10 cases."
+    if pair.real or needed is None or needed <= n:  # nearly enough: a number would contradict the test
+        return said
+    said += f" For the one seen, {digits(pair.difference, '.3f')}, it takes about {rounded_up(needed)} texts a set"
+    shares = [result.q_prompts / result.n_q for result in comparison.models.values() if result.q_prompts is not None]
+    if comparison.design == "prompts" and shares and min(shares) < 1:
+        said += f", of {rounded_up(math.ceil(needed * min(shares)))} prompts"
+    return f"{said}."
+
+
+def learned_sentence(result: MauveResult) -> str:
+    """The score by classifier without layout, or why it is not known, and that of all featurizers' features."""
+    said = []
+    if result.normalised is not None:
+        said.append(f"By classifier, without the layout that differs: {_score_words(result.normalised)}.")
+    elif result.normalised_missing:
+        said.append(f"The score without layout is not known: {result.normalised_missing}.")
+    if result.together is not None:
+        said.append(f"By one classifier of the features of all featurizers: {_score_words(result.together)}.")
+    return " ".join(said)
+
+
+def _score_words(found: LearnedScore) -> str:
+    score = f"{digits(found.mauve_classifier, '.3f')}{in_brackets(found.mauve_classifier_ci)}"
+    return f"{score}, AUC {digits(found.auc, '.3f')}"
+
+
+def permutations(result: MauveResult) -> int:
+    """Number of permutations in the test of a result."""
+    return int(signature_number(result.signature_entries, "permutations"))
+
+
+def facts(result: MauveResult) -> list[tuple[str, str, str]]:
+    """Facts behind a result's scores: the name of each, its value as text, its meaning."""
+    ends = f"{digits(result.mauve_floor)} … {digits(result.mauve_ceiling)}"
+    found = [("floor … ceiling", ends, "MAUVE of sets with nothing in common … of two samples of one distribution")]
+    if result.mauve_std is not None:
+        value = f"{digits(result.mauve_mean)} ± {digits(result.mauve_std)}"
+        meaning = f"mean and standard deviation of {len(result.mauve_runs)} clusterings"
+        found.append(("MAUVE over seeds", value, meaning))
+    if result.p_value is not None:
+        splits = permutations(result) + 1
+        meaning = f"share of {splits} splits of all texts, this one and random ones, that differ as much"
+        found.append(("p-value", digits(result.p_value), meaning))
+    lengths = ""
+    if result.p_median_length is not None and result.q_median_length is not None:
+        lengths = f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
+    found.append(("texts", f"{result.n_p} human, {result.n_q} model", lengths))
+    if result.design != "independent":
+        rows = f"row by row the same {result.p_prompts} prompts"
+        prompts = f"{result.p_prompts} prompts of human texts, {result.q_prompts} of the model's"
+        meaning = "texts share prompts: such a score does not compare with one of independent texts"
+        found.append(("design", rows if result.design == "aligned" else prompts, meaning))
+    found.append(("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
+    if result.mauve_ci is not None:
+        found.append(("intervals", f"{100 * result.confidence_level:g} % {result.ci_scope}", ""))
+    return found
+
+
+def many_warnings(number: int, more: bool = False) -> str:
+    """Heading above warnings, with their number.
+
+    >>> many_warnings(1), many_warnings(3, more=True)
+    ('1 thing to know before you believe it', '3 more things to know before you believe it')
+    """
+    return f"{number} {'more ' if more else ''}thing{'' if number == 1 else 's'} to know before you believe it"
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """Explanations of the columns of the tables."""
+    order = "closeness" if comparison.ranked_by == "closeness" else "by groups"
+    found = [
+        f"closeness, low, high: the lower score of by groups and by classifier, and its interval. Ranked by {order}.",
+        "by groups, by classifier: MAUVE without sampling bias on these buckets, where two human sets reach 1.",
+        "MAUVE: the published number, on buckets of each model's own. shared MAUVE: on the buckets that all share.",
+    ]
+    tested = [result for result in comparison.models.values() if result.p_value is not None]
+    if tested:
+        number = permutations(tested[0])
+        found.append(f"p: of {number} permutations, that a model's texts and the human ones have one distribution.")
+    if len(comparison.by_featurizer) > 1:
+        first = next(iter(each_featurizer(comparison)))
+        found.append(
+            "featurizer: each ranks the models by itself and corrects for its own pairs. "
+            f"Curves and explanations are those of the first, {first}."
+        )
+    return found
+
+
+SUBGROUP_NOTE = (
+    "recall, coverage: shares of a subgroup's human texts that are like some text of the model. "
+    "missed: a lower coverage than all other human texts have, with all subgroups taken together. "
+    "The other scores compare the texts of the subgroup alone."
+)
+
+
+def missed_sentence(subgroups: Sequence[Subgroup]) -> str:
+    """The subgroups that each model misses, the one of the lowest coverage first; empty where none is missed."""
+    missed_by_model: dict[str, list[str]] = {subgroup.model: [] for subgroup in subgroups}
+    for subgroup in sorted(subgroups, key=lambda subgroup: subgroup.coverage or 0):
+        if subgroup.missed:
+            coverage = f"{digits(subgroup.coverage or 0)}, of the others {digits(subgroup.coverage_of_others or 0)}"
+            missed_by_model[subgroup.model].append(f"{printable(subgroup.label)} (coverage {coverage})")
+    return " ".join(f"{model} misses {', '.join(missed)}." for model, missed in missed_by_model.items() if missed)
+
+
+DIFFERENCE_NOTE = "p: of each pair alone. real: significant with all pairs taken together, which asks for more."
+
+
+def collected_warnings(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
+    """Each warning once, with the models it is about: "all models", names, or "" for the comparison's own.
+
+    A warning that only another featurizer than the first has begins with its name.
+    """
+    first = _warnings_of(with_labels(comparison))
+    _, *others = each_featurizer(comparison).items()
+    return first + own_warnings(first, {name: _warnings_of(one) for name, one in others})
+
+
+def result_warnings(result: MauveResult) -> list[tuple[str, ScoreWarning]]:
+    """A result's warnings, then what only featurizers after the first one warn of, with their names."""
+    first = [("", warning) for warning in result.warnings]
+    _, *others = each_result(result).items()
+    return first + own_warnings(first, {name: [("", item) for item in one.warnings] for name, one in others})
+
+
+def own_warnings(
+    first: Sequence[tuple[str, ScoreWarning]], others: Mapping[str, Sequence[tuple[str, ScoreWarning]]]
+) -> list[tuple[str, ScoreWarning]]:
+    """The warnings of other featurizers that the first one does not have, with the featurizer's name."""
+    known = {(warning.code, warning.message) for _, warning in first}
+    return [
+        (f"{name}, {who}" if who else name, warning)
+        for name, found in others.items()
+        for who, warning in found
+        if (warning.code, warning.message) not in known
+    ]
+
+
+def _warnings_of(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
+    """The warnings of one featurizer."""
+    alike: dict[tuple[str, str], list[tuple[str, ScoreWarning]]] = {}
+    for name, result in comparison.models.items():
+        for warning in result.warnings:
+            alike.setdefault((warning.code, warning.message), []).append((name, warning))
+    found = [("", warning) for warning in comparison.warnings]
+    for group in alike.values():
+        everyone = len(group) == len(comparison.models) > 1
+        found.append(("all models" if everyone else ", ".join(name for name, _ in group), group[0][1]))
+    return [(who, warning._replace(message=printable(warning.message))) for who, warning in found]
+
+
+def warnings_prose(found: Sequence[tuple[str, ScoreWarning]]) -> Prose:
+    """Warnings, each with the models it is about."""
+    texts = [f"! {f'{who}: ' if who else ''}{warning.message}  [{warning.code}]" for who, warning in found]
+    return Prose([Line(text, "  ", "    ") for text in texts], paragraphs=True, advice=True)

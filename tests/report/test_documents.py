@@ -1,0 +1,65 @@
+"""A comparison's tables in CSV, Markdown, LaTeX and the terminal; exit status and sentences of gates."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from samples import ROOT, script
+
+from mauve_metric import Comparison
+from mauve_metric.report.documents import DIFFERENCE_COLUMNS, MODEL_COLUMNS
+from mauve_metric.report.first_screen import PAPER_COLUMNS
+from mauve_metric.runtime.plain_text import rounded_up
+
+
+def test_csv_holds_the_numbers(told: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(told.to_csv())))
+    assert [row["model"] for row in rows] == list(told.ranking)
+    assert float(rows[0]["mauve"]) == told.models[told.ranking[0]].mauve
+    pairs = list(csv.DictReader(io.StringIO(told.to_csv("differences"))))
+    assert len(pairs) == 1 and float(pairs[0]["p_value"]) == told.differences[0].p_value
+    with pytest.raises(ValueError, match="models, differences"):
+        told.to_csv("other")
+
+
+def test_csv_holds_the_verdict_and_the_codes_of_warnings(told: Comparison) -> None:
+    for row in csv.DictReader(io.StringIO(told.to_csv())):
+        result = told.models[row["model"]]
+        assert row["verdict"].startswith(result.verdict)
+        weights = {warning.code: warning.weight for warning in result.warnings}
+        codes = row["warnings"].split()
+        assert {*codes} == {*weights} != set()
+        assert [weights[code] for code in codes] == sorted(weights.values(), reverse=True)
+
+
+def test_markdown_and_latex_escape_names(told: Comparison) -> None:
+    table = next(part for part in told.to_markdown().split("\n\n") if part.startswith("| rank |"))
+    for line in table.splitlines():
+        assert len(re.findall(r"(?<!\\)\|", line)) == len(MODEL_COLUMNS) + 1
+    body = told.to_latex(every=True).rpartition("\n%")[0]
+    assert not re.search(r"(?<!\\)[$#_]|(?<=.)(?<!\\)%", body)
+    for line in body.splitlines():
+        if line.endswith(r"\\"):
+            assert len(re.findall(r"(?<!\\)&", line)) in (
+                len(MODEL_COLUMNS) - 1,
+                len(DIFFERENCE_COLUMNS) - 1,
+                len(PAPER_COLUMNS) - 1,
+            )
+
+
+def test_terminal_table_has_everything(comparison: Comparison) -> None:
+    shown = comparison.document().terminal()
+    for name in comparison.ranking:
+        assert f"{comparison.models[name].mauve:.4f}" in shown and f"{comparison.own[name].mauve:.4f}" in shown
+    assert "few_texts" in shown and shown.endswith(comparison.signature)
+    assert shown.count("120 texts are few") == 1  # what is true of all models is said once
+    assert rounded_up(1) == "1" and rounded_up(100) == "100" and rounded_up(101) == "110"
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_the_published_schemas_are_those_of_the_results(command: str) -> None:
+    published = (ROOT / f"docs/{command}.schema.json").read_text(encoding="utf-8")
+    assert published == script("docs/make_schema").text(command), "run: python docs/make_schema.py"

@@ -1,0 +1,111 @@
+"""The first screen of every verdict and reason: its lines, the words of its sentences, its notes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric import Comparison, MauveResult, compare, compute_mauve
+from mauve_metric.report.first_screen import DIFFERS, NO_VERDICT, NOTES, headline, notes_of
+from mauve_metric.scoring.verdict import REASONS
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.uncertainty.warning_guide import ADVICE
+
+MOST_WORDS_A_SENTENCE, MOST_WORDS, MOST_LINES, MOST_LINES_OF_THREE = 25, 120, 14, 20
+WITHOUT_SENTENCE = ("layout",)  # reasons beside a difference
+FEW: dict[str, Any] = {"num_runs": 1, "kmeans_num_redo": 1}
+
+
+def normal(seed: int, shift: float = 0.0, n: int = 120) -> np.ndarray:
+    return shift + np.random.default_rng(seed).normal(size=(n, 4))
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, MauveResult]:
+    """One example of each verdict and reason."""
+    different = compute_mauve(p_features=normal(0), q_features=normal(1, 1.0), **FEW)
+    found = {
+        "different": different,
+        "layout": replace(different, verdict_reason="layout"),
+        "like human": compute_mauve(p_features=normal(0, n=1500), q_features=normal(1, n=1500), **FEW),
+        "undecided": compute_mauve(p_features=normal(0), q_features=normal(1), **FEW),
+    }
+    for reason in NO_VERDICT:
+        found[reason] = replace(found["undecided"], verdict="no verdict", verdict_reason=reason)
+    return found
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    models = {"first": normal(1, 0.2), "second": normal(2, 0.5), "third": normal(3, 3.0)}
+    return compare(p_features=normal(0), models=models, **FEW)
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences of prose: the lines of headlines and notes."""
+    lines = [line for line in text.splitlines() if line and not line.startswith(("  ", "more:"))]
+    return [part for line in lines for part in re.split(r"(?<=[.:!]) ", line)]
+
+
+def test_every_reason_has_a_sentence() -> None:
+    assert set(NO_VERDICT) == set(REASONS) - {*WITHOUT_SENTENCE}
+    assert set(NOTES) <= set(ADVICE)
+
+
+def test_each_verdict_is_short_and_begins_with_itself(results: dict[str, MauveResult]) -> None:
+    for name, result in results.items():
+        shown = result.first_screen("model.jsonl against human.jsonl", "more: --all · --report FILE")
+        assert len(shown.splitlines()) <= MOST_LINES, shown
+        assert len(shown.split()) <= MOST_WORDS, shown
+        assert max(len(sentence.split()) for sentence in sentences(shown)) <= MOST_WORDS_A_SENTENCE, shown
+        said = headline(result)
+        assert said.upper().startswith(result.verdict.upper()) and said.endswith("."), said
+        assert "no verdict" not in shown.lower() or result.verdict == "no verdict", name
+        assert "\n  closeness  " in shown and "\n  MAUVE  " in shown
+    assert len({headline(result) for result in results.values()}) == len(results)
+    assert headline(results["different"]).endswith(tuple(f"{said}." for said in DIFFERS.values()))
+
+
+def test_an_undecided_one_says_how_many_texts_decide(results: dict[str, MauveResult]) -> None:
+    numbers = [int(text.replace(",", "")) for text in re.findall(r"\d[\d,]*", headline(results["undecided"]))]
+    assert numbers[0] == 120 < numbers[1]
+
+
+def test_three_notes_at_most_in_the_order_of_what_they_can_change(results: dict[str, MauveResult]) -> None:
+    numbers = {"share": 0.3, "set": "model", "p_median_length": 9.0, "q_median_length": 90.0}
+    codes = ("few_texts", "truncated_texts", "length_mismatch", "duplicates_between", "empty_buckets")
+    warned = replace(results["different"], warnings=tuple(ScoreWarning(code, "", numbers) for code in codes))
+    found = notes_of(warned)
+    assert [note.split()[0] for note in found] == ["30.0", "the", "30.0"] and "cut" in found[2]
+    assert notes_of(replace(warned, warnings=())) == ()
+
+
+def test_texts_that_were_decoded_wrongly_are_named_on_the_first_screen() -> None:
+    words = np.random.default_rng(0).choice(["harbour", "winter", "money", "letter", "garden"], (120, 12))
+    human, model = ([" ".join(row) for row in part] for part in np.split(words, 2))
+    garbled = [f"{text} for â‚¬34.2bn" for text in model]
+    assert "! model texts were decoded wrongly" in str(
+        compute_mauve(p_text=human, q_text=garbled, featurize_model_name="ngrams")
+    )
+
+
+def test_a_comparison_has_a_row_for_each_model_and_one_sentence(comparison: Comparison) -> None:
+    shown = comparison.first_screen(more="more: --all")
+    assert len(shown.splitlines()) <= MOST_LINES_OF_THREE
+    places = [shown.index(f"\n  {name} ") for name in comparison.ranking]
+    assert places == sorted(places)
+    assert max(len(sentence.split()) for sentence in sentences(shown)) <= MOST_WORDS_A_SENTENCE
+    doubtful = replace(comparison.models["first"], verdict="no verdict", verdict_reason="rows_not_aligned")
+    withheld = replace(comparison, models=comparison.models | {"first": doubtful})
+    assert "NO RANKING: there is no verdict on first." in withheld.first_screen()
+    assert "closest" not in withheld.first_screen()
+
+
+def test_a_line_is_enough_for_the_quiet(results: dict[str, MauveResult]) -> None:
+    for result in results.values():
+        assert result.summary().startswith(result.verdict) and "\n" not in result.summary()
+        assert str(result) == result.first_screen()

@@ -1,0 +1,263 @@
+"""Gates for automatic jobs: exit status and sentences, and that no wrecked text passes them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import write_jsonl
+from scipy.stats import norm
+
+from mauve_metric import Comparison, MauveResult, compare, compute_mauve
+from mauve_metric.hosts.cli.commands import compare as command_of_compare
+from mauve_metric.hosts.cli.main import main
+from mauve_metric.report.first_screen import NO_VERDICT
+from mauve_metric.report.gate import changes, closeness_below, read_scores
+
+RNG = np.random.default_rng(5)
+HUMAN = RNG.normal(size=(400, 6))
+GOOD, BAD = RNG.normal(size=(400, 6)) + 0.3, RNG.normal(size=(400, 6)) + 1.2
+OPTIONS: dict[str, Any] = {"num_buckets": 20, "kmeans_num_redo": 1, "num_runs": 2}
+
+
+def files(tmp_path: Path, **sets: np.ndarray[Any, Any]) -> list[str]:
+    for name, rows in sets.items():
+        np.save(tmp_path / f"{name}.npy", rows)
+    return [str(tmp_path / f"{name}.npy") for name in sets]
+
+
+def test_a_closeness_below_the_bound_is_status_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    human, good = files(tmp_path, human=HUMAN, good=GOOD)
+    score = compute_mauve(p_features=HUMAN, q_features=GOOD, **OPTIONS)
+    assert score.closeness is not None
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    for shift, status in ((-0.001, 0), (0.001, 3)):
+        bound = score.closeness + shift
+        assert main(["score", human, good, "--json", "--fail-under", str(bound), *flags]) == status
+        out, err = capsys.readouterr()
+        assert json.loads(out)["closeness"] == score.closeness
+        assert ("failed: closeness is" in err) == (status == 3) == bool(closeness_below(score, bound))
+
+
+def test_only_a_significant_loss_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    human, first, second = files(tmp_path, human=HUMAN, first=GOOD, second=BAD)
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    earlier = {}
+    for name, file in (("good", first), ("bad", second)):
+        assert main(["compare", human, f"m={file}", "--json", *flags]) == 0
+        earlier[name] = tmp_path / f"{name}.json"
+        earlier[name].write_text(capsys.readouterr().out)
+    for before, file, status in (("good", second, 3), ("good", first, 0), ("bad", first, 0)):
+        gate = ["--baseline", str(earlier[before]), "--fail-if-worse"]
+        assert main(["compare", human, f"m={file}", *gate, *flags]) == status, before
+        err = capsys.readouterr().err
+        assert "m: " in err and "would have shown in 8 of 10 cases" in err
+        assert ("failed: m is worse than before" in err) == (status == 3)
+    assert main(["compare", human, f"m={first}", "--baseline", str(earlier["good"]), *flags, "--seed", "3"]) == 1
+    assert "cannot be compared with the earlier ones: seed 3 now and 25 before" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["compare", human, first, "--fail-if-worse"])
+    assert "--fail-if-worse needs --baseline" in capsys.readouterr().err
+
+
+_BASELINES: list[tuple[Any, str]] = [
+    ({"mauve_debiased": float("nan")}, r"a score of m must be made of numbers in \[0, 1\], got nan"),
+    ({"mauve_debiased": 1e308}, r"a score of m must be made of numbers in \[0, 1\], got 1e\+308"),
+    ({"mauve_debiased": "0.9"}, r"numbers in \[0, 1\], got '0.9'"),
+    ({"mauve_debiased": True}, r"numbers in \[0, 1\], got True"),
+    ({"mauve_debiased": 0.0}, r"must be in its interval, got 0.0 in \[0."),
+    ({"mauve_stderr": -1}, r"numbers in \[0, 1\], got -1"),
+    ({"mauve_stderr": None}, "a score of m has no interval"),
+    ({"mauve_ci": None}, "a score of m has no interval"),
+    ({"mauve_ci": [0.1]}, "a score of m has no interval"),
+    ({"mauve_ci": [float("-inf"), float("inf")]}, r"numbers in \[0, 1\], got -inf"),
+    ({"signature": "seed:3"}, "cannot be compared with the earlier ones: .*seed 25 now and 3 before"),
+    ({"mauve": 0.5}, r"the earlier result of m is none that .*its mauve is not what its own counts give"),
+    ({"p_hist": None}, "the earlier result of m is none that compare --json printed"),
+    ({"auc": 1}, "its auc is not what its own counts give"),
+    ({"signature": None}, "cannot be compared with the earlier ones"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), _BASELINES)
+def test_a_baseline_that_cannot_be_compared_with_ends_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: Any, message: str
+) -> None:
+    human, first = files(tmp_path, human=HUMAN, first=GOOD)
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    assert main(["compare", human, f"m={first}", "--json", *flags]) == 0
+    before = json.loads(capsys.readouterr().out)
+    monkeypatch.setattr(command_of_compare, "show_result_of", lambda *_: pytest.fail("it was computed"))
+    (tmp_path / "before.json").write_text(json.dumps(before | {"models": {"m": before["models"]["m"] | change}}))
+    gate = ["--baseline", str(tmp_path / "before.json"), *flags]
+    assert main(["compare", human, f"m={first}", *gate]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and re.search(message, err), err
+
+
+def test_options_names_and_human_texts_are_compared_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    human, first, other = files(tmp_path, human=HUMAN, first=GOOD, other=HUMAN + 1)
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    assert main(["compare", human, f"m={first}", "--json", *flags]) == 0
+    (tmp_path / "before.json").write_text(capsys.readouterr().out)
+    monkeypatch.setattr(command_of_compare, "show_result_of", lambda *_: pytest.fail("it was computed"))
+    for command, said in (
+        ([human, f"n={first}", *flags], "no model is in both runs: n now, m before"),
+        ([human, f"m={first}", *flags, "--confidence-level", "0.9"], "--confidence-level 0.9 now and 0.95 before"),
+        ([human, f"m={first}", *flags, "--num-buckets", "10"], "--num-buckets 10 now and 20 before"),
+        ([human, f"m={first}", *flags, "--aligned"], "design aligned now and independent before"),
+        ([other, f"m={first}", *flags], "p_digest [0-9a-f]+ now and [0-9a-f]+ before"),
+    ):
+        assert main(["compare", *command, "--baseline", str(tmp_path / "before.json")]) == 1
+        out, err = capsys.readouterr()
+        assert out == "" and re.search(said, err), err
+
+
+def test_the_change_is_that_of_two_independent_scores(tmp_path: Path) -> None:
+    now, before = (compare(p_features=HUMAN, models={"m": rows}, **OPTIONS) for rows in (BAD, GOOD))
+    (tmp_path / "before.json").write_text(json.dumps(before.to_dict()))
+    change = changes(now, read_scores(tmp_path / "before.json"))["m"]
+    a, b = now.models["m"], before.models["m"]
+    assert None not in (a.mauve_debiased, b.mauve_debiased, a.mauve_stderr, b.mauve_stderr)
+    difference = a.mauve_debiased - b.mauve_debiased  # type: ignore[operator]
+    error = math.hypot(a.mauve_stderr, b.mauve_stderr)  # type: ignore[arg-type]
+    assert change.is_worse and f"difference {difference:+.4f}" in change.sentence
+    assert 2 * norm.sf(abs(difference) / error) < 1e-4  # far beyond any rounding of the level
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"models": 3}', '{"models": {"m": 3}}'])
+def test_files_without_scores_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(ValueError, match=r"x\.json must be what compare --json printed"):
+        read_scores(tmp_path / "x.json")
+    now = compare(p_features=HUMAN, models={"m": GOOD}, **OPTIONS)
+    with pytest.raises(ValueError, match="no model is in both runs: m now, other before"):
+        changes(now, {"other": {}})
+
+
+def sentences(count: int, seed: int) -> list[str]:
+    """Texts of three sentences, whose words have an order."""
+    rng = np.random.default_rng(seed)
+    parts = (
+        "the a every this".split(),
+        "old small quiet bright new heavy".split(),
+        "teacher river council engine farmer court".split(),
+        "watched found praised repaired sold crossed".split(),
+        "near behind before after".split(),
+        "the a every this".split(),
+        "harbour market bridge school window garden".split(),
+    )
+    return [
+        " ".join(" ".join(rng.choice(words) for words in parts) + "." for _ in range(4)).capitalize()
+        for _ in range(count)
+    ]
+
+
+def shuffled(text: str) -> str:
+    words = text.split()
+    return " ".join(np.random.default_rng(len(text)).permutation(words))
+
+
+def looped(text: str) -> str:
+    words = text.split()
+    half = len(words) // 2
+    return " ".join((words[:half] + words[half : half + 6] * half)[: len(words)])
+
+
+@pytest.mark.parametrize("wreck", [shuffled, looped])
+def test_wrecked_texts_fail_every_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str], wreck: Any) -> None:
+    human, model = sentences(120, 0), sentences(120, 1)
+    sets = {"human": human, "good": model, "wrecked": [wreck(text) for text in model]}
+    paths = {name: write_jsonl(tmp_path / f"{name}.jsonl", texts) for name, texts in sets.items()}
+    flags = ["--featurizer", "ngrams", "--num-runs", "2"]
+    before = tmp_path / "before.json"
+    assert main(["compare", paths["human"], f"m={paths['good']}", *flags, "--json"]) == 0
+    before.write_text(capsys.readouterr().out)
+    gate = ["--baseline", str(before), "--fail-if-worse"]
+    for name, status in (("good", 0), ("wrecked", 3)):
+        assert main(["score", paths["human"], paths[name], *flags, "--fail-under", "0.85"]) == status, name
+        assert main(["compare", paths["human"], f"m={paths[name]}", *flags, *gate]) == status, name
+    assert "failed: m is worse than before" in capsys.readouterr().err
+
+
+def test_a_gate_fails_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    human, few, good = files(tmp_path, human=HUMAN, few=GOOD[:15], good=GOOD)
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in (OPTIONS | {"num_buckets": 4}).items()]
+    assert main(["score", human, few, *flags, "--fail-under", "0"]) == 4
+    assert "failed: NO VERDICT: 15 texts a set are too few." in capsys.readouterr().err
+    assert main(["score", human, few, *flags]) == 0
+    capsys.readouterr()
+    stored = {}
+    for name, file in (("few", few), ("good", good)):
+        assert main(["compare", human, f"m={file}", "--json", *flags]) == 0
+        stored[name] = tmp_path / f"{name}.json"
+        stored[name].write_text(capsys.readouterr().out)
+    for before, now, said in (
+        ("good", few, "failed: m: NO VERDICT: 15 texts"),
+        ("few", good, "earlier result of m: no"),
+    ):
+        gate = ["--baseline", str(stored[before]), *flags]
+        assert main(["compare", human, f"m={now}", *gate]) == 0
+        assert main(["compare", human, f"m={now}", *gate, "--fail-if-worse"]) == 4
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reason", NO_VERDICT)
+def test_every_reason_fails_every_gate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    human, good = files(tmp_path, human=HUMAN[:60], good=GOOD[:60])
+    flags = ["--num-runs", "1", "--num-buckets", "4", "--kmeans-num-redo", "1"]
+    assert main(["compare", human, f"m={good}", "--json", *flags]) == 0
+    before = tmp_path / "before.json"
+    before.write_text(capsys.readouterr().out)
+
+    def doubted(result: MauveResult) -> MauveResult:
+        return dataclasses.replace(result, verdict="no verdict", verdict_reason=reason)
+
+    @functools.wraps(compute_mauve)
+    def score(**given: Any) -> MauveResult:
+        return doubted(compute_mauve(**given))
+
+    @functools.wraps(compare)
+    def comparison(**given: Any) -> Comparison:
+        found = compare(**given)
+        return dataclasses.replace(found, models={name: doubted(one) for name, one in found.models.items()})
+
+    monkeypatch.setattr("mauve_metric.scoring.compute.compute_mauve", score)
+    monkeypatch.setattr("mauve_metric.scoring.compare.compare", comparison)
+    assert main(["score", human, good, *flags, "--fail-under", "0"]) == 4
+    out, err = capsys.readouterr()
+    said = f"NO VERDICT: {NO_VERDICT[reason].format(n=60)}"
+    assert said in out and f"failed: {said}" in err
+    assert main(["compare", human, f"m={good}", *flags, "--baseline", str(before), "--fail-if-worse"]) == 4
+    out, err = capsys.readouterr()
+    assert said in out and f"failed: m: {said}" in err
+
+
+def test_every_featurizer_is_in_the_gate(tmp_path: Path) -> None:
+    human, model = sentences(120, 0), sentences(120, 1)
+    wrecked = [shuffled(text) for text in model]
+    several: dict[str, Any] = {"featurizers": {"lengths": lengths, "ngrams": "ngrams"}, "num_runs": 2}
+    before, good, bad = (compare(human, {"m": texts}, **several) for texts in (model, model[::-1], wrecked))
+    (tmp_path / "before.json").write_text(json.dumps(before.to_dict()))
+    stored = read_scores(tmp_path / "before.json")
+    assert not changes(good, stored)["m"].is_worse
+    worse = changes(bad, stored)["m"]
+    assert worse.is_worse and "lengths by groups" in worse.sentence and "ngrams by classifier" in worse.sentence
+    alone = compare(human, {"m": model}, featurizers={"lengths": lengths}, num_runs=2)
+    with pytest.raises(ValueError, match="featurizers one now and lengths, ngrams before"):
+        changes(alone, stored)
+
+
+def lengths(texts: list[str]) -> np.ndarray:
+    return np.array([[len(text), text.count("a"), text.count("e"), text.count("t")] for text in texts], dtype=float)

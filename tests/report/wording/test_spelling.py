@@ -1,0 +1,72 @@
+"""Messages of the library for the shell and for the page."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+
+import pytest
+
+from mauve_metric.hosts.cli.main import main
+from mauve_metric.report.wording.spelling import PAGE, SHELL
+from mauve_metric.runtime.errors import KINDS
+from mauve_metric.uncertainty.score_warnings import UNDECLARED
+from mauve_metric.uncertainty.warning_guide import ADVICE
+
+
+def test_advice_names_flags() -> None:
+    advice = [text for item in ADVICE.values() for text in (item.cause, item.cure)] + [
+        kind.advice()[1] for kind in KINDS.values()
+    ]
+    python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(\W--[\w-]+\W+)\3")
+    assert len(advice) > 80 and [text for text in map(SHELL.respell, advice) if python.search(text)] == []
+
+
+def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
+    shown = io.StringIO()
+    for command in ("score", "compare"):
+        with contextlib.redirect_stdout(shown), contextlib.suppress(SystemExit):
+            main([command, "--help-all"])
+    python = {"device_id", "distributed", "use_float64", "verbose"}  # for programs; --verbose means another thing
+    flags = {flag for name, flag in SHELL.names.items() if name not in python}
+    assert len(flags) > 40 and flags <= set(re.findall(r"--[a-z-]+", shown.getvalue()))
+
+
+@pytest.mark.parametrize(
+    ("message", "in_the_shell", "on_the_page"),
+    [
+        (
+            "strip='line_breaks' (--strip line_breaks) makes each text one line",
+            "--strip line_breaks makes each text one line",
+            "“Strip” set to “line_breaks” makes each text one line",
+        ),
+        (
+            "seed=1 is closest; num_buckets=9 is small",
+            "seed=1 is closest; --num-buckets 9 is small",
+            "seed=1 is closest; “Number of buckets” set to “9” is small",
+        ),
+        (
+            "knn=True and kmeans_num_redo, not `seed`",
+            "--knn and --kmeans-num-redo, not `seed`",
+            "“Nearest-neighbour scores” set to “True” and K-means num redo, not seed",
+        ),
+        (
+            f"20 % open alike{UNDECLARED}",
+            "20 % open alike; intervals and tests take the texts for independent: say --aligned if row i of every set "
+            "answers prompt i, or name the prompts with --prompt-field",
+            "20 % open alike; intervals and tests take the texts for independent: tick “Rows are aligned” if row i "
+            "of every set answers prompt i, or give both files a column “prompt”",
+        ),
+    ],
+)
+def test_a_message_at_each_door(message: str, in_the_shell: str, on_the_page: str) -> None:
+    assert SHELL.respell(message) == in_the_shell
+    assert PAGE.respell(message) == on_the_page
+
+
+def test_an_option_that_is_a_common_word_is_a_flag_where_an_error_is_about_it() -> None:
+    message = "seed must be an integer, got 'seed'"
+    assert SHELL.respell(message) == message
+    assert SHELL.respell(message, "seed") == "--seed must be an integer, got 'seed'"
+    assert SHELL.respell(message, "models") == message
