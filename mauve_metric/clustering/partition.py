@@ -229,12 +229,16 @@ def _by_content(
     sorted_sets = StackedSets(sets.set_of[order], None if sets.groups is None else sets.groups[order])
     found = []
     for offset in offsets:
-        known = None if sets.groups is None else stand_ins(*sorted_sets, config.seed + offset)
-        kept = None if known is None else np.unique(known)
-        some = StackedSets(*(of[kept] for of in sorted_sets)) if kept is not None else sorted_sets
-        item = _cluster(rows if kept is None else _at(rows, kept), some, config, offset, verbose, by_content=True)
-        labels = item.labels if kept is None else item.labels[np.searchsorted(kept, known)]
-        found.append(item._replace(labels=labels[places]))
+        seed = config.seed + offset
+        chosen = None if sorted_sets.groups is None else stand_ins(sorted_sets.set_of, sorted_sets.groups, seed)
+        if chosen is None or sorted_sets.groups is None:
+            item = _cluster(rows, sorted_sets, config, offset, verbose, by_content=True)
+        else:
+            kept, number = np.unique(chosen, return_inverse=True)
+            some = StackedSets(sorted_sets.set_of[kept], sorted_sets.groups[kept])
+            item = _cluster(_at(rows, kept), some, config, offset, verbose, by_content=True)
+            item = item._replace(labels=item.labels[number])
+        found.append(item._replace(labels=item.labels[places]))
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.features.row_blocks import as_rows, content_keys, order_of_keys, row_hashes, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups
 from mauve_metric.measures.shared_prompts import PairSearch, find_pairs, find_repeats, standardised
+
+Groups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
 
 MOST_SEARCHED = 10_000  # rows a side whose neighbours are looked for; of larger sets as many at random
 OPENING_SHARE = 0.1  # of a model's texts that open like a human one: they continue the same prompts
@@ -67,7 +70,7 @@ def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet
     return replace(human, groups=codes[0], dependence=Dependence(known.design)), replace(model, groups=codes[1])
 
 
-def codes_of(human: FeatureSet, model: FeatureSet) -> tuple[Integers, Integers] | None:
+def codes_of(human: FeatureSet, model: FeatureSet) -> Groups:
     """The codes of the groups of both sides, also of prompts that other models alone share; None: there are none."""
     return None if human.groups is None or model.groups is None else (human.groups, model.groups)
 

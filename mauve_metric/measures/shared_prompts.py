@@ -141,7 +141,7 @@ def _others_in_a_group(rows: Rows, rng: np.random.Generator) -> int:
 def _spacings(cosines: Floats) -> Floats:
     """The spacings s·log(d_{s+1} / d_s) of distances to neighbours with these falling cosines, (n, m + 1) → (n, m)."""
     distances = np.sqrt(np.maximum(2 - 2 * cosines, 1e-6))
-    return np.arange(1, cosines.shape[1]) * np.log(distances[:, 1:] / distances[:, :-1])
+    return np.arange(1.0, cosines.shape[1]) * np.log(distances[:, 1:] / distances[:, :-1])
 
 
 def _groups_of_neighbours(rows: Rows, others: Rows, shared: bool, rng: np.random.Generator) -> Integers:
@@ -159,7 +159,8 @@ def _groups_of_neighbours(rows: Rows, others: Rows, shared: bool, rng: np.random
     if not shared and np.mean(_two_nearest(rows, others)[1] < cosines[:, -1]) < ONE_SIDED:
         return np.full(n, -1)
     links = csr_matrix((np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, number)), shape=(n, n))
-    return connected_components(links.multiply(links.T), directed=False)[1].astype(np.int64)
+    groups: Integers = connected_components(links.multiply(links.T), directed=False)[1].astype(np.int64)
+    return groups
 
 
 def _groups_of_one_size(rows: Rows) -> Integers | None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from mauve_metric.arrays import FeatureData, Floats, TextData, TokenData
-from mauve_metric.features.dependence import codes_of, paired, with_dependence
+from mauve_metric.features.dependence import Groups, codes_of, paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.inputs.files import TextFile
@@ -120,23 +120,19 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
         config: of the comparison.
     """
     joined = joined_sides(sets, config)
-    pairs: list[Sequence[FeatureSet]] = [paired(joined[0], side) for side in joined[1:]]
-    pairs = pairs or [()] * len(comparison.models)
-    found = {
-        name: score.learned_of(*pair, config) if pair else None
-        for name, pair in zip(comparison.models, pairs, strict=True)
-    }
-    ranking, differences = _by_learned_score(found, pairs, config)
-    models = {
-        name: judged_together(
-            result,
-            {label: one.models[name] for label, one in comparison.by_featurizer.items()},
-            found[name],
-            pair,
-            config,
-        )
-        for (name, result), pair in zip(comparison.models.items(), pairs, strict=True)
-    }
+    pairs = [paired(joined[0], side) for side in joined[1:]]  # none where features cannot be joined
+    found = _learned(
+        {
+            name: (score.learned_of(human, model, config), (human, model))
+            for name, (human, model) in zip(comparison.models, pairs, strict=False)
+        }
+    )
+    ranking, differences = _by_learned_score(found, config)
+    models = {}
+    for name, result in comparison.models.items():
+        learned, codes = found.get(name, (None, None))
+        each = {label: one.models[name] for label, one in comparison.by_featurizer.items()}
+        models[name] = judged_together(result, each, learned, codes, config)
     own = ranked_by_closeness(models, config)
     return replace(comparison, models=models, together_ranking=ranking, together_differences=differences, **own)
 
@@ -239,8 +235,10 @@ def compare_features(
             gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
             given, pair = readable.pair(0, number).texts, pair_of_groups(human.groups, model.groups)
             explanations[name] = explain_learned(gap, given, pair, resolved, texts)
-    of_learned = {name: result.learned for name, result in results.items()}
-    learned_ranking, learned_differences = _by_learned_score(of_learned, pairs, resolved)
+    found = _learned(
+        {name: (result.learned, pair) for (name, result), pair in zip(results.items(), pairs, strict=True)}
+    )
+    learned_ranking, learned_differences = _by_learned_score(found, resolved)
     on_common, alone = ({name: found[name].mauve for name in models} for found in (results, own))
     return Comparison(
         models=results,
@@ -271,19 +269,21 @@ def _compare_subgroups(
     return found
 
 
+def _learned(
+    found: Mapping[str, tuple[Learned | None, tuple[FeatureSet, FeatureSet]]],
+) -> dict[str, tuple[Learned, Groups]]:
+    """The learned scores of the models that have one, with the codes of the groups of both sides."""
+    return {name: (learned, codes_of(*pair)) for name, (learned, pair) in found.items() if learned is not None}
+
+
 def _by_learned_score(
-    found: Mapping[str, Learned | None], pairs: Sequence[Sequence[FeatureSet]], config: MauveConfig
+    known: Mapping[str, tuple[Learned, Groups]], config: MauveConfig
 ) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
     """Models that have a learned score, in falling order of it, and the differences of all their pairs.
 
     Args:
-        found: the learned score of each model. pairs: for each model the human side, with its groups, and its own.
+        known: the learned score of each, with the codes of the groups of both sides.
     """
-    known = {
-        name: (learned, codes_of(*pair))
-        for (name, learned), pair in zip(found.items(), pairs, strict=True)
-        if learned is not None
-    }
     if not known:
         return (), ()
     scores = {name: learned.mauve for name, (learned, _) in known.items()}

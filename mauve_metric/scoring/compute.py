@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 
 from mauve_metric.arrays import FeatureData, TextData, TokenData
-from mauve_metric.features.dependence import codes_of, with_dependence
+from mauve_metric.features.dependence import Groups, codes_of, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, check_texts_alone
 from mauve_metric.features.text_functions import named_featurizers
@@ -228,26 +228,30 @@ def join_featurizers(
 
 def add_pooled_score(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
     """Judge by all featurizers, with the learned score of one classifier of all their features, if there is one."""
-    pair = joined_sides(sides, config)
-    return judged_together(result, result.by_featurizer, learned_of(*pair, config) if pair else None, pair, config)
+    if joined := joined_sides(sides, config):
+        human, model = joined
+        learned, codes = learned_of(human, model, config), codes_of(human, model)
+    else:
+        learned, codes = None, None
+    return judged_together(result, result.by_featurizer, learned, codes, config)
 
 
 def judged_together(
     result: MauveResult,
     each: Mapping[str, MauveResult],
     learned: Learned | None,
-    pair: Sequence[FeatureSet],
+    codes: Groups,
     config: MauveConfig,
 ) -> MauveResult:
     """Judge a result by the partitions of all featurizers.
 
     Args:
         each: the result of the same two sets by each featurizer. learned: of all features together.
-        pair: both sides with their groups, as `learned` takes them.
+        codes: of the groups of both sides, as `learned` takes them; None: each text is alone.
     """
     bounds, together = bounds_of(each), None
     if learned is not None:
-        bounds = (*bounds, Bound.of_learned(learned, codes_of(*pair)))
+        bounds = (*bounds, Bound.of_learned(learned, codes))
         together = LearnedScore.of(learned)
     return judged(replace(result, together=together, bounds=bounds), config)
 
