@@ -144,6 +144,19 @@ def stand_ins(set_of: Integers, codes: Integers, seed: int) -> Integers | None:
     return found
 
 
+def answers_of_one_side(p_sizes: Counts, q_sizes: Counts) -> tuple[float, float]:
+    """Texts a group of P, and of Q, in the mean over groups that the other side is not in; 1, 1 if a side has none.
+
+    Args:
+        p_sizes, q_sizes: texts of each group, (G,).
+
+    >>> answers_of_one_side(np.array([1, 1, 0, 4]), np.array([0, 0, 3, 4]))
+    (1.0, 3.0)
+    """
+    alone = p_sizes[q_sizes == 0], q_sizes[p_sizes == 0]
+    return (float(alone[0].mean()), float(alone[1].mean())) if all(map(len, alone)) else (1.0, 1.0)
+
+
 @dataclass(frozen=True)
 class GroupCounts:
     """Texts of each group in each bucket, without the zeros.

@@ -59,6 +59,8 @@ NOTES = {
     "wrapping_in_one_set": "only one set has such layout: add --strip {kind}",
     "format_differs": "",
     "at_floor": "the sets have next to nothing in common: check both files",
+    "some_unseen_characters": "the featurizer cannot read {percent} of the {set} characters: add --featurizer ngrams",
+    "uneven_answers": "answers to prompts of one set alone lower MAUVE, precision and recall, not closeness",
     "length_mismatch": "the texts differ in length, {p_median_length:.0f} and {q_median_length:.0f} tokens",
     "unequal_sizes": "the sets differ in size: draw as many texts from the larger one",
     "num_buckets_large": "{num_buckets} buckets are too many for so few texts: leave --num-buckets out",
@@ -68,6 +70,7 @@ NOTES = {
     "above_ceiling": "the sets are more alike than most: by chance, or they share texts",
     "garbled_texts": "{more} texts were decoded wrongly (such as â€™ for ’): read their file again as UTF-8",
     "few_texts": "{n} texts a set are few: 500 or more for a paper",
+    "few_prompts": "{prompts} prompts are few: error bars are rough",
     "not_literature_featurizer": "{featurizer} does not see {unseen}: add --featurizer ngrams",
 }
 
@@ -212,7 +215,7 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
         ("  MAUVE", result.mauve, None, f"as in papers; two human sets reach {digits(result.mauve_ceiling, '.3f')}"),
     ]
     known = [(name, _number(value, ends), gloss) for name, value, ends, gloss in rows if value is not None]
-    lines = [f"{name:<16}{number:<24}{gloss}".rstrip() for name, number, gloss in known]
+    lines = [f"{name:<16}{number:<23} {gloss}".rstrip() for name, number, gloss in known]
     if result.precision is not None and result.recall is not None:
         lines.append(f"  precision {digits(result.precision, '.2f')}  recall {digits(result.recall, '.2f')}")
     blocks = [[head], [headline(result, facts), *lines], [f"! {note}" for note in facts.notes], [more] if more else []]

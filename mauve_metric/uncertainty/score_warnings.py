@@ -18,7 +18,7 @@ from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
 from mauve_metric.inputs.fingerprints import FORMATS
-from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
+from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, UNEVEN, GroupCounts, answers_of_one_side
 from mauve_metric.uncertainty.blind_spots import blind_spots, in_words
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
@@ -62,6 +62,7 @@ REPEATED_MORE = 0.05  # more tokens in repeated passages than the human set has:
 WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is gone: 1 is from one end to the other
     **dict.fromkeys(("constant_features", "nearly_constant_features", "unseen_characters", "prompts_as_answers"), 1.0),
     "rows_not_aligned": 1.0,
+    "uneven_answers": 0.45,
     **dict.fromkeys(("echoed_prompts", "wrapping_in_one_set", "equal_models", "short_references"), 0.9),
     **dict.fromkeys(("shared_prompts", "duplicates_between", "near_duplicates_between", "copied_passages"), 0.8),
     **dict.fromkeys(("no_interval", "above_ceiling", "missing_values", "looping_texts", "one_column"), 0.7),
@@ -149,6 +150,9 @@ def design_warnings(groups: GroupCounts | None, problem: str | None, num_buckets
         yield warn("no_interval", {}, problem=problem)
     if groups is None or problem is not None:
         return
+    p_answers, q_answers = answers = answers_of_one_side(groups.p_sizes, groups.q_sizes)
+    if max(answers) >= UNEVEN * min(answers):
+        yield warn("uneven_answers", {"p_answers": p_answers, "q_answers": q_answers})
     number = min(int((sizes > 0).sum()) for sizes in (groups.p_sizes, groups.q_sizes))
     numbers = {"prompts": number, "num_buckets": num_buckets}
     if number <= FEW_GROUPS:

@@ -91,6 +91,12 @@ def prompts(number: int) -> GroupCounts | None:
     return count_groups(rows % 2, rows % 3, rows, rows, 3)
 
 
+def own_prompts(answers: int) -> GroupCounts | None:
+    """Of 60 prompts that the model alone answers, and of 60 human texts."""
+    rows = np.repeat(np.arange(60), answers)
+    return count_groups(np.arange(60) % 2, rows % 3, np.arange(60), 60 + rows, 3)
+
+
 def counts(empty: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     one = np.array([5] * 8 + [0] * empty)
     return one, one
@@ -243,6 +249,13 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
     ],
     "few_prompts": [
         (lambda: design_warnings(prompts(50), None), lambda: design_warnings(prompts(51), None), ["50 prompts"])
+    ],
+    "uneven_answers": [
+        (
+            lambda: design_warnings(own_prompts(2), None),
+            lambda: design_warnings(prompts(60), None),
+            ["1.0 texts", "2.0"],
+        )
     ],
     "few_prompts_a_bucket": [
         (
