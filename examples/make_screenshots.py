@@ -1,9 +1,9 @@
 """Make README's picture of the page, with its example: `python examples/make_screenshots.py`, into docs/.
 
 With `--all` it makes every picture that is worth a look before a release: the page as it opens, with its example, with
-the result of one model and with that of three, in light and in dark, as wide as a desk, a tablet and a phone; once what is seen without
-scrolling, and once the whole page. It serves the page on this machine, compares two examples with the packaged
-featurizers in Debian's Chromium, and needs the extras `[test]` and no network.
+the result of one model and with that of three, in light and in dark, as wide as a desk, a tablet and a phone; once what
+is seen without scrolling, and once the whole page. It serves the page on this machine, compares two examples with the
+packaged featurizers in Debian's Chromium, and needs the extras `[test]` and no network.
 """
 
 from __future__ import annotations
