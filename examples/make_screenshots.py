@@ -1,9 +1,9 @@
-"""Make README's picture of the page, as it opens: `python examples/make_screenshots.py`, into docs/.
+"""Make README's picture of the page, with its example: `python examples/make_screenshots.py`, into docs/.
 
-With `--all` it makes every picture that is worth a look before a release: the page as it opens, with the result of one
-model and with that of three, in light and in dark, as wide as a desk, a tablet and a phone; once what is seen without
-scrolling, and once the whole page. It serves the page on this machine, compares two examples with the packaged
-featurizers in Debian's Chromium, and needs the extras `[test]` and no network.
+With `--all` it makes every picture that is worth a look before a release: the page as it opens, with its example, with
+the result of one model and with that of three, in light and in dark, as wide as a desk, a tablet and a phone; once what
+is seen without scrolling, and once the whole page. It serves the page on this machine, compares two examples with the
+packaged featurizers in Debian's Chromium, and needs the extras `[test]` and no network.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ CHROMIUM = "/usr/bin/chromium"
 ROOT = Path(__file__).resolve().parent.parent
 ONE, THREE = "Pure sampling", "Nucleus, pure and greedy"  # how the words on an example's button begin
 WIDTHS = {1440: 900, 768: 1024, 390: 844}  # pixels of a screen, and its height
-STATES = {"arrival": None, "one": ONE, "three": THREE}
-FIGURES = ("divergence_curve", "precision_recall")
+EXAMPLE = ""  # the one that the page offers first
+STATES = {"arrival": None, "example": EXAMPLE, "one": ONE, "three": THREE}
 
 
 def main() -> None:
@@ -68,8 +68,8 @@ def chromium() -> Iterator[Browser]:
 
 
 def take_readme(browser: Browser, address: str, folder: Path) -> None:
-    """The page as it opens on a desktop."""
-    page = opened(browser, address, None)
+    """The page with its example on a desktop."""
+    page = opened(browser, address, EXAMPLE)
     show(page, 1440, 900, dark=False)
     page.screenshot(path=folder / "space.png")
     page.close()
@@ -91,16 +91,19 @@ def take_all(browser: Browser, address: str, folder: Path) -> None:
 
 
 def opened(browser: Browser, address: str, example: str | None) -> Page:
-    """The page with every figure drawn: of the example that it opens with, or of one that is compared."""
+    """The page as it opens, or with the result of an example: `EXAMPLE`, or one that is compared."""
     page = browser.new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     page.set_default_timeout(600_000)
     page.goto(address)
-    page.wait_for_selector("#about p")
-    if example is not None:
+    page.wait_for_selector("#see_example")
+    if example == EXAMPLE:
+        page.click("#see_example")
+    elif example is not None:
+        page.click("#choices > button")
         page.click(f"#examples button:has-text('{example}')")
-        page.wait_for_selector("#about p", state="detached")
-    for figure in FIGURES:
-        page.wait_for_selector(f"#{figure} svg.marks")
+    if example is not None:
+        page.wait_for_selector("#score strong")
+        page.wait_for_function("document.activeElement.id == 'outcome'")
     return page
 
 

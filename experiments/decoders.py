@@ -60,7 +60,6 @@ def rows_of(workshop: Workshop) -> list[TableRow]:
         (model, decoder, partial(texts_by, workshop, model, decoder))
         for model in workshop.options.models
         for decoder in ALL
-        if workshop.can_write(model, decoder)
     ]
     about: TableRow = {"perplexity": perplexity(workshop, workshop.human)}
     rows: list[TableRow] = [{"model": "human", "decoder": "–"} | about | text_numbers(workshop.human)]

@@ -66,8 +66,7 @@ def row_of(workshop: Workshop, texts: Sequence[str], seed: int) -> TableRow:
 
 def rows_of(workshop: Workshop, decoders: Sequence[str]) -> list[TableRow]:
     """One row a model and decoder."""
-    pairs = [(model, decoder) for model in workshop.options.models for decoder in decoders]
-    steps = [pair for pair in pairs if workshop.can_write(*pair)]
+    steps = [(model, decoder) for model in workshop.options.models for decoder in decoders]
     rows: list[TableRow] = []
     for model, decoder in progress(steps, "detection"):
         names: TableRow = {"model": model, "decoder": decoder}

@@ -1,6 +1,6 @@
 """Human prose of several domains that every installation of this package has: no download, nothing kept here.
 
-Django's documentation is that of the examples; the others are the docstrings of Python and of the packages that
+The speeches are those of the examples; the others are the docstrings of Python and of the packages that
 `mauve_metric` needs, and the licences of all installed packages.
 """
 
@@ -71,7 +71,7 @@ def licence_texts() -> list[str]:
 
 # The topics of the human texts, and topics that only a model writes about.
 OWN: dict[str, Callable[[], list[str]]] = {
-    "Django": lambda: example_texts("human") + example_texts("human_other"),
+    "speeches": lambda: example_texts("human") + example_texts("human_other"),
     "Python": lambda: passages(docstrings(Path(sysconfig.get_paths()["stdlib"]))),
     "licences": licence_texts,
 }

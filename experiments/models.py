@@ -1,8 +1,8 @@
 """The models of the experiments: two sizes of GPT-2, trained from scratch here, or any that transformers loads.
 
-Both are trained by `examples/make_examples.py` on passages of Django's documentation; 600 other passages give the
-prompts and the human texts, and 600 more are seen by nothing else. Models, what they write and its features are kept in
-a folder, so that the next script finds them.
+Both are trained by `documentation.py` on passages of Django's documentation; 600 other passages give the prompts and
+the human texts, and 600 more are seen by nothing else. Models, what they write and its features are kept in a folder,
+so that the next script finds them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import documentation
 import torch
-from common import example_texts, neighbour
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 import mauve_metric
@@ -26,18 +26,7 @@ from mauve_metric.apps.generation.decoding import Prompt, generation_settings, t
 from mauve_metric.apps.generation.writer import Writer
 from mauve_metric.runtime.outputs import written_whole
 
-make_examples = neighbour("examples", "make_examples")
-
 SIZE = re.compile(r"(\d+)x(\d+)")  # the name of a model that is trained here: layers and width
-EXAMPLES = "examples"  # the texts of `examples/`: those of a 4x256, trained for 7 epochs
-EXAMPLE_FILES = {  # decoder → the file of `examples/`
-    "greedy": "greedy",
-    "sampling": "sampling",
-    "temperature 0.7": "temperature",
-    "top-k 40": "top_k",
-    "nucleus 0.95": "nucleus",
-}
-EXAMPLE_PROMPT_WORDS = 8
 HEADS = 4
 SET_ASIDE = 600  # passages of each of the two sets that no model is trained on
 
@@ -57,7 +46,7 @@ class Passages(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser, texts: int = 300) -> None:
     """Arguments of a script that needs models: names, folder, how much they write."""
-    sizes = "LAYERSxWIDTH of a GPT-2 that is trained here; what transformers loads; examples: texts of examples/"
+    sizes = "LAYERSxWIDTH of a GPT-2 that is trained here; what transformers loads"
     parser.add_argument("--models", nargs="+", default=["2x128", "4x256"], help=sizes)
     parser.add_argument("--folder", type=Path, default=Path("experiments/work"), help="where models and texts are kept")
     parser.add_argument("--source", type=Path, help="Django's source distribution; pip downloads it if not given")
@@ -89,8 +78,6 @@ class Workshop:
             raise ValueError(
                 f"--prompt-words must be from 1 to below --words={options.words}, got {options.prompt_words}"
             )
-        if EXAMPLES in options.models and options.prompt_words != EXAMPLE_PROMPT_WORDS:
-            raise ValueError(f"the texts of examples/ need --prompt-words {EXAMPLE_PROMPT_WORDS}")
         self.passages = _passages(self.folder / "passages.json", options.source)
         self.model = cache(self._model)
 
@@ -106,19 +93,9 @@ class Workshop:
 
     @property
     def judge(self) -> str:
-        """The model that says how probable texts are: the last one with weights.
-
-        Raises:
-            ValueError: there is none.
-        """
-        with_weights = [name for name in self.options.models if name != EXAMPLES]
-        if not with_weights:
-            raise ValueError("--models must name at least one model with weights, got examples alone")
-        return with_weights[-1]
-
-    def can_write(self, name: str, decoder: str) -> bool:
-        """Return whether a model can write under a decoder: under all, but for the texts that are there already."""
-        return name != EXAMPLES or decoder in EXAMPLE_FILES
+        """The model that says how probable texts are: the last one."""
+        name: str = self.options.models[-1]
+        return name
 
     def _model(self, name: str) -> tuple[Model, Tokenizer]:
         """A model and its tokenizer, trained first if its name is a size and it is not in the folder."""
@@ -139,9 +116,6 @@ class Workshop:
             settings: of transformers' `GenerationConfig`, or a function that writes.
         """
         options = self.options
-        if name == EXAMPLES:
-            texts = example_texts(EXAMPLE_FILES[decoder])[: options.texts]
-            return [first_words(text, options.words) for text in texts]
         sizes = f"{options.texts}-{options.words}-{options.prompt_words}-{options.epochs}-{options.seed}"
         path = self.folder / "texts" / f"{name.replace('/', '--')}-{decoder}-{sizes}.json"
         if not path.exists():
@@ -159,8 +133,7 @@ class Workshop:
         """The models and settings of a run, for the page of an experiment."""
         options, trained = self.options, [name for name in self.options.models if SIZE.fullmatch(name)]
         how = f"GPT-2 of layers x width {', '.join(trained)}, trained for {options.epochs} epochs" if trained else ""
-        others = [name for name in options.models if name not in (*trained, EXAMPLES)]
-        others += ["examples (4x256, 7 epochs)"] if EXAMPLES in options.models else []
+        others = [name for name in options.models if name not in trained]
         who = "; ".join(part for part in (how, ", ".join(others)) if part)
         return (
             f"Models: {who}. They continue the first {options.prompt_words} words of {options.texts} passages of "
@@ -226,15 +199,15 @@ def train(name: str, passages: Passages, folder: Path, epochs: int, seed: int) -
     layers, width = map(int, name.split("x"))
     if width % HEADS:
         raise ValueError(f"the width of a model must be a multiple of {HEADS}, got {name}")
-    plan = make_examples.Training(layers=layers, width=width, heads=HEADS, epochs=epochs)
-    model, tokenizer = make_examples.train_model(passages.training, passages.scraps, plan, "float32", seed)
-    end = make_examples.END
+    plan = documentation.Training(layers=layers, width=width, heads=HEADS, epochs=epochs)
+    model, tokenizer = documentation.train_model(passages.training, passages.scraps, plan, seed)
+    end = documentation.END
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         bos_token=end,
         eos_token=end,
         pad_token=end,
-        model_max_length=make_examples.CONTEXT,
+        model_max_length=documentation.CONTEXT,
         clean_up_tokenization_spaces=False,
     )
     fast.save_pretrained(folder)
@@ -242,12 +215,12 @@ def train(name: str, passages: Passages, folder: Path, epochs: int, seed: int) -
 
 
 def _passages(kept: Path, source: Path | None) -> Passages:
-    """The passages, dealt as for `examples/`, from the file in which they are kept or Django's source distribution."""
+    """The passages, dealt at random, from the file in which they are kept or Django's source distribution."""
     if not kept.exists():
         with tempfile.TemporaryDirectory() as folder:
-            documents, _ = make_examples.read_source(source or make_examples.download_sdist(Path(folder)))
-        passages, scraps = make_examples.make_passages(documents)
-        others, prompts, training = make_examples.split_passages(passages, SET_ASIDE, seed=0)
+            documents = documentation.read_source(source or documentation.download_sdist(Path(folder)))
+        passages, scraps = documentation.make_passages(documents)
+        others, prompts, training = documentation.split_passages(passages, SET_ASIDE, seed=0)
         kept.parent.mkdir(parents=True, exist_ok=True)
         with written_whole(kept) as temporary:
             temporary.write_text(json.dumps([training, scraps, prompts, others]), encoding="utf-8")

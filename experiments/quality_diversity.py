@@ -40,8 +40,7 @@ def rows_of(workshop: Workshop, sweeps: Mapping[str, Sequence[float]]) -> list[T
     first: TableRow = {"model": HUMAN, "swept": "–"}
     rows = [first | score_row(human, workshop.features(workshop.other_human), workshop.options.seed)]
     points = [(swept, value) for swept, values in sweeps.items() for value in values]
-    pairs = [(model, *point) for model in workshop.options.models for point in points]
-    steps = [step for step in pairs if workshop.can_write(step[0], settings_of(*step[1:])[0])]
+    steps = [(model, *point) for model in workshop.options.models for point in points]
     for model, swept, value in progress(steps, "settings"):
         found = workshop.features(workshop.write(model, *settings_of(swept, value)))
         row: TableRow = {"model": model, "swept": swept, "value": value}

@@ -68,5 +68,5 @@ def test_fewer_than_two_texts_a_bucket_have_no_interval(quantizer: str, options:
     assert result.verdict in ("undecided", "like human")
 
 
-def test_two_texts_a_bucket_have_an_interval() -> None:
-    assert scored(200, 0, "kmeans", num_runs=1, num_buckets=100).mauve_ci is not None
+def test_little_more_than_two_texts_a_bucket_have_an_interval() -> None:
+    assert scored(200, 0, "kmeans", num_runs=1, num_buckets=90).mauve_ci is not None

@@ -55,20 +55,22 @@ def results() -> dict[str, MauveResult]:
         "one half": q[(q - mean) @ direction > 0],  # of everything that is written about
         "noisy": np.concatenate([noise, q[NOISY:]]),
     }
-    return {name: score(p, model, num_buckets=8) for name, model in models.items()}
+    # half of all rows are eight texts in "copies": a PCA would keep what those differ in, and little of the others
+    whole = {"copies": {"kmeans_explained_var": 1.0}}
+    return {name: score(p, model, num_buckets=8, **whole.get(name, {})) for name, model in models.items()}
 
 
 # A share of 160 texts has a standard error of at most .04, one of 60 texts of .065: differences of .1 and more are
 # asked for where one is expected, and less than .1 where none is. Precision below counts texts of real people as
-# human in about 94 of 100 cases.
+# human in about 92 of 100 cases.
 
 
 @pytest.mark.slow
 def test_a_model_that_repeats_a_few_texts_has_precision_and_no_recall(results: dict[str, MauveResult]) -> None:
     good, copies = results["good"], results["copies"]
     assert good.precision and good.recall and min(good.precision, good.recall) > 0.85
-    # eight texts, each human or not: .94 - 4·√(.94·.06/8)
-    assert copies.precision and copies.precision > 0.6
+    # eight texts, each human or not: .92 - 4·√(.92·.08/8)
+    assert copies.precision and copies.precision > 0.53
     # a text with more than k copies has a ball without extent
     assert copies.recall == 0 and copies.coverage is not None and copies.coverage < 0.2
     assert copies.mauve < 0.2

@@ -54,7 +54,7 @@ def test_an_example_is_compared_without_the_model_and_seen_by_every_visitor(mini
     values = ["", "", False, *settings(featurizer="minilm", play=(5, 0, 25, 0.95))]
     desk.compare(values, ("", ""), visitor(desk), lambda *_, **__: None)
     shown = desk.sessions.get("a").shown
-    assert shown is not None and shown.scored.results["greedy decoding"].mauve < 0.5
+    assert shown is not None and shown.scored.results["greedy decoding"].closeness < 0.1
     for name in ("b", "c"):  # what gradio does to the values of one visitor reaches no other
         seen = desk.see_example(visitor(desk, name))
         assert "An example" in seen["about"] and seen["bucket"].pop("value") is not None
