@@ -102,7 +102,7 @@ PAGE = Spelling(
         "leave --aligned out": f"do not tick “{ALIGNED}”",
         "or --prompt-field NAME": "or give both files a column “prompt”",
         "add --prompt-field NAME": "give the files a column “prompt”",
-        "Name the field of the answers with --text-field": "Choose the column of the answers",
+        "name the field of the answers with --text-field": "choose the column of the answers",
         "leave --num-buckets out": f"set “{label_of('num_buckets')}” to 0",
         ":? (?:see )?mauve-metric (?:deduplicate|memorised)(?: takes them out)?": "",
         "NoneType": "nothing",
