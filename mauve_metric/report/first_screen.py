@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from mauve_metric.options import MauveConfig
 from mauve_metric.report.document import Column, Table, plain_table
 from mauve_metric.report.wording.evidence import ngram_sentence
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult, VerdictWord
-from mauve_metric.results.signature import signature_number
 from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.plain_text import digits, excerpt, printable, rounded_up, shown_names
 from mauve_metric.scoring.verdict import SMALL
 from mauve_metric.uncertainty.blind_spots import seen_by
-from mauve_metric.uncertainty.closeness import closeness_of
 from mauve_metric.uncertainty.intervals import local_form_inverse
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -109,24 +106,16 @@ class Facts(NamedTuple):
 
 
 def facts_of(result: MauveResult) -> Facts:
-    """Collect the facts of a result; those that need the buckets of its texts are None for one that was read."""
-    entries = result.signature_entries
-    config = MauveConfig(
-        mauve_scaling_factor=signature_number(entries, "mauve_scaling_factor"),
-        confidence_level=result.confidence_level,
-    )
-    closeness = closeness_of(result.bounds, config)
-    shown = [result.bounds[number] for number in closeness.shown] if closeness is not None else []
-    kinds: set[str] = {bound.kind for bound in shown}
-    seen_by = tuple(dict.fromkeys(bound.featurizer for bound in shown if bound.featurizer))
-    if not kinds and result.verdict == "different":
-        kinds = {"groups"} if result.closeness == result.mauve_debiased else {"classifier"}
+    """Collect the facts of a result."""
+    shown = [name.partition(" by ") for name in result.shown_by]
+    kinds = {kind for kind, _, _ in shown}
+    seen_by = tuple(dict.fromkeys(featurizer for _, _, featurizer in shown if featurizer))
     differs = None
     if result.verdict == "different":
         differs = "both" if len(kinds) > 1 else "detail" if kinds == {"classifier"} else "groups"
-    known = (result.auc, result.together.auc if result.together else None)
-    aucs = [bound.auc for bound in result.bounds if bound.auc is not None] or [auc for auc in known if auc is not None]
-    smallest, needed = None if closeness is None else closeness.smallest, None
+    each = (result, *result.by_featurizer.values(), *([result.together] if result.together else []))
+    aucs = [one.auc for one in each if one.auc is not None]
+    smallest, needed = result.smallest_difference, None
     if smallest is not None and result.verdict == "undecided":
         growth = local_form_inverse(1 - min(smallest, 0.99)) / local_form_inverse(1 - SMALL)
         needed = max(round(min(result.n_p, result.n_q) * growth), min(result.n_p, result.n_q) + 1)

@@ -62,7 +62,17 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     else:
         word = "undecided"
     value, ci = (None, None) if closeness is None else (closeness.value, closeness.ci)
-    return replace(result, closeness=value, closeness_ci=ci, verdict=word, verdict_reason=reason)
+    bounds = [result.bounds[number] for number in closeness.shown] if closeness is not None else []
+    names = dict.fromkeys(f"{bound.kind} by {bound.featurizer}".removesuffix(" by ") for bound in bounds)
+    return replace(
+        result,
+        closeness=value,
+        closeness_ci=ci,
+        verdict=word,
+        verdict_reason=reason,
+        shown_by=tuple(names),
+        smallest_difference=None if closeness is None else closeness.smallest,
+    )
 
 
 def _no_verdict(result: MauveResult, codes: Collection[str], is_shown: bool) -> str | None:

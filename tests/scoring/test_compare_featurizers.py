@@ -51,7 +51,7 @@ def test_the_first_makes_the_comparison_and_each_is_its_own(several: Comparison)
     first = own["by_featurizer"]["word_s"]
     ranked = ("ranking", "ranked_by", "differences", "smallest_difference", "texts_needed", "together_differences")
     added = {name: own[name] for name in ("by_featurizer", "together_ranking", "together_differences", *ranked)}
-    judged = ("together", "closeness", "closeness_ci", "verdict", "verdict_reason")
+    judged = ("together", "closeness", "closeness_ci", "verdict", "verdict_reason", "shown_by", "smallest_difference")
     models = {name: one | {key: own["models"][name][key] for key in judged} for name, one in first["models"].items()}
     for name, one in own["models"].items():
         assert one["closeness"] <= min(part["models"][name]["closeness"] for part in own["by_featurizer"].values())

@@ -174,7 +174,7 @@ NO_SCORES = {
         "auc_p_value",
     ),
     *("format_auc", "format_aucs", "normalised", "normalised_missing", "together", "p_prompts", "q_prompts"),
-    "verdict_reason",
+    *("verdict_reason", "shown_by", "smallest_difference"),
     *("partners", "pairs_in_step"),
     *("n_p", "n_q", "num_buckets", "p_dropped", "q_dropped", "p_truncated", "q_truncated"),
     *("p_median_length", "q_median_length"),

@@ -44,7 +44,9 @@ def test_the_first_makes_the_result_and_each_is_its_own_score(result: MauveResul
         assert result.by_featurizer[name].to_dict() == one.to_dict()
         assert one.by_featurizer == {} and "by_featurizer" not in one.to_dict()
     more = {"by_featurizer": 0, "together": 0}
-    more |= dict.fromkeys(("closeness", "closeness_ci", "verdict", "verdict_reason"), 0)
+    more |= dict.fromkeys(
+        ("closeness", "closeness_ci", "verdict", "verdict_reason", "shown_by", "smallest_difference"), 0
+    )
     assert result.to_dict() | more == alone["blind"].to_dict() | more
     assert "blind + marks" in str(result) and "blind + marks" not in str(alone["blind"])
 

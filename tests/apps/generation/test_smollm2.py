@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,14 @@ def test_greedy_texts_are_those_of_one_text_at_a_time(pair: tuple[Any, Any], hum
             compared += 1
             assert text.continuation == tokenizer.decode(new, skip_special_tokens=True) and text.tokens == len(new)
     assert compared > len(human) / 2
+
+
+def test_the_decoders_of_the_examples_have_the_order_of_the_papers(smollm2: str) -> None:
+    """Mean log-probability of a token by the model that wrote the texts: Pillutla et al. 2021, Table 3."""
+    means = []
+    for decoder in ("greedy", "temperature", "top_k", "nucleus", "sampling"):
+        texts = list(read_texts(f"examples/{decoder}.jsonl"))[:20]
+        means.append(
+            float(likelihoods(texts, smollm2, MauveConfig(), RunOptions(cache=False)).log_probabilities.mean())
+        )
+    assert all(likelier > less + 0.1 for likelier, less in itertools.pairwise(means)), means
