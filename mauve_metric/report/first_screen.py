@@ -113,8 +113,8 @@ def facts_of(result: MauveResult) -> Facts:
     differs = None
     if result.verdict == "different":
         differs = "both" if len(kinds) > 1 else "detail" if kinds == {"classifier"} else "groups"
-    each = (result, *result.by_featurizer.values(), *([result.together] if result.together else []))
-    aucs = [one.auc for one in each if one.auc is not None]
+    each = [one.auc for one in (result, *result.by_featurizer.values())]
+    aucs = [auc for auc in (*each, result.together and result.together.auc) if auc is not None]
     smallest, needed = result.smallest_difference, None
     if smallest is not None and result.verdict == "undecided":
         growth = local_form_inverse(1 - min(smallest, 0.99)) / local_form_inverse(1 - SMALL)
