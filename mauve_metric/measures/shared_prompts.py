@@ -18,8 +18,8 @@ from mauve_metric.arrays import Array, Bools, Floats, Integers, Rows
 SPLITS = 4  # of each set at random
 STANDARD_ERRORS = 3.0  # by which the share must exceed that of the splits
 FALSE_PAIRS = 0.05  # share of the pairs that may be chance
-_MOST_TESTED = 1000  # rows whose neighbours make the share
-_MOST_SPLIT = 250  # the same for each split
+_MOST_TESTED = 500  # rows whose neighbours make the share
+_MOST_SPLIT = 125  # the same for each split
 MOST_ANSWERS = 9  # other texts of one prompt, on both sides, that are looked for
 _MOST_SPACED = 300  # rows whose spacings show whether there are groups
 REPEATED = 0.7  # share of texts in separate groups of one size; of mixtures of kinds about half are, at most
@@ -240,12 +240,14 @@ def _two_nearest(rows: Rows, others: Rows) -> tuple[Integers, Floats, Floats]:
 
 def standardised(one: Array, two: Array) -> tuple[Rows, Rows]:
     """Finite features of both sets with columns of mean 0 and variance 1, scaled to rows of length 1, in float32."""
-    rows = np.concatenate([one, two]).astype(np.float64)
-    largest = np.abs(rows).max(axis=0)
-    rows /= np.where(largest > 0, largest, 1.0)  # else the squares of large numbers overflow
-    rows -= rows.mean(axis=0)
-    deviation = rows.std(axis=0)
-    rows /= np.where(deviation > 0, deviation, 1.0)
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    found = rows.astype(np.float32)
+    rows = np.concatenate([one, two])
+    rows = rows if rows.dtype == np.float32 else rows.astype(np.float64)
+    largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+    rows /= np.where(largest > 0, largest, 1)  # else the squares of large numbers overflow
+    rows -= rows.mean(axis=0, dtype=np.float64).astype(rows.dtype)
+    deviation = np.sqrt(np.einsum("ij,ij->j", rows, rows) / len(rows)).astype(rows.dtype)
+    rows /= np.where(deviation > 0, deviation, 1)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None].astype(rows.dtype)
+    rows /= np.where(lengths > 0, lengths, 1)
+    found = rows.astype(np.float32, copy=False)
     return found[: len(one)], found[len(one) :]
