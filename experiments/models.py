@@ -1,8 +1,9 @@
 """The models of the experiments: two sizes of GPT-2, trained from scratch here, or any that transformers loads.
 
 Both are trained by `documentation.py` on passages of Django's documentation; 600 other passages give the prompts and
-the human texts, and 600 more are seen by nothing else. Models, what they write and its features are kept in a folder,
-so that the next script finds them.
+the human texts, and 600 more are seen by nothing else. With `--human FILE` the texts are the caller's, and the models
+ready ones, such as `smollm2`. Models, what they write and its features are kept in a folder, so that the next script
+finds them.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import documentation
+import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 import mauve_metric
-from mauve_metric import FeatureSet
-from mauve_metric.apps.generation.decoding import Prompt, generation_settings, token_ids
+from mauve_metric import FeatureSet, read_texts
+from mauve_metric.apps.generation.decoding import Prompt, generation_settings, start_ids, token_ids
 from mauve_metric.apps.generation.writer import Writer
+from mauve_metric.features.pretrained import folder_of
 from mauve_metric.runtime.outputs import written_whole
 
 SIZE = re.compile(r"(\d+)x(\d+)")  # the name of a model that is trained here: layers and width
@@ -46,8 +49,11 @@ class Passages(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser, texts: int = 300) -> None:
     """Arguments of a script that needs models: names, folder, how much they write."""
-    sizes = "LAYERSxWIDTH of a GPT-2 that is trained here; what transformers loads"
+    sizes = "LAYERSxWIDTH of a GPT-2 that is trained here; smollm2 (packaged); what transformers loads"
     parser.add_argument("--models", nargs="+", default=["2x128", "4x256"], help=sizes)
+    parser.add_argument("--human", help="file of human texts whose first words ready models continue")
+    parser.add_argument("--others", help="with --human: file of other human texts (unset: half of that one)")
+    parser.add_argument("--training", help="with --human: file of texts that the models were trained on")
     parser.add_argument("--folder", type=Path, default=Path("experiments/work"), help="where models and texts are kept")
     parser.add_argument("--source", type=Path, help="Django's source distribution; pip downloads it if not given")
     parser.add_argument("--epochs", type=int, default=7, help="of the training (default: %(default)s)")
@@ -66,20 +72,41 @@ class Workshop:
         options: what `add_arguments` and `common.argument_parser` read.
 
     Raises:
-        ValueError: more texts than there are, or prompts as long as the texts.
+        ValueError: more texts than there are, prompts as long as the texts, or a model to train on given texts.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.folder = Path(options.folder)
-        if not 2 <= options.texts <= SET_ASIDE:
-            raise ValueError(f"--texts must be between 2 and {SET_ASIDE}, got {options.texts}")
+        to_train = [name for name in options.models if SIZE.fullmatch(name)]
+        if options.human is None and (options.others, options.training) != (None, None):
+            raise ValueError("--others and --training need --human: without it the texts are Django's documentation")
+        if options.human is not None and to_train:
+            raise ValueError(
+                f"--models must name ready models where --human is given, such as smollm2, got {to_train[0]}"
+            )
+        most = SET_ASIDE if options.human is None else len(self.passages.prompts)
+        if not 2 <= options.texts <= most:
+            raise ValueError(f"--texts must be between 2 and {most}, got {options.texts}")
         if not 1 <= options.prompt_words < options.words:
             raise ValueError(
                 f"--prompt-words must be from 1 to below --words={options.words}, got {options.prompt_words}"
             )
-        self.passages = _passages(self.folder / "passages.json", options.source)
         self.model = cache(self._model)
+
+    @cached_property
+    def passages(self) -> Passages:
+        """The human texts."""
+        options = self.options
+        if options.human is None:
+            return _passages(self.folder / "passages.json", options.source)
+        prompts = read_texts(options.human)
+        if options.others is None:
+            order = np.random.default_rng(0).permutation(len(prompts))
+            others, prompts = ([prompts[row] for row in half] for half in np.array_split(order, 2))
+        else:
+            others = read_texts(options.others)
+        return Passages(read_texts(options.training) if options.training else [], [], prompts, others)
 
     @property
     def human(self) -> list[str]:
@@ -102,7 +129,7 @@ class Workshop:
         kept = self.folder / f"{name}-{self.options.epochs}"
         if SIZE.fullmatch(name) and not (kept / "config.json").exists():
             train(name, self.passages, kept, self.options.epochs, self.options.seed)
-        source = kept if SIZE.fullmatch(name) else name
+        source = kept if SIZE.fullmatch(name) else folder_of(name)
         model = AutoModelForCausalLM.from_pretrained(source).eval().to(self.options.device)
         return model, AutoTokenizer.from_pretrained(source)
 
@@ -117,11 +144,12 @@ class Workshop:
         """
         options = self.options
         sizes = f"{options.texts}-{options.words}-{options.prompt_words}-{options.epochs}-{options.seed}"
+        sizes += f"-{Path(options.human).stem}" if options.human else ""
         path = self.folder / "texts" / f"{name.replace('/', '--')}-{decoder}-{sizes}.json"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             model, tokenizer = self.model(name)
-            prompts = prompts_of(tokenizer, self.human, options.prompt_words)
+            prompts = prompts_of(model, tokenizer, self.human, options.prompt_words)
             write = _by_function if callable(settings) else _by_settings
             texts = write(model, tokenizer, prompts, settings, options.batch, options.seed)
             with written_whole(path) as temporary:
@@ -135,9 +163,10 @@ class Workshop:
         how = f"GPT-2 of layers x width {', '.join(trained)}, trained for {options.epochs} epochs" if trained else ""
         others = [name for name in options.models if name not in trained]
         who = "; ".join(part for part in (how, ", ".join(others)) if part)
+        source = "Django's documentation" if options.human is None else f"`{options.human}`"
         return (
             f"Models: {who}. They continue the first {options.prompt_words} words of {options.texts} passages of "
-            f"Django's documentation to the length of their first {options.words}; P is those human texts, with which "
+            f"{source} to the length of their first {options.words}; P is those human texts, with which "
             "models share the first words and other human texts do not. "
             f"Features: {options.featurizer}. Seed {options.seed}."
         )
@@ -160,12 +189,12 @@ def first_words(text: str, count: int) -> str:
     return " ".join(text.split()[:count])
 
 
-def prompts_of(tokenizer: Tokenizer, texts: Sequence[str], words: int) -> list[Prompt]:
+def prompts_of(model: Model, tokenizer: Tokenizer, texts: Sequence[str], words: int) -> list[Prompt]:
     """The first words of each text behind the token between texts, to be continued to the text's number of tokens."""
     starts = [first_words(text, words) for text in texts]
     rows = zip(starts, token_ids(tokenizer, starts), token_ids(tokenizer, texts), strict=True)
-    between = tokenizer.bos_token_id
-    return [Prompt((between, *start), max(1, len(whole) - len(start)), text) for text, start, whole in rows]
+    between = start_ids(model, tokenizer)
+    return [Prompt((*between, *start), max(1, len(whole) - len(start)), text) for text, start, whole in rows]
 
 
 def _by_settings(

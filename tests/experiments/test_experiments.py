@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from samples import ROOT, ngrams, texts_of
+from samples import ROOT, ngrams, texts_of, write_jsonl
 
 sys.path.append(str(ROOT / "experiments"))
 
@@ -96,13 +96,13 @@ def test_adversarial_text_is_as_probable_as_was_asked_for(tiny_gpt2: str) -> Non
 
 def test_prompts_stand_behind_the_token_between_texts(tiny_gpt2: str) -> None:
     from models import prompts_of
-    from transformers import AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(tiny_gpt2), AutoTokenizer.from_pretrained(tiny_gpt2)
     text = "one two three four five"
-    (prompt,) = prompts_of(tokenizer, [text], 2)
+    (prompt,) = prompts_of(model, tokenizer, [text], 2)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    assert prompt.text == "one two" and prompt.ids[0] == tokenizer.bos_token_id
+    assert prompt.text == "one two" and prompt.ids[0] == tokenizer.eos_token_id  # it has no other
     assert len(prompt.ids) - 1 + prompt.new_tokens == len(ids)
 
 
@@ -122,8 +122,30 @@ def test_what_a_workshop_refuses(tmp_path: Path) -> None:
         workshop("--texts", "601")
     with pytest.raises(ValueError, match="--prompt-words must be from 1 to below --words=70, got 70"):
         workshop("--prompt-words", "70")
+    human = str(write_jsonl(tmp_path / "human.jsonl", texts_of(20, 0)))
+    with pytest.raises(ValueError, match=r"--models must name ready models where --human is given, .* got 2x128"):
+        workshop("--human", human)
+    with pytest.raises(ValueError, match="--texts must be between 2 and 10, got 300"):
+        workshop("--human", human, "--models", "smollm2")
+    with pytest.raises(ValueError, match="--others and --training need --human"):
+        workshop("--others", human)
     with pytest.raises(ValueError, match="a multiple of 4, got 1x10"):
         train("1x10", None, tmp_path, 1, 0)
+
+
+def test_a_ready_model_continues_texts_of_a_file(tmp_path: Path, tiny_gpt2: str) -> None:
+    from models import Workshop, add_arguments
+
+    human = write_jsonl(tmp_path / "human.jsonl", texts_of(12, 0))
+    parser = common.argument_parser("A script.")
+    add_arguments(parser, texts=6)
+    given = ["--human", str(human), "--models", tiny_gpt2, "--words", "12", "--folder", str(tmp_path / "work")]
+    workshop = Workshop(parser.parse_args(given))
+    written = workshop.write(tiny_gpt2, "greedy", {"do_sample": False})
+    assert len(written) == 6 and not set(workshop.human) & set(workshop.other_human)
+    for text, whole in zip(written, workshop.human, strict=True):
+        assert text.startswith(" ".join(whole.split()[:8]))
+    assert f"`{human}`" in workshop.said() and "Django" not in workshop.said()
 
 
 # --- one experiment from its arguments to its page ------------------------------------------------------------------
