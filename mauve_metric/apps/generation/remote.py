@@ -8,7 +8,7 @@ import json
 import logging
 import os
 from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -267,6 +267,8 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
     with ThreadPoolExecutor(1, thread_name_prefix="openai_server") as pool:
         done = pool.submit(asyncio.run, main())
         try:
+            while not done.done():  # an interrupt just before an endless wait would not end it
+                wait([done], timeout=0.2)
             done.result()
         except BaseException:
             if not done.done():

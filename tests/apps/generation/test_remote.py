@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-import os
 import pickle
 import re
 import signal
@@ -210,10 +209,10 @@ def test_an_interrupt_keeps_what_came(answers: Answers) -> None:
 
 
 def _interrupt_once(answers: Answers) -> None:
-    """Interrupt the main thread as Ctrl-C does, once the server has got the third prompt."""
+    """Interrupt as Ctrl-C may do, once the server has got the third prompt: the main thread is not woken."""
     while "hostile bytes" not in answers.tried:
         time.sleep(0.01)
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
 
 def test_a_server_is_asked_where_an_event_loop_runs(answers: Answers) -> None:
