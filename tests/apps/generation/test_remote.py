@@ -10,6 +10,7 @@ import re
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -197,6 +198,15 @@ def test_what_came_is_kept_and_only_the_rest_is_asked_for_again(answers: Answers
     assert write(["fine"]) == ["…fine"] and answers.tried["fine"] == 2  # a new call asks for everything
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Take SIGINT, which is ignored where a shell runs the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_keeps_what_came(answers: Answers) -> None:
     write = openai_server(answers.url, model="m", concurrency=1, timeout=3600.0)
     thread = threading.Thread(target=_interrupt_once, args=(answers,))
