@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mauve_metric.hosts.space.limits import Limits
 
@@ -35,6 +36,21 @@ HOSTILE = [
     "nul \x00 bell \x07",
 ]
 LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10, waiting_each=20)
+
+
+EVIL = '<script>alert("x")</script> & | _b_ \\% $'  # a name that every form must escape
+
+
+def normal_features(shift: float, n: int = 120, seed: int = 0, scale: float = 1.0) -> NDArray[np.float64]:
+    return shift + scale * np.random.default_rng(seed).normal(size=(n, 5))
+
+
+HUMAN_FEATURES = normal_features(0, seed=100)
+MODEL_FEATURES = {
+    "bad": normal_features(1.5, seed=1),
+    "good": normal_features(0.05, seed=2),
+    "middle": normal_features(0.6, seed=3),
+}
 
 
 def texts_of(count: int, seed: int = 0, longest: int = 12, shortest: int = 1) -> list[str]:

@@ -5,28 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from samples import EVIL, HUMAN_FEATURES, MODEL_FEATURES
 
 from mauve_metric import Comparison, compare
 
 Floats = NDArray[np.float64]
 
 
-EVIL = '<script>alert("x")</script> & | _b_ \\% $'
-
-
-def features(shift: float, n: int = 120, seed: int = 0, scale: float = 1.0) -> Floats:
-    return shift + scale * np.random.default_rng(seed).normal(size=(n, 5))
-
-
-HUMAN = features(0, seed=100)
-
-
-MODELS = {"bad": features(1.5, seed=1), "good": features(0.05, seed=2), "middle": features(0.6, seed=3)}
-
-
 @pytest.fixture(scope="module")
 def comparison() -> Comparison:
-    return compare(p_features=HUMAN, models=MODELS, num_runs=2)
+    return compare(p_features=HUMAN_FEATURES, models=MODEL_FEATURES, num_runs=2)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from samples import EVIL, HUMAN_FEATURES, MODEL_FEATURES
 
 from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
@@ -19,20 +20,11 @@ from mauve_metric.uncertainty.forecast import LEAST_TEXTS, MOST_TEXTS
 from mauve_metric.uncertainty.gap_buckets import holm
 
 Floats = NDArray[np.float64]
-EVIL = '<script>alert("x")</script> & | _b_ \\% $'
-
-
-def features(shift: float, n: int = 120, seed: int = 0, scale: float = 1.0) -> Floats:
-    return shift + scale * np.random.default_rng(seed).normal(size=(n, 5))
-
-
-HUMAN = features(0, seed=100)
-MODELS = {"bad": features(1.5, seed=1), "good": features(0.05, seed=2), "middle": features(0.6, seed=3)}
 
 
 @pytest.fixture(scope="module")
 def comparison() -> Comparison:
-    return compare(p_features=HUMAN, models=MODELS, num_runs=2)
+    return compare(p_features=HUMAN_FEATURES, models=MODEL_FEATURES, num_runs=2)
 
 
 # --- scores -------------------------------------------------------------------------------------------------------
@@ -56,15 +48,15 @@ def test_all_scores_use_one_partition(comparison: Comparison) -> None:
 
 
 def test_own_scores_are_those_of_compute_mauve(comparison: Comparison) -> None:
-    for name, rows in MODELS.items():
-        expected = compute_mauve(p_features=HUMAN, q_features=rows, num_runs=2)
+    for name, rows in MODEL_FEATURES.items():
+        expected = compute_mauve(p_features=HUMAN_FEATURES, q_features=rows, num_runs=2)
         assert comparison.own[name].mauve == expected.mauve
         assert comparison.own[name].signature == expected.signature
 
 
 def test_one_model_is_scored_as_by_compute_mauve() -> None:
-    found = compare(p_features=HUMAN, models={"only": MODELS["bad"]}, num_runs=2, row_order="pq")
-    expected = compute_mauve(p_features=HUMAN, q_features=MODELS["bad"], num_runs=2, row_order="pq")
+    found = compare(p_features=HUMAN_FEATURES, models={"only": MODEL_FEATURES["bad"]}, num_runs=2, row_order="pq")
+    expected = compute_mauve(p_features=HUMAN_FEATURES, q_features=MODEL_FEATURES["bad"], num_runs=2, row_order="pq")
     result = found.models["only"]
     for name in ("mauve", "mauve_debiased", "mauve_ci", "frontier_integral", "precision", "recall", "mauve_std"):
         assert getattr(result, name) == getattr(expected, name)
@@ -73,14 +65,18 @@ def test_one_model_is_scored_as_by_compute_mauve() -> None:
 
 
 def test_row_order_moves_the_humans(comparison: Comparison) -> None:
-    other = compare(p_features=HUMAN, models=MODELS, num_runs=2, row_order="pq")
+    other = compare(p_features=HUMAN_FEATURES, models=MODEL_FEATURES, num_runs=2, row_order="pq")
     assert other.ranking == comparison.ranking
-    assert any(other.models[name].mauve != comparison.models[name].mauve for name in MODELS)
+    assert any(other.models[name].mauve != comparison.models[name].mauve for name in MODEL_FEATURES)
 
 
 def test_inputs_of_all_kinds_agree(comparison: Comparison) -> None:
-    models = {"bad": MODELS["bad"].tolist(), "good": FeatureSet(MODELS["good"]), "middle": MODELS["middle"]}
-    assert compare(p=FeatureSet(HUMAN), models=models, num_runs=2).to_dict() == comparison.to_dict()
+    models = {
+        "bad": MODEL_FEATURES["bad"].tolist(),
+        "good": FeatureSet(MODEL_FEATURES["good"]),
+        "middle": MODEL_FEATURES["middle"],
+    }
+    assert compare(p=FeatureSet(HUMAN_FEATURES), models=models, num_runs=2).to_dict() == comparison.to_dict()
 
 
 # --- differences --------------------------------------------------------------------------------------------------
@@ -93,7 +89,9 @@ def test_clear_differences_are_real_and_a_zero_difference_is_not(comparison: Com
         ("middle", "bad"),
     ]
     assert comparison.differences[1].real and comparison.differences[1].p_value < 1e-6
-    twins = compare(p_features=HUMAN, models={"a": MODELS["good"], "b": MODELS["good"]}, num_runs=1)
+    twins = compare(
+        p_features=HUMAN_FEATURES, models={"a": MODEL_FEATURES["good"], "b": MODEL_FEATURES["good"]}, num_runs=1
+    )
     (item,) = twins.differences
     assert item.difference == 0 and item.p_value == 1 and not item.real and item.ci[0] <= 0 <= item.ci[1]
     assert twins.texts_needed is None
@@ -133,33 +131,38 @@ def equal_models(k: int, shift: float, rng: np.random.Generator) -> tuple[Floats
 
 
 def test_aligned_models_have_equal_rows() -> None:
-    assert compare(p_features=HUMAN, models=MODELS, aligned=True, num_runs=1).design == "aligned"
-    uneven = {"a": MODELS["good"], "b": MODELS["bad"][1:]}
+    assert compare(p_features=HUMAN_FEATURES, models=MODEL_FEATURES, aligned=True, num_runs=1).design == "aligned"
+    uneven = {"a": MODEL_FEATURES["good"], "b": MODEL_FEATURES["bad"][1:]}
     with pytest.raises(ValueError, match=r"equal size, .* got human 120, model a 120, model b 119:"):
-        compare(p_features=HUMAN, models=uneven, aligned=True)
-    assert [w.code for w in compare(p_features=HUMAN, models=uneven, num_runs=1).warnings] == ["unequal_models"]
+        compare(p_features=HUMAN_FEATURES, models=uneven, aligned=True)
+    assert [w.code for w in compare(p_features=HUMAN_FEATURES, models=uneven, num_runs=1).warnings] == [
+        "unequal_models"
+    ]
 
 
 def test_wrong_input() -> None:
     with pytest.raises(TypeError, match="models must be a dict"):
-        compare(p_features=HUMAN, models=[HUMAN])  # type: ignore[arg-type]
+        compare(p_features=HUMAN_FEATURES, models=[HUMAN_FEATURES])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least one model"):
-        compare(p_features=HUMAN, models={})
+        compare(p_features=HUMAN_FEATURES, models={})
     with pytest.raises(TypeError, match="names must be non-empty"):
-        compare(p_features=HUMAN, models={" ": HUMAN})
+        compare(p_features=HUMAN_FEATURES, models={" ": HUMAN_FEATURES})
     with pytest.raises(ValueError, match=r"p, p_features, p_tokens, p_text must be given"):
-        compare(models={"a": HUMAN})
+        compare(models={"a": HUMAN_FEATURES})
     with pytest.raises(ValueError, match="same number of columns"):
-        compare(p_features=HUMAN, models={"a": HUMAN, "b": HUMAN[:, :4]})
+        compare(p_features=HUMAN_FEATURES, models={"a": HUMAN_FEATURES, "b": HUMAN_FEATURES[:, :4]})
     with pytest.raises(ValueError, match=r"models\['a'\] must hold at least 2 texts to be compared, got 1"):
-        compare(p_features=HUMAN, models={"a": HUMAN[:1]})
+        compare(p_features=HUMAN_FEATURES, models={"a": HUMAN_FEATURES[:1]})
     with pytest.raises(TypeError, match=r"models\['a'\] must be a list of texts, got a single str"):
-        compare(p_features=HUMAN, models={"a": "one text"})
+        compare(p_features=HUMAN_FEATURES, models={"a": "one text"})
     with pytest.raises(ValueError, match=r"NaN|nan|finite"):
-        compare(p_features=HUMAN, models={"a": np.full((5, 5), np.nan)})
-    other = FeatureSet(HUMAN, {"model": "x", "revision": "1"})
+        compare(p_features=HUMAN_FEATURES, models={"a": np.full((5, 5), np.nan)})
+    other = FeatureSet(HUMAN_FEATURES, {"model": "x", "revision": "1"})
     with pytest.raises(ValueError, match="featurized differently"):
-        compare(p_features=HUMAN, models={"a": other, "b": FeatureSet(HUMAN, {"model": "x", "revision": "2"})})
+        compare(
+            p_features=HUMAN_FEATURES,
+            models={"a": other, "b": FeatureSet(HUMAN_FEATURES, {"model": "x", "revision": "2"})},
+        )
 
 
 # --- output -------------------------------------------------------------------------------------------------------
@@ -199,11 +202,11 @@ def test_explanations_are_those_of_the_common_partition(told: Comparison) -> Non
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    np.save(tmp_path / "human.npy", HUMAN)
+    np.save(tmp_path / "human.npy", HUMAN_FEATURES)
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
-    np.save(tmp_path / "x" / "model.npy", MODELS["bad"])
-    np.save(tmp_path / "y" / "model.npy", MODELS["good"])
+    np.save(tmp_path / "x" / "model.npy", MODEL_FEATURES["bad"])
+    np.save(tmp_path / "y" / "model.npy", MODEL_FEATURES["good"])
     return [str(tmp_path / name) for name in ("human.npy", "x/model.npy", "y/model.npy")]
 
 
