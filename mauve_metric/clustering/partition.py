@@ -225,21 +225,20 @@ def _by_content(
     Args:
         rows, places: see `_ordered_by_content`. sets: of the stacked rows.
     """
-    order = np.argsort(places)
-    sorted_sets = StackedSets(sets.set_of[order], None if sets.groups is None else sets.groups[order])
-    found = []
+    sorted_sets = sets.take(np.argsort(places))
+    quantized = []
     for offset in offsets:
-        seed = config.seed + offset
-        chosen = None if sorted_sets.groups is None else stand_ins(sorted_sets.set_of, sorted_sets.groups, seed)
-        if chosen is None or sorted_sets.groups is None:
-            item = _cluster(rows, sorted_sets, config, offset, verbose, by_content=True)
+        chosen = None
+        if sorted_sets.groups is not None:
+            chosen = stand_ins(sorted_sets.set_of, sorted_sets.groups, config.seed + offset)
+        if chosen is None:
+            result = _cluster(rows, sorted_sets, config, offset, verbose, by_content=True)
         else:
             kept, number = np.unique(chosen, return_inverse=True)
-            some = StackedSets(sorted_sets.set_of[kept], sorted_sets.groups[kept])
-            item = _cluster(_at(rows, kept), some, config, offset, verbose, by_content=True)
-            item = item._replace(labels=item.labels[number])
-        found.append(item._replace(labels=item.labels[places]))
-    return found
+            result = _cluster(_at(rows, kept), sorted_sets.take(kept), config, offset, verbose, by_content=True)
+            result = result._replace(labels=result.labels[number])
+        quantized.append(result._replace(labels=result.labels[places]))
+    return quantized
 
 
 def _stacked(sets: Sequence[Features], device: torch.device | None) -> ProjectedRows:

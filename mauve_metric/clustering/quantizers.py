@@ -31,6 +31,10 @@ class StackedSets(NamedTuple):
     set_of: Integers
     groups: Integers | None = None
 
+    def take(self, numbers: Integers) -> StackedSets:
+        """The same of the rows with these numbers, in this order."""
+        return StackedSets(self.set_of[numbers], None if self.groups is None else self.groups[numbers])
+
 
 Label: TypeAlias = Callable[[ProjectedRows, StackedSets, ResolvedConfig, int, Advance | None], Quantized]
 LabelBlocks: TypeAlias = Callable[[FeatureRows, StackedSets, ResolvedConfig, int, Advance | None], Quantized]

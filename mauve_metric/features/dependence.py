@@ -95,19 +95,20 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     # answers such as "yes" are draws, not copies
     few_kinds = any(len(np.unique(side)) < FEWEST_GROUPS for side in hashes)
     columns: list[list[object]] = [[] if few_kinds else [*np.concatenate(hashes).tolist()]]
-    openings = None if declared else _shared_openings(sides)
     if declared:
         columns.append(np.concatenate(declared).tolist())
     else:
-        columns += [] if search is None else [_paired(search, n_p, size)]
-        columns.append([code if code >= 0 else None for code in repeats.tolist()] if (repeats >= 0).any() else [])
-        columns += [] if openings is None else [openings]
+        pairs = [] if search is None else _paired(search, n_p, size)
+        answers = [code if code >= 0 else None for code in repeats.tolist()]
+        together = [
+            column for column in (pairs, answers, _shared_openings(sides)) if any(entry is not None for entry in column)
+        ]
+        columns += together
+        design = "found" if together else design
     found = same_origin([None] * size, *filter(None, columns))
     names = np.concatenate([np.arange(n_p), n_p + given[1] if given else -1 - np.arange(len(model))])
     _, first, place = np.unique(found, return_index=True, return_inverse=True)
     codes = names[first[place]]
-    if not declared and (openings is not None or (repeats >= 0).any() or (search is not None and search.found)):
-        design = "found"
     partners = int(np.isin(codes[n_p:], codes[:n_p]).sum())
     return codes[:n_p], codes[n_p:], Dependence(design, partners, _share_in_step(search, *(declared or (None, None))))
 
@@ -157,14 +158,14 @@ def _paired(search: PairSearch, start: int, size: int) -> list[object]:
     return entries
 
 
-def _shared_openings(sides: Sequence[FeatureSet]) -> list[object] | None:
-    """The hash of the opening of each text of all sides, None for common ones; None if few occur on both sides."""
+def _shared_openings(sides: Sequence[FeatureSet]) -> list[object]:
+    """The hash of the opening of each text of all sides, None for common ones; empty if few occur on both sides."""
     hashes: list[Hashes] = [side.opening_hashes for side in sides if side.opening_hashes is not None]
     if len(hashes) < len(sides):
-        return None
+        return []
     kinds, place, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
     usable = times <= max(COMMON_OPENING * len(place), 2)
     prompts = hashes[0][np.isin(hashes[0], kinds[usable])]
     if max(np.isin(side, prompts).mean() for side in hashes[1:]) <= OPENING_SHARE:
-        return None
+        return []
     return [int(kind) if usable[kind] else None for kind in place.tolist()]

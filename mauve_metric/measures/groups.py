@@ -133,7 +133,7 @@ def stand_ins(set_of: Integers, codes: Integers, seed: int) -> Integers | None:
     group = np.unique(np.stack([set_of, codes]), axis=1, return_inverse=True)[1].ravel()
     sizes = [np.bincount(group[(set_of == number) & ~mixed]) for number in range(int(set_of.max()) + 1)]
     means = [float(of_set[of_set > 0].mean()) for of_set in sizes if of_set.any()]
-    if len(means) < 2 or max(means) < UNEVEN * min(means):
+    if len(means) < 2 or not is_uneven(means):
         return None
     order = np.lexsort([np.random.default_rng([seed, 3]).permutation(len(codes)), group])
     firsts = np.searchsorted(group[order], group[order])
@@ -142,6 +142,11 @@ def stand_ins(set_of: Integers, codes: Integers, seed: int) -> Integers | None:
     found = np.empty_like(row)
     found[order] = order[np.where(mixed[order], row, firsts + (row - firsts) % kept)]
     return found
+
+
+def is_uneven(answers: Sequence[float]) -> bool:
+    """Return whether sets differ by `UNEVEN` or more in the mean number of texts of a group that one set alone has."""
+    return max(answers) >= UNEVEN * min(answers)
 
 
 def answers_of_one_side(p_sizes: Counts, q_sizes: Counts) -> tuple[float, float]:

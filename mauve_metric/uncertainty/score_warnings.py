@@ -18,7 +18,7 @@ from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
 from mauve_metric.inputs.fingerprints import FORMATS
-from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, UNEVEN, GroupCounts, answers_of_one_side
+from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts, answers_of_one_side, is_uneven
 from mauve_metric.uncertainty.blind_spots import blind_spots, in_words
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
@@ -150,9 +150,9 @@ def design_warnings(groups: GroupCounts | None, problem: str | None, num_buckets
         yield warn("no_interval", {}, problem=problem)
     if groups is None or problem is not None:
         return
-    p_answers, q_answers = answers = answers_of_one_side(groups.p_sizes, groups.q_sizes)
-    if max(answers) >= UNEVEN * min(answers):
-        yield warn("uneven_answers", {"p_answers": p_answers, "q_answers": q_answers})
+    answers = answers_of_one_side(groups.p_sizes, groups.q_sizes)
+    if is_uneven(answers):
+        yield warn("uneven_answers", {"p_answers": answers[0], "q_answers": answers[1]})
     number = min(int((sizes > 0).sum()) for sizes in (groups.p_sizes, groups.q_sizes))
     numbers = {"prompts": number, "num_buckets": num_buckets}
     if number <= FEW_GROUPS:
