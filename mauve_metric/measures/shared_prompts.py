@@ -22,7 +22,8 @@ _MOST_TESTED = 500  # rows whose neighbours make the share
 _MOST_SPLIT = 125  # the same for each split
 MOST_ANSWERS = 9  # other texts of one prompt, on both sides, that are looked for
 _MOST_SPACED = 300  # rows whose spacings show whether there are groups
-REPEATED = 0.7  # share of texts in separate groups of one size; of mixtures of kinds about half are, at most
+ONE_SIZE = 0.5  # share of texts in groups of one size; of mixtures of kinds an eighth are, at most
+COMMON = 0.6  # share of the nearest texts that two of one group have in common
 REPEATS_ERRORS = 4.0  # by which more spacings must be large than by chance
 ONE_SIDED = 0.75  # share of texts whose group has none of the other set, where one text of each has half
 _USUAL = 0.8  # share of spacings that are not large
@@ -95,9 +96,9 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25, *, shared: bool = False) -> t
 
     With the distances of a text from its neighbours, d_1 ≤ d_2 ≤ …, the spacings s·log(d_{s+1} / d_s) have about one
     distribution for all s (Rényi) unless texts come in groups: in groups of m texts many of s = m - 1 are larger than
-    those of s > 11. Among the texts of one set the groups are what mutual m - 1 nearest neighbours join, if `ONE_SIDED`
-    of the texts have none of the other set as near; else they are kinds of texts of both. Among all texts they are sets
-    of m that are each other's nearest, and count if `REPEATED` of the texts are in some, which kinds are not.
+    those of s > 11. Groups are what mutual m - 1 nearest neighbours with `COMMON` neighbours join. Those of one set
+    count if `ONE_SIDED` of its texts have none of the other set as near; else they are kinds of texts of both. Groups
+    with texts of both sets count if `ONE_SIZE` of all texts are in such groups of m, since kinds are of many sizes.
 
     Args:
         p, q: rows of `standardised`, (n_p, d) and (n_q, d). seed: of the tested rows.
@@ -105,7 +106,7 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25, *, shared: bool = False) -> t
 
     Returns:
         The number of the group of each text of both sides, (n_p,) and (n_q,), -1 for those in none, and whether
-        any group has texts of both.
+        groups have texts of both.
 
     >>> rng = np.random.default_rng(0)
     >>> answers = np.repeat(rng.normal(size=(40, 50)), 3, axis=0) + 0.5 * rng.normal(size=(120, 50))
@@ -115,12 +116,14 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25, *, shared: bool = False) -> t
     """
     rng = np.random.default_rng([seed, 4])
     together = np.concatenate([p, q])
-    if _others_in_a_group(together, rng) > 1:  # one text of each side is a pair
-        groups = _groups_of_one_size(together)
-        if groups is not None:
-            parts = np.split(groups, [len(p)])
-            return parts, bool(np.isin(parts[1][parts[1] >= 0], parts[0]).any())
-    alone = [_groups_of_neighbours(*pair, shared, rng) for pair in ((p, q), (q, p))]
+    number = _others_in_a_group(together, rng)
+    if number > 1:  # one text of each side is a pair
+        groups = _groups_of_neighbours(_most_similar(together, number)[0])
+        of_sides = np.split(groups, [len(p)])
+        of_both = np.isin(groups, np.intersect1d(*of_sides)) & (groups >= 0)
+        if np.mean(of_both & (np.bincount(groups + 1)[groups + 1] == number + 1)) >= ONE_SIZE:
+            return of_sides, True
+    alone = [_groups_of_one_side(*pair, shared, rng) for pair in ((p, q), (q, p))]
     alone[1][alone[1] >= 0] += len(p)
     return alone, False
 
@@ -144,38 +147,31 @@ def _spacings(cosines: Floats) -> Floats:
     return np.arange(1.0, cosines.shape[1]) * np.log(distances[:, 1:] / distances[:, :-1])
 
 
-def _groups_of_neighbours(rows: Rows, others: Rows, shared: bool, rng: np.random.Generator) -> Integers:
-    """The groups of rows that mutual nearest neighbours join, (n,); all -1 where these are nothing special.
+def _groups_of_one_side(rows: Rows, others: Rows, shared: bool, rng: np.random.Generator) -> Integers:
+    """The groups of rows, (n,), -1 for those in none; all -1 where most have a row of the other set as near.
 
-    others: rows of the other set, which most groups have none of, unless groups are `shared`.
+    others: rows of the other set. shared: groups may have texts of both.
     """
-    from scipy.sparse import csr_matrix
+    number = _others_in_a_group(rows, rng)
+    if number == 0:
+        return np.full(len(rows), -1)
+    nearest, cosines = _most_similar(rows, number)
+    if not shared and np.mean(_two_nearest(rows, others)[1] < cosines[:, -1]) < ONE_SIDED:
+        return np.full(len(rows), -1)
+    return _groups_of_neighbours(nearest)
+
+
+def _groups_of_neighbours(nearest: Integers) -> Integers:
+    """The groups of rows that have `COMMON` of their nearest rows, (n, number), in common; -1 for those in none."""
+    from scipy.sparse import csr_matrix, identity
     from scipy.sparse.csgraph import connected_components
 
-    n, number = len(rows), _others_in_a_group(rows, rng)
-    if number == 0:
-        return np.full(n, -1)
-    near, cosines = _most_similar(rows, number)
-    if not shared and np.mean(_two_nearest(rows, others)[1] < cosines[:, -1]) < ONE_SIDED:
-        return np.full(n, -1)
-    links = csr_matrix((np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, number)), shape=(n, n))
-    groups: Integers = connected_components(links.multiply(links.T), directed=False)[1].astype(np.int64)
-    return groups
-
-
-def _groups_of_one_size(rows: Rows) -> Integers | None:
-    """The first row of the group of each row, -1 for those in none, (n,); None where too few are in one."""
-    near, cosines = _most_similar(rows, _CHANCE_NEIGHBOURS + 1)
-    spacings = _spacings(cosines)
-    large = spacings[:, :MOST_ANSWERS] > np.quantile(spacings[:, 11:], 0.95)
-    for others in range(2, MOST_ANSWERS + 1):
-        members = np.concatenate([np.arange(len(rows))[:, None], near[:, :others]], axis=1)
-        members.sort(axis=1)
-        closed = (members[members] == members[:, None, :]).all(axis=(1, 2))
-        kept = closed & large[members, others - 1].any(axis=1)
-        if kept.mean() >= REPEATED:
-            return np.where(kept, members[:, 0], -1)
-    return None
+    n, number = nearest.shape
+    links = csr_matrix((np.ones(nearest.size), nearest.ravel(), np.arange(0, nearest.size + 1, number)), shape=(n, n))
+    with_own = links + identity(n, format="csr")
+    common = (with_own @ with_own.T).multiply(links).multiply(links.T) >= COMMON * (number + 1)
+    groups: Integers = connected_components(common, directed=False)[1].astype(np.int64)
+    return np.where(np.bincount(groups)[groups] > 1, groups, -1)
 
 
 def _most_similar(rows: Rows, number: int, some: Integers | None = None) -> tuple[Integers, Floats]:
