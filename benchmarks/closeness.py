@@ -4,8 +4,8 @@
     OMP_NUM_THREADS=1 python benchmarks/closeness.py truth --repeats 40 > benchmarks/results/closeness.csv
 
 undeclared: both sets are draws of one distribution, or one is shifted in one column; texts of one prompt correlate,
-or model texts are near copies of human ones; the rows are shuffled and nothing is declared. Columns: share of repeats
-in which pairs were found; mean closeness; how often its interval contains 1; how often the verdict is "different"; mean
+or model texts are near copies of human ones; nothing is declared, and the rows are shuffled or in the order in which
+they are written. Columns: share of repeats in which anything was found; mean closeness; how often its interval contains 1; how often the verdict is "different"; mean
 AUC; the last three once more with the prompts declared. Of equal sets the interval should contain 1, and "different"
 should be rare; of shifted ones "different" should be about as frequent as with declared prompts.
 
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -38,7 +39,9 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 Draw = Callable[[np.random.Generator], tuple[Array, Array, tuple[Integers, Integers]]]
 
 
-def prompts(groups: int, answers: tuple[int, int], d: int, correlation: float, shift: float) -> Draw:
+def prompts(
+    groups: int, answers: tuple[int, int], d: int, correlation: float, shift: float, shuffled: bool = True
+) -> Draw:
     """Answers of both sides to the same prompts, as many a prompt; rows of one prompt are correlated."""
 
     def draw(rng: np.random.Generator) -> tuple[Array, Array, tuple[Integers, Integers]]:
@@ -48,17 +51,18 @@ def prompts(groups: int, answers: tuple[int, int], d: int, correlation: float, s
             np.sqrt(correlation) * common[of] + np.sqrt(1 - correlation) * rng.normal(size=(len(of), d)) for of in codes
         )
         q[:, 0] += shift
-        order = rng.permutation(len(q))
+        order = rng.permutation(len(q)) if shuffled else np.arange(len(q))
         return p, q[order], (codes[0], codes[1][order])
 
     return draw
 
 
-def own_prompts(n: int, answers: int, d: int, correlation: float, shift: float) -> Draw:
+def own_prompts(n: int, answers: int, d: int, correlation: float, shift: float, shuffled: bool = True) -> Draw:
     """Independent human texts, and several answers of the model to each of other prompts."""
 
     def draw(rng: np.random.Generator) -> tuple[Array, Array, tuple[Integers, Integers]]:
-        of = rng.permutation(np.repeat(np.arange(n // answers), answers))
+        of = np.repeat(np.arange(n // answers), answers)
+        of = rng.permutation(of) if shuffled else of
         q = np.sqrt(correlation) * rng.normal(size=(len(of), d))[of]
         q += np.sqrt(1 - correlation) * rng.normal(size=q.shape)
         q[:, 0] += shift
@@ -82,28 +86,25 @@ def near_copies(n: int, d: int, share: float, shift: float) -> Draw:
 
 
 def undeclared_cells() -> Iterator[tuple[tuple[object, ...], Draw]]:
-    """Every design: its name, texts a side, columns, correlation or share of copies, shift."""
-    for n, d in ((100, 5), (100, 384), (300, 50)):
-        for correlation in (0.0, 0.2, 0.5, 0.9):
-            for shift in (0.0, 0.6):
-                yield ("one answer", n, d, correlation, shift), prompts(n, (1, 1), d, correlation, shift)
-    for groups, answers, d in ((100, (1, 5), 100), (60, (5, 5), 100)):
-        for correlation in (0.5, 0.9):
-            for shift in (0.0, 0.6):
-                name = f"{answers[0]} and {answers[1]} answers"
-                yield (
-                    (name, groups * answers[0], d, correlation, shift),
-                    prompts(groups, answers, d, correlation, shift),
-                )
-    for answers, d in ((5, 20), (3, 20), (5, 200), (2, 200)):
-        for correlation in (0.3, 0.5, 0.8):
-            for shift in (0.0, 0.6):
-                name = f"{answers} answers to the model's own prompts"
-                yield (name, 300, d, correlation, shift), own_prompts(300, answers, d, correlation, shift)
-    for n, d in ((300, 384),):
-        for share in (0.1, 0.5):
-            for shift in (0.0, 0.6):
-                yield ("near copies", n, d, share, shift), near_copies(n, d, share, shift)
+    """Every design: its name, order of the rows, texts a side, columns, correlation or share of copies, shift."""
+    of_both = [((1, 1), 100, 5, (0.0, 0.2, 0.5, 0.9)), ((1, 1), 100, 384, (0.0, 0.2, 0.5, 0.9))]
+    of_both += [((1, 1), 300, 50, (0.0, 0.2, 0.5, 0.9)), ((1, 5), 100, 100, (0.5, 0.9)), ((5, 5), 60, 100, (0.5, 0.9))]
+    in_order = [((1, 1), 100, 5, (0.5,)), ((1, 1), 300, 50, (0.2,)), ((5, 5), 60, 20, (0.3,))]
+    of_model = [(5, 20, (0.3, 0.5, 0.8)), (3, 20, (0.3, 0.5, 0.8)), (5, 200, (0.3, 0.5, 0.8)), (2, 200, (0.3, 0.5, 0.8))]
+    for order, designs in (("shuffled", of_both), ("kept", in_order)):
+        for answers, groups, d, correlations in designs:
+            name = "one answer" if answers == (1, 1) else f"{answers[0]} and {answers[1]} answers"
+            for correlation, shift in itertools.product(correlations, (0.0, 0.6)):
+                draw = prompts(groups, answers, d, correlation, shift, order == "shuffled")
+                yield (name, order, groups * answers[0], d, correlation, shift), draw
+    for order, own in (("shuffled", of_model), ("kept", [(5, 20, (0.3, 0.5)), (3, 20, (0.3, 0.5))])):
+        for number, d, correlations in own:
+            name = f"{number} answers to the model's own prompts"
+            for correlation, shift in itertools.product(correlations, (0.0, 0.6)):
+                draw = own_prompts(300, number, d, correlation, shift, order == "shuffled")
+                yield (name, order, 300, d, correlation, shift), draw
+    for share, shift in itertools.product((0.1, 0.5), (0.0, 0.6)):
+        yield ("near copies", "kept", 300, 384, share, shift), near_copies(300, 384, share, shift)
 
 
 def undeclared(repeats: int) -> None:
@@ -111,7 +112,7 @@ def undeclared(repeats: int) -> None:
     table = csv.writer(sys.stdout, lineterminator="\n")
     measured = ("closeness", "contains 1", "different", "AUC")
     declared = ("declared contains 1", "declared different", "declared AUC")
-    table.writerow(["design", "n", "d", "correlation", "shift", "found", *measured, *declared])
+    table.writerow(["design", "order", "n", "d", "correlation", "shift", "found", *measured, *declared])
     for name, draw in undeclared_cells():
         rows = []
         for repeat in range(repeats):

@@ -1,7 +1,8 @@
 """Texts that are not independent draws: declared prompts, copies, and pairs that were not declared.
 
 Folds, halves, permutations and errors keep texts of one group together. Copies join the groups that the caller gave.
-Without any, texts that belong together are found from equal openings and features (`measures.shared_prompts`).
+Without any, texts that belong together are found from equal openings, features (`measures.shared_prompts`), and the
+order of the rows (`measures.prompt_order`).
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.features.row_blocks import as_rows, content_keys, order_of_keys, row_hashes, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups
+from mauve_metric.measures.prompt_order import find_prompt_order
 from mauve_metric.measures.shared_prompts import PairSearch, find_pairs, find_repeats, standardised
 
 Groups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
 
 MOST_SEARCHED = 10_000  # rows a side whose neighbours are looked for; of larger sets as many at random
+IN_STEP_SHARE = 0.5  # of the texts that belong together: below, the rows of two sets are not aligned
 OPENING_SHARE = 0.1  # of a model's texts that open like a human one: they continue the same prompts
 COMMON_OPENING = 0.1  # of all texts: an opening that more have is a manner of writing, and no prompt
 
@@ -87,9 +90,9 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
         given = []  # texts of one prompt are independent given it
     declared = given if given and design_of(*given) != "independent" else []
     design = design_of(*declared) if declared else design_of(None)
-    search, repeats = None, np.full(0, -1)
+    search, repeats, across = None, np.full(0, -1), False
     if design != "prompts":
-        search, repeats = _search(human, model, seed, declared=bool(declared))
+        search, repeats, across = _search(human, model, seed, declared=bool(declared))
     size, n_p = len(human) + len(model), len(human)
     hashes = [row_hashes(side.features) for side in sides]
     # answers such as "yes" are draws, not copies
@@ -98,7 +101,8 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     if declared:
         columns.append(np.concatenate(declared).tolist())
     else:
-        pairs = [] if search is None else _paired(search, n_p, size)
+        # a pair by chance would join two prompts
+        pairs = [] if search is None or across else _paired(search, n_p, size)
         answers = [code if code >= 0 else None for code in repeats.tolist()]
         together = [
             column for column in (pairs, answers, _shared_openings(sides)) if any(entry is not None for entry in column)
@@ -122,32 +126,41 @@ def _share_in_step(search: PairSearch | None, human: Integers | None, model: Int
     return float(np.mean(same))
 
 
-def _search(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) -> tuple[PairSearch | None, Integers]:
+def _search(
+    human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool
+) -> tuple[PairSearch | None, Integers, bool]:
     """Look for texts that belong together: pairs of both sides, and, unless prompts are declared, several answers.
 
     Returns:
         The pairs, of large sets among random rows; None for sets of a few texts or one column. For each text of both
-        sides the number of its group of answers to one prompt, (n_p + n_q,), -1 for those in none.
+        sides the number of its group of answers to one prompt, (n_p + n_q,), -1 for those in none; and whether these
+        groups have texts of both sides, so that they hold the pairs too.
     """
     sizes = len(human), len(model)
     groups = np.full(sum(sizes), -1)
     if min(sizes) < 4 or human.features.shape[1] < 2:
-        return None, groups
+        return None, groups, False
     features = human.features, model.features
     numbers = [
         order_of_keys(side.row_keys())[some_numbers(size, min(size, MOST_SEARCHED), seed)]
         for side, size in zip((human, model), sizes, strict=True)
     ]
-    p_rows, q_rows = standardised(*(as_rows(of).take(some) for of, some in zip(features, numbers, strict=True)))
-    search = find_pairs(p_rows, q_rows, seed)
-    if not declared and max(sizes) <= MOST_SEARCHED:
-        of_sides, across = find_repeats(p_rows, q_rows, seed, shared=search.found)
-        groups[np.concatenate([numbers[0], sizes[0] + numbers[1]])] = np.concatenate(of_sides)
-        if across:  # a pair by chance would join two prompts
-            search = search._replace(pairs=search.pairs[:0])
-    return search._replace(
-        pairs=np.stack([of[own] for of, own in zip(numbers, search.pairs.T, strict=True)], 1)
-    ), groups
+    rows = standardised(*(as_rows(of).take(some) for of, some in zip(features, numbers, strict=True)))
+    search = find_pairs(*rows, seed)
+    search = search._replace(pairs=np.stack([of[own] for of, own in zip(numbers, search.pairs.T, strict=True)], axis=1))
+    if declared or max(sizes) > MOST_SEARCHED:
+        return search, groups, False
+    in_order, shared = find_prompt_order(*(of[np.argsort(some)] for of, some in zip(rows, numbers, strict=True)))
+    share = _share_in_step(search, *in_order) if shared else None
+    if shared and (share is None or share >= IN_STEP_SHARE):
+        return search, np.concatenate(in_order), True
+    of_sides, across = find_repeats(*rows, seed, shared=search.found)
+    groups[np.concatenate([numbers[0], sizes[0] + numbers[1]])] = np.concatenate(of_sides)
+    if not (across or shared):
+        for start, codes in zip((0, sizes[0]), in_order, strict=True):
+            if codes is not None:
+                groups[start : start + len(codes)] = sum(sizes) + start + codes
+    return search, groups, across
 
 
 def _paired(search: PairSearch, start: int, size: int) -> list[object]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Hashes
 from mauve_metric.clustering.histograms import Histograms
+from mauve_metric.features.dependence import IN_STEP_SHARE
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
 from mauve_metric.inputs.fingerprints import FORMATS
@@ -53,7 +54,6 @@ TINY_VARIANCE_OF_FLOAT64 = 1e-20  # the same of numbers that float32 does not ho
 _DECLARED_WEIGHT = 0.1  # of shared prompts for which intervals and tests allow
 BLURRED = 0.1  # common buckets that lift a score by more hide a difference as large as that between two models
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
-IN_STEP_SHARE = 0.5  # of the texts that belong together: below, the rows are not aligned as the caller says
 NEAR_SHARE = 0.01  # of model texts that nearly repeat a human one: as for equal ones, they lift the score
 COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what models copy from all of the web
 WITHIN_MORE = 0.01  # more near duplicates than the human set has: fewer texts than it seems

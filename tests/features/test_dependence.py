@@ -27,7 +27,7 @@ def test_pairs_that_nobody_declared_are_groups() -> None:
     assert with_dependence([human, model])[1] is model  # not looked for twice
 
 
-def test_the_order_of_rows_has_no_part_in_it() -> None:
+def test_pairs_in_another_order_of_rows_are_found_by_their_features() -> None:
     human, model = pairs()
     order = np.random.default_rng(1).permutation(100)
     _, expected = with_dependence([human, model])
@@ -125,6 +125,32 @@ def test_answers_to_a_prompt_of_one_side_are_groups_whatever_the_order_of_rows()
         assert np.mean([len(np.unique(found.groups[own == prompt])) == 1 for prompt in range(30)]) > 0.8
     human = with_dependence([answers, FeatureSet(human.features)])[0]
     assert human.groups is not None and len(np.unique(human.groups)) < 50
+
+
+def test_weak_answers_in_order_are_groups() -> None:
+    """Neighbours do not show them in 20 columns."""
+    rng = np.random.default_rng(4)
+    of = np.repeat(np.arange(60), 5)
+    answers = FeatureSet(np.sqrt(0.3) * rng.normal(size=(60, 20))[of] + np.sqrt(0.7) * rng.normal(size=(300, 20)))
+    human = FeatureSet(rng.normal(size=(300, 20)))
+    for sides in ([human, answers], [answers, human]):
+        groups = next(side for side in with_dependence(sides) if side.features is answers.features).groups
+        assert groups is not None
+        np.testing.assert_array_equal(groups[:, None] == groups, of[:, None] == of)
+    assert with_dependence([human, answers.of_rows(rng.permutation(300))])[1].design == "independent"
+
+
+def test_rows_that_are_in_step_in_part_are_found_by_their_features() -> None:
+    """A text that is missing in one file moves all rows after it."""
+    rng = np.random.default_rng(5)
+    human, model = pairs()
+    rows = np.delete(np.arange(100), 30)
+    found = with_dependence([human.of_rows(np.arange(99)), model.of_rows(rows)])[1]
+    together = with_dependence([human, model])[1]
+    assert found.dependence is not None and together.dependence is not None and found.groups is not None
+    assert found.dependence.in_step is not None and found.dependence.in_step < 0.5
+    assert together.dependence.partners == 100
+    assert np.mean(found.groups == rows) > 0.8
 
 
 def test_answers_to_prompts_of_both_sides_join_the_human_texts() -> None:
