@@ -5,9 +5,10 @@
 
 undeclared: both sets are draws of one distribution, or one is shifted in one column; texts of one prompt correlate,
 or model texts are near copies of human ones; nothing is declared, and the rows are shuffled or in the order in which
-they are written. Columns: share of repeats in which anything was found; mean closeness; how often its interval contains 1; how often the verdict is "different"; mean
-AUC; the last three once more with the prompts declared. Of equal sets the interval should contain 1, and "different"
-should be rare; of shifted ones "different" should be about as frequent as with declared prompts.
+they are written. Columns: share of repeats in which anything was found; mean closeness; how often its interval contains
+1; how often the verdict is "different"; mean AUC; the last three once more with the prompts declared. Of equal sets the
+interval should contain 1, and "different" should be rare; of shifted ones "different" should be about as frequent as
+with declared prompts.
 
 truth: mixtures of Gaussian kinds of texts with other shares on either side, one shifted column, equal sets, and the
 features of the shipped examples as kinds with shares that follow their first principal component. MAUVE of the
@@ -90,7 +91,12 @@ def undeclared_cells() -> Iterator[tuple[tuple[object, ...], Draw]]:
     of_both = [((1, 1), 100, 5, (0.0, 0.2, 0.5, 0.9)), ((1, 1), 100, 384, (0.0, 0.2, 0.5, 0.9))]
     of_both += [((1, 1), 300, 50, (0.0, 0.2, 0.5, 0.9)), ((1, 5), 100, 100, (0.5, 0.9)), ((5, 5), 60, 100, (0.5, 0.9))]
     in_order = [((1, 1), 100, 5, (0.5,)), ((1, 1), 300, 50, (0.2,)), ((5, 5), 60, 20, (0.3,))]
-    of_model = [(5, 20, (0.3, 0.5, 0.8)), (3, 20, (0.3, 0.5, 0.8)), (5, 200, (0.3, 0.5, 0.8)), (2, 200, (0.3, 0.5, 0.8))]
+    of_model = [
+        (5, 20, (0.3, 0.5, 0.8)),
+        (3, 20, (0.3, 0.5, 0.8)),
+        (5, 200, (0.3, 0.5, 0.8)),
+        (2, 200, (0.3, 0.5, 0.8)),
+    ]
     for order, designs in (("shuffled", of_both), ("kept", in_order)):
         for answers, groups, d, correlations in designs:
             name = "one answer" if answers == (1, 1) else f"{answers[0]} and {answers[1]} answers"

@@ -44,6 +44,7 @@ Item = TypeVar("Item")
 Rows = TypeVar("Rows", Labels, ProjectedRows)
 
 FINER_FROM, FINER_BELOW = 50, 2000  # texts of the smallest set: fewer are too few for it, more have enough buckets
+FINER_TIMES = 3  # as many buckets as "auto" makes: three texts of the smaller set in each, and an interval needs two
 MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 MANY_TEXTS = 100_000  # of the largest set, from which one projection serves both orders, whatever its last bits
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
@@ -78,8 +79,8 @@ class Partition:
     length 1 keep the sign alone. From `MANY_TEXTS` on they use the first one's projection, whose last bits may depend
     on the order.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
-    finer: the buckets of a clustering by content with twice as many, for few texts: where there are more kinds of texts
-    than buckets, those of the others hold several kinds. None: not made.
+    finer: buckets of a clustering by content with `FINER_TIMES` as many, for few texts: where there are more kinds of
+    texts than buckets, those of the others hold several kinds. None: not made.
     """
 
     rows: Sequence[ProjectedRows]
@@ -181,7 +182,7 @@ def partition_sets(
         elif order_shows:
             sorted_rows = _at(projected, np.argsort(places))
             projected = None  # as large as what follows
-        by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, 2))
+        by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, FINER_TIMES))
         quantized += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
     labels = [stacking.split(result.labels) for result in quantized]
     problems = [result.problem for result in quantized if result.problem]

@@ -153,7 +153,7 @@ def _search(
     in_order, shared = find_prompt_order(*(of[np.argsort(some)] for of, some in zip(rows, numbers, strict=True)))
     share = _share_in_step(search, *in_order) if shared else None
     if shared and (share is None or share >= IN_STEP_SHARE):
-        return search, np.concatenate(in_order), True
+        return search, np.concatenate([codes for codes in in_order if codes is not None]), True
     of_sides, across = find_repeats(*rows, seed, shared=search.found)
     groups[np.concatenate([numbers[0], sizes[0] + numbers[1]])] = np.concatenate(of_sides)
     if not (across or shared):

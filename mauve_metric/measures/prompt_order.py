@@ -69,12 +69,13 @@ def _orders(n: int, answers: float) -> Iterator[Integers]:
 
 def _excess_of_answers(rows: Rows, of: Integers) -> float:
     """Standard errors by which rows of one prompt are more alike than other rows that are as far apart."""
-    answers = len(of) // (int(of.max()) + 1)
+    prompts = _by_prompt(rows, of)
+    answers = prompts.shape[1]
+    prompts = prompts[: _MOST_TESTED // answers]
     if of[1] > 0:  # in rounds
-        rounds = rows.reshape(answers, -1, rows.shape[1])[:, : _MOST_TESTED // answers]
-        totals = rounds.sum(axis=0)
-        return _excess(_more_alike(totals, totals) - sum(_more_alike(of_round, of_round) for of_round in rounds))
-    prompts = rows[: _MOST_TESTED // answers * answers].reshape(-1, answers, rows.shape[1])
+        totals = prompts.sum(axis=1)
+        in_one_round = sum(_more_alike(of_round, of_round) for of_round in prompts.swapaxes(0, 1))
+        return _excess(_more_alike(totals, totals) - in_one_round)
     of_one, of_next = prompts @ prompts.swapaxes(1, 2), prompts[:-1] @ prompts[1:].swapaxes(1, 2)
     total = np.zeros(len(of_next))
     for lag in range(1, answers):
@@ -83,12 +84,19 @@ def _excess_of_answers(rows: Rows, of: Integers) -> float:
     return _excess(total)
 
 
+def _by_prompt(rows: Rows, of: Integers) -> Rows:
+    """The rows of each prompt, (G, answers, d)."""
+    answers = len(of) // (int(of.max()) + 1)
+    if of[1] > 0:
+        return rows.reshape(answers, -1, rows.shape[1]).swapaxes(0, 1)
+    return rows.reshape(-1, answers, rows.shape[1])
+
+
 def _means(rows: Rows, of: Integers) -> Rows:
     """The directions of the mean rows of the first prompts, (G, d)."""
-    some = of < _MOST_TESTED
-    means = np.zeros((int(of[some].max()) + 1, rows.shape[1]), dtype=np.float32)
-    np.add.at(means, of[some], rows[some])
-    return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    means = _by_prompt(rows, of)[:_MOST_TESTED].sum(axis=1)
+    directions: Rows = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return directions
 
 
 def _more_alike(one: Rows, two: Rows) -> Floats:
@@ -96,7 +104,8 @@ def _more_alike(one: Rows, two: Rows) -> Floats:
     same, after, before = (
         np.einsum("ij,ij->i", *pair) for pair in ((one[:-1], two[:-1]), (one[:-1], two[1:]), (one[1:], two[:-1]))
     )
-    return same - (after + before) / 2
+    differences: Floats = same - (after + before) / 2
+    return differences
 
 
 def _excess(differences: Floats) -> float:

@@ -120,7 +120,7 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25, *, shared: bool = False) -> t
     if number > 1:  # one text of each side is a pair
         groups = _groups_of_neighbours(_most_similar(together, number)[0])
         of_sides = np.split(groups, [len(p)])
-        of_both = np.isin(groups, np.intersect1d(*of_sides)) & (groups >= 0)
+        of_both = np.isin(groups, np.intersect1d(of_sides[0], of_sides[1])) & (groups >= 0)
         if np.mean(of_both & (np.bincount(groups + 1)[groups + 1] == number + 1)) >= ONE_SIZE:
             return of_sides, True
     alone = [_groups_of_one_side(*pair, shared, rng) for pair in ((p, q), (q, p))]

@@ -111,8 +111,8 @@ class MauveResult(SignedResult):
         prd_precision, prd_recall, prd_area: of the exact precision-recall curve of the histograms (Sajjadi 2018).
         frechet_distance: of the features, at least 0, lower is better (Heusel 2017).
         design: of the texts: "independent", "aligned" (row i of both sides answers prompt i), "prompts" (groups were
-            given) or "found" (nothing was declared, and texts that share prompts were found from their features, openings
-            or order). A score of one design does not compare with one of another.
+            given) or "found" (nothing was declared, and texts that share prompts were found from their features,
+            openings or order). A score of one design does not compare with one of another.
         partners: model texts that share a prompt with a human text, as declared or found, or are copies of one; None:
             not looked for. pairs_in_step: share of the pairs found from the features that are in the same row of both
             sides, in [0, 1]; None if none were found. Under a true "aligned" it is near 1.

@@ -142,7 +142,6 @@ def test_weak_answers_in_order_are_groups() -> None:
 
 def test_rows_that_are_in_step_in_part_are_found_by_their_features() -> None:
     """A text that is missing in one file moves all rows after it."""
-    rng = np.random.default_rng(5)
     human, model = pairs()
     rows = np.delete(np.arange(100), 30)
     found = with_dependence([human.of_rows(np.arange(99)), model.of_rows(rows)])[1]
