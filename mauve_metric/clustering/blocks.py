@@ -90,19 +90,17 @@ def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]
 def label_rows(
     rows: FeatureRows,
     config: ResolvedConfig,
-    num_runs: int = 1,
-    places: Integers | None = None,
+    orders: Sequence[Integers] = (),
     by_content: ResolvedConfig | None = None,
     checkpoint: Path | None = None,
     watch: Watch = unwatched,
 ) -> tuple[list[Integers], Projection]:
-    """The bucket of each row, (n,), for each of `num_runs` seeds, and the projection.
+    """The bucket of each row, (n,), for the run of the literature and those by content, and the projection.
 
     Args:
         rows: both sets stacked, (n, d).
-        num_runs: the first is that of the literature, the others start by k-means++ from the rows in `places`.
-        places: of each row in the order by content, (n,); None: as they are. by_content: the options of the other runs;
-            None: `config`.
+        orders: for each run by content, which starts by k-means++, the numbers of the rows that it is fitted to, in
+            their order. by_content: the options of these runs; None: `config`.
         checkpoint: a folder in which the finished clustering is kept; a later call with the same data and settings
             goes on from there. All that is read is hashed, so that the clustering of other data is never used.
         watch: wraps each pass over the rows, for a progress bar.
@@ -113,11 +111,12 @@ def label_rows(
     """
     watched = HashedRows(rows, watch, hashed=checkpoint is not None)
     if checkpoint is None:
-        made = _fit(watched, config, num_runs, places, by_content)
+        made = _fit(watched, config, orders, by_content)
         return _labels(watched, made), made.projection
     file = checkpoint / CHECKPOINT_FILE
     settings = [options_of_stage(own, "quantize") for own in (config, by_content or config)]
-    key = json.dumps([*map(int, rows.shape), num_runs, settings], sort_keys=True)
+    runs = [hashlib.sha256(order.tobytes()).hexdigest() for order in orders]
+    key = json.dumps([*map(int, rows.shape), runs, settings], sort_keys=True)
     if (stored := load_clustering(file, key)) is not None:
         loaded, content = stored
         labels = _labels(watched, loaded)
@@ -128,7 +127,7 @@ def label_rows(
     with naming(file):
         file.parent.mkdir(parents=True, exist_ok=True)
     check_can_be_written(file)  # before the work
-    made = _fit(watched, config, num_runs, places, by_content)
+    made = _fit(watched, config, orders, by_content)
     content = watched.content()
     save_clustering(file, key, content, made)
     labels = _labels(watched, made)
@@ -139,29 +138,27 @@ def label_rows(
 
 
 def _fit(
-    rows: HashedRows, config: ResolvedConfig, num_runs: int, places: Integers | None, by_content: ResolvedConfig | None
+    rows: HashedRows, config: ResolvedConfig, orders: Sequence[Integers], by_content: ResolvedConfig | None
 ) -> Clustering:
     """The projection, from one pass, and the centres of every run, from a sample each."""
     rows.title = "projection"
     projection = fit_projection(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
-    return fit_centres(rows, projection, config, num_runs, places, by_content)
+    return fit_centres(rows, projection, config, orders, by_content)
 
 
 def fit_centres(
     rows: FeatureRows,
     projection: Projection,
     config: ResolvedConfig,
-    num_runs: int = 1,
-    places: Integers | None = None,
+    orders: Sequence[Integers] = (),
     by_content: ResolvedConfig | None = None,
 ) -> Clustering:
     """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`."""
     fits = []
-    order = np.arange(rows.shape[0]) if places is None else np.argsort(places)
-    for offset in range(num_runs):
+    for offset, order in enumerate([np.arange(rows.shape[0]), *orders]):
         own, seed = (by_content or config) if offset else config, config.seed + 2 + offset
-        numbers = kmeans.sample_numbers(rows.shape[0], own.num_buckets, seed)
-        sample = projection.apply_all(ArrayRows(rows.take(order[numbers] if offset else numbers)))
+        numbers = kmeans.sample_numbers(len(order), own.num_buckets, seed)
+        sample = projection.apply_all(ArrayRows(rows.take(order[numbers])))
         options = options_of_quantizer(own, "kmeans")
         fits.append(kmeans.fit(sample, own.num_buckets, seed=seed, plus_plus=offset > 0, **options))
     return Clustering(projection, fits)

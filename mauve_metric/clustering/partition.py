@@ -229,17 +229,20 @@ def _by_content(
     sorted_sets = sets.take(np.argsort(places))
     quantized = []
     for offset in offsets:
-        chosen = None
-        if sorted_sets.groups is not None:
-            chosen = stand_ins(sorted_sets.set_of, sorted_sets.groups, config.seed + offset)
-        if chosen is None:
-            result = _cluster(rows, sorted_sets, config, offset, verbose, by_content=True)
-        else:
-            kept, number = np.unique(chosen, return_inverse=True)
-            result = _cluster(_at(rows, kept), sorted_sets.take(kept), config, offset, verbose, by_content=True)
-            result = result._replace(labels=result.labels[number])
-        quantized.append(result._replace(labels=result.labels[places]))
+        kept, number = _stand_ins(sorted_sets, config.seed + offset)
+        fitted_to = rows if len(kept) == len(places) else _at(rows, kept)
+        result = _cluster(fitted_to, sorted_sets.take(kept), config, offset, verbose, by_content=True)
+        quantized.append(result._replace(labels=result.labels[number][places]))
     return quantized
+
+
+def _stand_ins(sets: StackedSets, seed: int) -> tuple[Integers, Integers]:
+    """The rows that a clustering by content is fitted to, and for each row the place of that whose bucket it takes."""
+    chosen = None if sets.groups is None else stand_ins(sets.set_of, sets.groups, seed)
+    if chosen is None:
+        return np.arange(len(sets.set_of)), np.arange(len(sets.set_of))
+    kept, number = np.unique(chosen, return_inverse=True)
+    return kept, number
 
 
 def _stacked(sets: Sequence[Features], device: torch.device | None) -> ProjectedRows:
@@ -336,15 +339,20 @@ def _in_blocks(
         labels = [quantizer.in_blocks(stacked, of_rows, config, seed, None).labels for seed in seeds]
         fitted = projection.fit_projection(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
     else:
+        order = np.argsort(_ordered_by_content(sets, stacking, keys)[1])
+        chosen = [_stand_ins(of_rows.take(order), config.seed + offset) for offset in range(1, clusterings)]
         labels, fitted = blocks.label_rows(
             stacked,
             config,
-            clusterings,
-            _ordered_by_content(sets, stacking, keys)[1],
+            [order[kept] for kept, _ in chosen],
             config_by_content(config, of_rows),
             checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
             watch=watch_blocks if run.verbose else blocks.unwatched,
         )
+        place = np.argsort(order)
+        labels[1:] = [
+            of_run[order[kept][number][place]] for of_run, (kept, number) in zip(labels[1:], chosen, strict=True)
+        ]
     most_rows = KNN_MOST_ROWS if config.knn else 0
     rows = [fitted.apply_all(ArrayRows(some_rows(features, most_rows, config.seed))) for features in sets]
     return Partition(rows, [stacking.split(run_labels) for run_labels in labels])

@@ -177,7 +177,7 @@ def test_a_common_offset_that_float64_holds_leaves_a_verdict(offset: float) -> N
     assert found.mauve_debiased is not None and found.mauve_debiased < 0.95  # the buckets see it as well
 
 
-@pytest.mark.parametrize(("prompts", "texts", "number", "finer"), [(20, 5, 10, 0), (50, 1, 5, 10), (50, 3, 15, 25)])
+@pytest.mark.parametrize(("prompts", "texts", "number", "finer"), [(20, 5, 10, 0), (50, 1, 5, 15), (50, 3, 15, 25)])
 def test_a_bucket_has_two_prompts_or_more(prompts: int, texts: int, number: int, finer: int) -> None:
     p, q = sets(prompts * texts)
     codes = np.repeat(np.arange(prompts), texts)

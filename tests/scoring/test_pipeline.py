@@ -106,6 +106,24 @@ def test_rows_that_are_read_in_blocks_are_clustered_as_in_memory(monkeypatch: py
         assert np.mean(run[0] == other[0]) > 0.95
 
 
+def test_rows_that_are_read_in_blocks_have_as_many_rows_a_prompt_of_each_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five answers to a prompt are no kind of texts, in memory or not."""
+    rng = np.random.default_rng(0)
+    prompts = np.repeat(np.arange(60), 5)
+    answers = rng.normal(size=(60, 40))[prompts] + 0.3 * rng.normal(size=(300, 40))
+    sides = [rng.normal(size=(300, 40)) * np.sqrt(1.09), answers]
+    given = [FeatureSet(sides[0], groups=np.arange(300) + 60), FeatureSet(answers, groups=prompts)]
+    config = MauveConfig(num_buckets=20, num_runs=2)
+    in_memory = cluster(given, config).partition
+    monkeypatch.setattr(partition, "MOST_NUMBERS_READ", 0)
+    monkeypatch.setattr(partition, "_fit_together", lambda *_: False)
+    in_blocks = cluster([replace(side, features=ArrayRows(side.features)) for side in given], config).partition
+    for human, model in (*in_memory.labels[1:], *in_blocks.labels[1:]):
+        assert np.all(model == np.repeat(model[::5], 5))  # the others follow one of them
+        assert len(np.unique(human)) > 15
+    assert not np.array_equal(in_blocks.labels[0][1], np.repeat(in_blocks.labels[0][1][::5], 5))
+
+
 def test_the_published_score_does_not_depend_on_groups(of_arrays: MauveResult) -> None:
     p, q = sets()
     alone = of_arrays
