@@ -19,10 +19,10 @@ import numpy as np
 from machine import machine
 from scipy.stats import norm
 
+from mauve_metric.apps.describing.distances.density_ratios import ESTIMATORS, estimate_mauve
 from mauve_metric.arrays import Floats
 from mauve_metric.clustering.histograms import auto_num_buckets, count_labels
 from mauve_metric.clustering.kmeans import kmeans
-from mauve_metric.measures.density_ratios import ESTIMATORS, estimate_mauve
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier

@@ -22,8 +22,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from machine import machine
 
-from mauve_metric.lexical.diversity import compression_ratio, distinct_n, entropy_n, repetition
-from mauve_metric.lexical.self_bleu import self_bleu, self_repetition, vendi_ngrams
+from mauve_metric.apps.describing.lexical.self_bleu import self_bleu, self_repetition, vendi_ngrams
+from mauve_metric.apps.describing.lexical.token_statistics import compression_ratio, entropy_n
+from mauve_metric.lexical.diversity import distinct_n, repetition
 
 NLTK_TEXTS = 2  # hypotheses of NLTK's Self-BLEU: each goes through all texts again
 

@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mauve_metric.catalogue.row import Measure
-from mauve_metric.catalogue.table import MEASURES, SCORES
+from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.measures.measure import Measure
+from mauve_metric.results.scores import SCORES
 
 ROOT = Path(__file__).parent.parent
 VALUES = ROOT / "docs" / "measures.json"
@@ -43,9 +44,9 @@ _TESTS_ELSEWHERE = {
     "frontier_integral": "measures/test_frontier.py",
     "frontier_integral_debiased": "uncertainty/test_jackknife.py",
     "frontier_integral_star": "scoring/test_compute.py",
-    "jensen_shannon": "measures/test_divergences.py",
-    "decoder_choices": "features/likelihood/test_likelihoods.py",
-    "near_duplicates_across": "duplicates/test_repeated_substrings.py",
+    "jensen_shannon": "apps/describing/distances/test_divergences.py",
+    "decoder_choices": "apps/describing/likelihood/test_likelihoods.py",
+    "near_duplicates_across": "apps/describing/duplicates/test_repeated_substrings.py",
     **dict.fromkeys(("precision", "recall", "density", "coverage"), "measures/test_knn_precision_recall.py"),
     **dict.fromkeys(("prd_precision", "prd_recall", "prd_area"), "measures/test_precision_recall.py"),
 }

@@ -19,11 +19,11 @@ from common import AXIS, INK, SCORE_COLUMNS, argument_parser, marks_of, progress
 from decoding import ALL, texts_by
 from models import Workshop, add_arguments
 
-from mauve_metric.features.likelihood.likelihood_measures import generation_perplexity
-from mauve_metric.features.likelihood.likelihoods import likelihoods
+from mauve_metric.apps.describing.lexical.self_bleu import self_bleu
+from mauve_metric.apps.describing.likelihood.likelihood_measures import generation_perplexity
+from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 from mauve_metric.lexical.diversity import distinct_n, repetition
 from mauve_metric.lexical.ngrams import letter_runs
-from mauve_metric.lexical.self_bleu import self_bleu
 from mauve_metric.options import RunOptions
 from mauve_metric.report.document import Column, TableRow
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from models import Workshop, Writing
 
-from mauve_metric.features.likelihood.likelihoods import likelihoods
+from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 from mauve_metric.options import RunOptions
 
 RANDOM_SHARE = 0.15  # of the new tokens, which the adversarial rule draws at random

@@ -19,9 +19,12 @@ from common import AXIS, argument_parser, marks_of, progress, save
 from decoding import EVERY, texts_by
 from models import Workshop, add_arguments
 
-from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
-from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
-from mauve_metric.measures.discriminators import discriminate, discriminate_words
+from mauve_metric.apps.describing.distances.discriminators import discriminate, discriminate_words
+from mauve_metric.apps.describing.likelihood.likelihood_measures import (
+    discriminator_ranks,
+    discriminator_total_probability,
+)
+from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods, likelihoods
 from mauve_metric.options import RunOptions
 from mauve_metric.report.document import Column, TableRow
 

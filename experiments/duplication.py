@@ -19,8 +19,8 @@ from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, sav
 from decoding import nucleus
 from models import Workshop, add_arguments, first_words
 
+from mauve_metric.apps.describing.distances.authenticity import authenticity, data_copying
 from mauve_metric.apps.describing.memorisation import memorisation
-from mauve_metric.measures.authenticity import authenticity, data_copying
 from mauve_metric.report.document import Column, TableRow
 
 COLUMNS = (

@@ -17,9 +17,9 @@ from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, sav
 from decoding import nucleus
 from models import Workshop, add_arguments, first_words
 
+from mauve_metric.apps.describing.distances.discriminators import discriminate
 from mauve_metric.lexical.diversity import distinct_n
 from mauve_metric.lexical.ngrams import letter_runs
-from mauve_metric.measures.discriminators import discriminate
 from mauve_metric.report.document import Column, TableRow
 
 HUMAN = "other human texts"

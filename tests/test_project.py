@@ -27,7 +27,7 @@ from samples import PACKAGE, ROOT, script
 from tested_through import TESTED_THROUGH
 
 import mauve_metric
-from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.table import MEASURES
 from mauve_metric.hosts.cli.main import COMMANDS
 
 TESTS = ROOT / "tests"
@@ -382,7 +382,7 @@ def untested() -> float:
     return 0.0
 
 
-untested.__module__ = "mauve_metric.measures.distances"
+untested.__module__ = "mauve_metric.apps.describing.distances.feature_distances"
 
 
 def test_the_page_of_measures_is_that_of_the_tables() -> None:
@@ -395,7 +395,7 @@ def test_the_page_of_measures_is_that_of_the_tables() -> None:
     [
         ({"paper": ""}, "add paper= to its row: who defined it, and when"),
         ({"meaning": ""}, "add meaning= to its row: what its value says"),
-        ({"compute": untested}, "add a test of untested to tests/measures/test_distances.py"),
+        ({"compute": untested}, "add a test of untested to tests/apps/describing/distances/test_feature_distances.py"),
     ],
 )
 def test_a_measure_without_paper_meaning_or_test_is_incomplete(changes: dict[str, Any], advice: str) -> None:

@@ -7,11 +7,11 @@ from dataclasses import fields
 import pytest
 from samples import ROOT, script
 
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.cli.main import COMMANDS
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.options import config_fields
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.scores import SCORES
 
 PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 

@@ -12,9 +12,10 @@ TESTED_THROUGH = {
     ),
     "apps/describing/test_describe.py": (
         "apps/describing/measure_runner",
-        "catalogue/row",
+        "measures/measure",
         "apps/describing/description",
     ),
+    "scoring/test_compute_directions.py": ("results/scores",),
     "scoring/test_explain.py": ("results/explanation",),
     "apps/judging/test_preferences.py": (
         "apps/judging/measures/judgement_options",
@@ -22,8 +23,11 @@ TESTED_THROUGH = {
     ),
     "apps/studies/test_robustness.py": ("apps/studies/robustness_settings", "apps/studies/robustness_result"),
     "apps/studies/test_stress_test.py": ("apps/studies/stress_test_result",),
-    "features/likelihood/test_likelihood_measures.py": ("catalogue/of_texts",),
-    "features/likelihood/test_likelihoods.py": ("features/likelihood/language_model",),
+    "apps/describing/likelihood/test_likelihood_measures.py": ("apps/describing/catalogue/of_texts",),
+    "apps/describing/likelihood/test_likelihoods.py": (
+        "apps/describing/likelihood/language_model",
+        "inputs/decoder_settings",
+    ),
     "features/test_row_blocks.py": ("features/array_files",),
     "apps/generation/test_evaluator.py": (
         "apps/generation/decoding",

@@ -14,10 +14,9 @@ from typing import TypeAlias
 import numpy as np
 
 from mauve_metric.arrays import Hashes, Integers
-from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.features.row_blocks import as_rows, content_keys, order_of_keys, row_hashes, some_numbers
-from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups
+from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups, same_origin
 from mauve_metric.measures.prompt_order import find_prompt_order
 from mauve_metric.measures.shared_prompts import PairSearch, find_pairs, find_repeats, standardised
 

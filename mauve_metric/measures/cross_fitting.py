@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Counts, Features, Floats, Integers, Labels
-from mauve_metric.duplicates.near_duplicates import same_origin
 from mauve_metric.measures.auc import HeldOut, average_ranks
+from mauve_metric.measures.groups import same_origin
 from mauve_metric.measures.p_values import positive
 from mauve_metric.runtime.tensors import as_array, full_precision
 from mauve_metric.runtime.threads import one_blas_thread
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Sides: TypeAlias = NDArray[np.bool_]
 
 FOLDS = 5
+FEWEST_TO_CLASSIFY = 10  # of each side, copies and texts of one prompt counted once: two for each fold
 TEXTS_A_BUCKET = 15  # of the smaller side
 FEWEST_BUCKETS, MOST_BUCKETS = 4, 50
 _LEAST_SHRINKAGE = 1e-3  # keeps the covariance of copied columns invertible in float32

@@ -215,3 +215,25 @@ def count_groups(
         q_sizes=np.bincount(number[n_p:], minlength=len(codes)),
         codes=codes,
     )
+
+
+def same_origin(*columns: Sequence[Hashable | None]) -> Integers:
+    """Groups of items that share an entry of any column, directly or through others, numbered from 0, (n,).
+
+    Args:
+        columns: one entry an item, (n,) each; None is shared with no item.
+
+    >>> same_origin(["a", "b", "c", "d"], [1, 2, 1, None]).tolist()
+    [0, 1, 0, 2]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links: list[tuple[int, int]] = []
+    for column in columns:
+        first: dict[Hashable, int] = {}
+        links += [(first.setdefault(entry, item), item) for item, entry in enumerate(column) if entry is not None]
+    one, other = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(links)), (one, other)), shape=(len(columns[0]), len(columns[0])))
+    groups: Integers = connected_components(graph, directed=False)[1].astype(np.int64)
+    return groups

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.report.document import (
     FILES,
     Column,
@@ -30,6 +29,7 @@ from mauve_metric.report.wording.answer import featurizers_table
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.explanation import Explanation, NearText, ScoredText
 from mauve_metric.results.result import INTERVALS, MauveResult
+from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.plain_text import digits, excerpt, percent, printable
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

@@ -68,7 +68,7 @@ class LearnedScore(NamedTuple):
 class MauveResult(SignedResult):
     """A MAUVE score with its uncertainty, curves and signature. P is the reference (human) side, Q the model's.
 
-    Direction, range and paper of every score are in `catalogue.table.SCORES`. None stands for what was not asked
+    Direction, range and paper of every score are in `results.scores.SCORES`. None stands for what was not asked
     for or cannot be computed (the errors of a set of one text; the lengths of features).
 
     Attributes:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, is_auto, without_first
 from mauve_metric.features.dependence import codes_of
@@ -21,6 +20,7 @@ from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import count_groups, pair_of_groups
 from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions
 from mauve_metric.results.result import MauveResult, Stripped
+from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.options import MauveConfig
+from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import parse_signature
 from mauve_metric.scoring.score import score_histograms
 

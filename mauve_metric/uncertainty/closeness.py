@@ -15,8 +15,8 @@ from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import forecast, intervals, jackknife, resampling
 from mauve_metric.uncertainty.differences import effect_covariance
-from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
 from mauve_metric.uncertainty.learned_score import Learned
+from mauve_metric.uncertainty.score_warnings import few_texts_a_bucket
 
 _ROUNDING = 1e-9  # of a p-value, which is a fraction, and of a level
 

@@ -12,6 +12,7 @@ from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.features.row_blocks import ConcatenatedRows, as_rows, content_keys, order_of_keys, some_numbers
 from mauve_metric.measures.auc import auc_of_scores
 from mauve_metric.measures.cross_fitting import (
+    FEWEST_TO_CLASSIFY,
     Sides,
     auto_learned_buckets,
     buckets_of_ranks,
@@ -20,7 +21,6 @@ from mauve_metric.measures.cross_fitting import (
     monotone_buckets,
     same_rows,
 )
-from mauve_metric.measures.discriminators import FEWEST_TO_CLASSIFY
 from mauve_metric.options import MauveConfig
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads

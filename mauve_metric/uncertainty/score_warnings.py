@@ -84,6 +84,12 @@ _DUPLICATION = {  # measure: threshold, code; where the message names what is us
 }
 
 
+def few_texts_a_bucket(p_counts: Counts, q_counts: Counts, least: int = TEXTS_A_BUCKET) -> bool:
+    """True if the smaller set has fewer than `least` texts for each bucket that is not empty."""
+    filled = int(((p_counts + q_counts) > 0).sum())
+    return min(int(p_counts.sum()), int(q_counts.sum())) < least * filled
+
+
 def all_warnings(
     p: FeatureSet,
     q: FeatureSet,

@@ -22,8 +22,8 @@ from samples import texts_of, write_jsonl
 from strategies import ANYTHING
 
 from mauve_metric import FeatureSet, MauveConfig, MauveResult, compare, compute_mauve, describe, explain, read_texts
+from mauve_metric.apps.describing.duplicates.repeated_substrings import cut_repeated
 from mauve_metric.apps.describing.memorisation import memorisation, prompted_memorisation
-from mauve_metric.duplicates.repeated_substrings import cut_repeated
 from mauve_metric.features.array_files import feature_rows
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.space.view.settings import read_shared

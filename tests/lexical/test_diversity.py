@@ -1,151 +1,18 @@
-"""Distinct n-grams, entropy and lengths against naive counts and closed forms."""
+"""Distinct n-grams, repetition and lengths against naive counts."""
 
 from __future__ import annotations
 
-import gzip
-import math
 import random
-from collections import Counter
 
-import numpy as np
 import pytest
-from samples import HOSTILE, texts_of
 
 from mauve_metric.lexical.diversity import (
     MAX_PHRASE_OF_MAUVE,
-    compression_ratio,
     distinct_n,
-    distinct_n_once,
-    distinct_n_per_text,
-    distinct_of_prompts,
     ends_repeating,
-    entropy_n,
-    entropy_of_prompts,
-    lengths,
     mean_length,
     repetition,
-    types_of_mass,
-    zipf_coefficient,
 )
-
-
-def random_texts(count: int, vocabulary: int, longest: int, seed: int = 0) -> list[list[int]]:
-    rng = random.Random(seed)
-    return [[rng.randrange(vocabulary) for _ in range(rng.randint(0, longest))] for _ in range(count)]
-
-
-def grams(tokens: list[int], n: int) -> list[tuple[int, ...]]:
-    return [tuple(tokens[start : start + n]) for start in range(len(tokens) - n + 1)]
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_each_is_its_definition(n: int) -> None:
-    texts = random_texts(40, 4, 12, seed=n)
-    counts = Counter(gram for tokens in texts for gram in grams(tokens, n))
-    total = counts.total()
-    assert distinct_n(texts, n) == len(counts) / total
-    assert distinct_n_once(texts, n) == sum(times == 1 for times in counts.values()) / total
-    entropy = -math.fsum(times / total * math.log(times / total) for times in counts.values())
-    assert entropy_n(texts, n) == pytest.approx(entropy, abs=1e-12)
-    by_hand = [len(set(grams(tokens, n))) / max(len(tokens), 1) for tokens in texts]
-    np.testing.assert_allclose(distinct_n_per_text(texts, n), by_hand, atol=1e-15)
-
-
-def test_groups_are_taken_together() -> None:
-    texts = random_texts(30, 3, 8)
-    groups = [index % 7 for index in range(30)]
-    by_hand, entropies = [], []
-    for group in range(7):
-        own = [tokens for tokens, other in zip(texts, groups, strict=True) if other == group]
-        by_hand.append(len({gram for tokens in own for gram in grams(tokens, 2)}) / sum(map(len, own)))
-        counts = Counter(gram for tokens in own for gram in grams(tokens, 2))
-        shares = [times / counts.total() for times in counts.values()]
-        entropies.append(-math.fsum(share * math.log(share) for share in shares))
-    np.testing.assert_allclose(distinct_of_prompts(texts, groups, 2), by_hand, atol=1e-15)
-    np.testing.assert_allclose(entropy_of_prompts(texts, groups, 2), entropies, atol=1e-12)
-    with pytest.raises(ValueError, match="groups must be one for each of the 30 texts, got 2"):
-        distinct_n_per_text(texts, 2, [1, 2])
-
-
-def test_the_entropy_of_equally_frequent_tokens_is_the_logarithm_of_their_number() -> None:
-    assert entropy_n([list(range(50))] * 3, 1) == pytest.approx(math.log(50), abs=1e-12)
-    assert entropy_n([[1, 1, 1]], 2) == 0
-    with pytest.raises(ValueError, match="at least n = 4 tokens, got 2 shorter ones"):
-        entropy_n([[1, 2], [3]], 4)
-
-
-def test_texts_without_tokens_and_no_texts() -> None:
-    assert distinct_n_per_text([[], [1]], 1).tolist() == [0, 1]
-    assert distinct_n([], 2) == distinct_n_once([[]], 2) == 0
-    assert lengths([]).shape == (0,)
-    assert lengths([[], [5, 5]]).tolist() == [0, 2]
-    assert mean_length([]) == 0
-
-
-@pytest.mark.parametrize("measure", [distinct_n, distinct_n_once, distinct_n_per_text, entropy_n])
-def test_strings_and_wrong_n_are_refused(measure: object) -> None:
-    assert callable(measure)
-    with pytest.raises(TypeError, match="texts must be lists of tokens, got 'a b' as number 1: split it first"):
-        measure([["a"], "a b"])
-    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
-        measure([["a"]], n=0)
-
-
-def texts_with(frequencies: list[int]) -> list[list[int]]:
-    return [[token] * times for token, times in enumerate(frequencies)]
-
-
-@pytest.mark.parametrize("s", [0.5, 1.0, 1.7])
-@pytest.mark.parametrize("thinned", [False, True])
-def test_a_power_law_has_its_exponent(s: float, thinned: bool) -> None:
-    """Rounding 10⁵ / rank^s to an integer changes its logarithm by at most ½·10⁻⁵·100^1.7 ≈ 0.013 at the last of the
-    ranks, the abscissa of thinned ranks by at most 1/30 over a line 4 long: below 0.02 s in the slope."""
-    texts = texts_with([round(1e5 / rank**s) for rank in range(1, 101)])
-    assert zipf_coefficient(texts, thinned=thinned) == pytest.approx(s, abs=0.02 * s + 0.01 if thinned else 0.003)
-
-
-def test_the_variants_are_their_definitions() -> None:
-    rng = np.random.default_rng(0)
-    tokens = np.minimum(rng.zipf(1.3, size=20_000), 10**6)
-    texts = [part.tolist() for part in np.array_split(tokens, 50)]
-    frequencies = np.sort(np.unique(tokens, return_counts=True)[1])[::-1]
-    ranks = np.arange(1, len(frequencies) + 1)
-    assert len(ranks) > 1000
-    for most in (None, 300):
-        slope = np.polyfit(np.log(ranks[:most]), np.log(frequencies[:most]), 1)[0]
-        assert zipf_coefficient(texts, ranks=most) == pytest.approx(-slope, abs=1e-9)
-    seen: dict[float, float] = {}
-    for rank in range(1, 300):  # one below the 300 most frequent
-        seen.setdefault(round(15 * math.log(rank)) / 15, math.log(frequencies[rank - 1]))
-    slope = np.polyfit(list(seen), list(seen.values()), 1)[0]
-    assert zipf_coefficient(texts, ranks=300, thinned=True) == pytest.approx(-slope, abs=1e-9)
-
-
-def test_types_of_a_mass_are_counted_one_by_one() -> None:
-    rng = np.random.default_rng(1)
-    for mass in (0.1, 0.5, 0.8, 1.0):
-        frequencies = [int(times) for times in rng.integers(1, 50, 40)]
-        covered, types = 0, 0
-        for times in sorted(frequencies, reverse=True):
-            if covered >= mass * sum(frequencies):
-                break
-            covered, types = covered + times, types + 1
-        assert types_of_mass(texts_with(frequencies), mass) == types
-    assert types_of_mass([list(range(10))]) == 8
-    for texts, mass, said in (([[]], 0.8, "at least one token"), ([[1]], 0.0, "mass must be above 0")):
-        with pytest.raises(ValueError, match=said):
-            types_of_mass(texts, mass)
-
-
-def test_too_few_tokens_for_a_line() -> None:
-    assert zipf_coefficient([[1, 2, 3]]) == 0
-    for texts in ([], [[]], [[7, 7, 7]]):
-        with pytest.raises(ValueError, match=r"needs at least 2 different tokens, got [01]$"):
-            zipf_coefficient(texts)
-    with pytest.raises(ValueError, match="needs at least 3 different tokens, got 2"):
-        zipf_coefficient([[1, 2]], thinned=True)
-    with pytest.raises(ValueError, match="ranks must be at least 2 or None, got 1"):
-        zipf_coefficient([[1, 2]], ranks=1)
 
 
 def naive_repetition(tokens: list[int], longest: int) -> bool:
@@ -205,19 +72,3 @@ def test_the_two_published_lengths_of_a_phrase() -> None:
     assert ends_repeating(texts, MAX_PHRASE_OF_MAUVE).tolist() == [1, 1, 0]
     with pytest.raises(ValueError, match="max_phrase must be at least 1, got 0"):
         ends_repeating(texts, 0)
-
-
-@pytest.mark.parametrize("texts", [texts_of(300), ["a"], HOSTILE, ["", "é", "", "語" * 500]])
-def test_it_is_the_ratio_of_gzip(texts: list[str]) -> None:
-    data = " ".join(texts).encode()
-    assert compression_ratio(texts) == len(data) / len(gzip.compress(data, 9))
-
-
-def test_empty_texts_have_none() -> None:
-    for texts in ([], ["", ""]):
-        with pytest.raises(ValueError, match="needs a text that is not empty, got"):
-            compression_ratio(texts)
-
-
-def test_half_a_surrogate_is_counted_too() -> None:
-    assert compression_ratio(["\ud800"]) > 0

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from mauve_metric.lexical.ngrams import ngram_counts
+from mauve_metric.lexical.ngrams import ngram_counts, word_counts
 from mauve_metric.lexical.tokens import number_tokens, split_words
 
 
@@ -47,3 +47,14 @@ def test_words_keep_case_and_marks() -> None:
     ]
     assert split_words(" ") == []
     assert "".join(split_words("naïve Žižek 語 a_b")) == "naïveŽižek語a_b"
+
+
+def test_word_counts_are_scikit_learns() -> None:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    texts = ["a b a c", "c c", "", "b a"]
+    oracle = CountVectorizer(ngram_range=(1, 2), token_pattern=r"\S+").fit_transform(texts).toarray()
+    found = word_counts([text.split() for text in texts], n=2).toarray()
+    assert sorted(map(tuple, found.T)) == sorted(map(tuple, oracle.T))
+    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
+        word_counts([["a"]], n=0)

@@ -7,7 +7,7 @@ import collections
 import numpy as np
 import pytest
 
-from mauve_metric.measures.groups import code_groups, count_groups, design_of, stand_ins
+from mauve_metric.measures.groups import code_groups, count_groups, design_of, same_origin, stand_ins
 
 
 def test_equal_labels_have_equal_codes_on_all_sides() -> None:
@@ -74,3 +74,13 @@ def test_rows_of_prompts_of_both_sets_stand_for_themselves() -> None:
     assert found is not None
     np.testing.assert_array_equal(found[:70], np.arange(70))
     assert len(np.unique(found[70:])) == 2
+
+
+def test_items_of_one_origin_are_the_components() -> None:
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 25, size=(2, 40)).tolist()
+    linked = np.array([[any(c[i] == c[j] for c in columns) for j in range(40)] for i in range(40)])
+    reached = np.linalg.matrix_power(linked.astype(float), 40) > 0
+    groups = same_origin(*columns)
+    assert 1 < len(set(groups)) < 25
+    assert np.array_equal(groups[:, None] == groups[None, :], reached)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from samples import EXAMPLES
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import featurize
 from mauve_metric.inputs.files import read_texts
+from mauve_metric.results.scores import SCORES
 
 Floats = NDArray[np.float64]
 TEXTS = 160  # a side

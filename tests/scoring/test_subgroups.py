@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import Comparison, compare, describe, explain
-from mauve_metric.features.likelihood.likelihood_measures import generation_perplexity
-from mauve_metric.features.likelihood.likelihoods import likelihoods
+from mauve_metric.apps.describing.likelihood.likelihood_measures import generation_perplexity
+from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.measures.knn_precision_recall import ball_counts
 from tests.samples import HUMAN, ngrams

@@ -9,16 +9,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
+from mauve_metric.apps.describing.catalogue.table import MEASURES
 from mauve_metric.apps.describing.description import Described, Description
 from mauve_metric.apps.describing.measure_runner import DescribedSets, read_sets, read_training, tokenizing
 from mauve_metric.arrays import FeatureData, TextData
-from mauve_metric.catalogue.row import Group
-from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.encoder import check_model
 from mauve_metric.features.feature_set import FeatureSet, Kind
-from mauve_metric.features.likelihood.language_model import Decoder, describe_decoder, parse_decoder
 from mauve_metric.features.sides import By
+from mauve_metric.inputs.decoder_settings import Decoder, describe_decoder, parse_decoder
 from mauve_metric.inputs.files import TextFile
+from mauve_metric.measures.measure import Group
 from mauve_metric.options import Options, RunOptions, with_options
 from mauve_metric.results.result import INTERVALS
 from mauve_metric.results.signature import versions
@@ -29,7 +29,7 @@ from mauve_metric.scoring.opening import open_several
 from mauve_metric.uncertainty.score_warnings import duplication_warnings
 
 if TYPE_CHECKING:
-    from mauve_metric.features.likelihood.likelihoods import Likelihoods
+    from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
 
 logger = logging.getLogger(__name__)
 
@@ -276,7 +276,7 @@ def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callab
         check_model("language_model", model)
 
     def of(texts: list[str], **decoder: Unpack[Decoder]) -> Likelihoods:
-        from mauve_metric.features.likelihood.likelihoods import likelihoods
+        from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 
         named = DEFAULT_LANGUAGE_MODEL if model is None else model
         return likelihoods(texts, named, run=replace(run, text_field=None, distributed=False), **decoder)

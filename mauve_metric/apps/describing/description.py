@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.measures.discriminators import TransferTable
+from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.distances.discriminators import TransferTable
 from mauve_metric.report.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.report.wording.words import collected_warnings, warnings_prose
 from mauve_metric.results.comparison import Comparison

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mauve_metric.apps.describing.description import Described
+from mauve_metric.apps.describing.distances.discriminators import TransferTable, transfer_table
+from mauve_metric.apps.describing.distances.divergence_intervals import TEXTS_OF_ROUGH, chi_square
+from mauve_metric.apps.describing.duplicates.near_duplicates import texts_of_one_origin
 from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
-from mauve_metric.catalogue.row import Form, Measure
 from mauve_metric.clustering.histograms import count_labels
-from mauve_metric.duplicates.near_duplicates import texts_of_one_origin
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.features.likelihood.language_model import Decoder, describe_decoder
 from mauve_metric.features.row_blocks import all_rows
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
+from mauve_metric.inputs.decoder_settings import Decoder, describe_decoder
 from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
-from mauve_metric.measures.discriminators import TransferTable, transfer_table
 from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.measures.measure import Form, Measure
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.runtime.checks import shown
@@ -32,11 +33,11 @@ from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.scoring.compare import compare_features
 from mauve_metric.scoring.opening import check_sides, listed_texts, side_of
 from mauve_metric.scoring.subgroups import enough_rows
-from mauve_metric.uncertainty.divergence_intervals import TEXTS_OF_ROUGH, chi_square, few_texts_a_bucket
 from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
+from mauve_metric.uncertainty.score_warnings import few_texts_a_bucket
 
 if TYPE_CHECKING:
-    from mauve_metric.features.likelihood.likelihoods import Likelihoods
+    from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,15 @@ from typing import BinaryIO, NamedTuple, cast
 
 import numpy as np
 
+from mauve_metric.apps.describing.duplicates.repeated_substrings import (
+    LENGTH,
+    Span,
+    check_length,
+    covered,
+    spans_of,
+    window_groups,
+)
 from mauve_metric.arrays import Floats, Integers
-from mauve_metric.duplicates.repeated_substrings import LENGTH, Span, check_length, covered, spans_of, window_groups
 from mauve_metric.inputs.fields import LOOKED_AT, chosen_field
 from mauve_metric.inputs.files import READERS, TextFile, plain_text, read_texts
 from mauve_metric.inputs.json_rows import loaded

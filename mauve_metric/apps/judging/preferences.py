@@ -22,10 +22,10 @@ from mauve_metric.apps.judging.measures import bradley_terry
 from mauve_metric.apps.judging.measures.judgement_options import Errors, Ties
 from mauve_metric.apps.judging.tables import Question, read_preferences
 from mauve_metric.arrays import Array, Floats
-from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.inputs.tables import Table, TableData, number_at, open_table
 from mauve_metric.measures.rank_correlation import spearman
+from mauve_metric.results.scores import REGISTRY
 from mauve_metric.runtime.checks import check_bool, check_count, check_known, check_number, quoted, shown
 from mauve_metric.version import __version__
 
@@ -55,7 +55,8 @@ def rank_by_preferences(
     Args:
         preferences: a table of judgements, or a list of dicts, see `read_preferences`.
         measures: what `describe` or `compare` wrote as JSON, a table, several such files (see `read_measures`), or for
-            each measure the models' values, ordered as `MEASURES` says, else larger is better.
+            each measure the models' values, a score's or a measure's of
+            `describe` in its better direction, else larger is better.
         answers: the columns of the answers, a question each; None: those that are known by name.
         human: the name of the people's own texts among the models; it is left out of correlations.
         ties: "half" a win for each; "random" as in the paper, by a coin of `seed`; "drop".
@@ -268,7 +269,7 @@ def reading_of(measure: str) -> Reading:
     >>> reading_of("mauve"), reading_of("frontier_integral"), reading_of("my_score")
     ('higher', 'lower', 'as it is')
     """
-    return MEASURES[measure].better if measure in MEASURES else "as it is"
+    return REGISTRY[measure].better if measure in REGISTRY else "as it is"
 
 
 def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]:
@@ -312,7 +313,7 @@ def _numbers(values: object) -> dict[str, float | None]:
     for name, entry in values.items():
         if isinstance(entry, Mapping) and "value" in entry:
             found[str(name)] = _number(entry["value"])
-        elif name in MEASURES:
+        elif name in REGISTRY:
             found[str(name)] = _number(entry)
     return found
 

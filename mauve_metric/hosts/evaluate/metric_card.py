@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import resources
 
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.evaluate.text_statistics import statistics_rows
 from mauve_metric.options import config_fields, run_fields
+from mauve_metric.results.scores import SCORES
 
 DEFAULTS: Mapping[str, object] = {"row_order": "pq"}  # where this view differs from `MauveConfig`
 REFERENCE_URLS = (

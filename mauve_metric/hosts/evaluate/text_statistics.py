@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from mauve_metric.apps.describing.catalogue.table import MEASURES
 from mauve_metric.apps.describing.measure_runner import tokenizing
-from mauve_metric.catalogue.row import Form, Measure
-from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.lexical.tokens import number_tokens
+from mauve_metric.measures.measure import Form, Measure
 from mauve_metric.results.signature import format_signature
 from mauve_metric.version import __version__
 

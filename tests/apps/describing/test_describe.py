@@ -13,13 +13,13 @@ from samples import HUMAN, MODEL, ngrams
 from mauve_metric import describe
 from mauve_metric.apps.describing import describe as describe_sets
 from mauve_metric.apps.describing import description
+from mauve_metric.apps.describing.catalogue.table import MEASURES
 from mauve_metric.apps.describing.describe import GROUPS, chosen_measures
+from mauve_metric.apps.describing.distances.discriminators import transfer_table
+from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 from mauve_metric.arrays import MeasuredValue
-from mauve_metric.catalogue import row as catalogue
-from mauve_metric.catalogue.row import Inputs, Measure
-from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.features.likelihood.likelihoods import likelihoods
-from mauve_metric.measures.discriminators import transfer_table
+from mauve_metric.measures import measure as catalogue
+from mauve_metric.measures.measure import Inputs, Measure
 
 
 def row(compute: Callable[..., Any], inputs: Inputs, group: Any = "lexical", **more: Any) -> Measure:

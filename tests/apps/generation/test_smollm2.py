@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mauve_metric import FeatureSet, read_texts
+from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 from mauve_metric.apps.generation.generate import generate
-from mauve_metric.features.likelihood.likelihoods import likelihoods
 from mauve_metric.options import MauveConfig, RunOptions
 
 pytestmark = pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import types
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from programs import Programs
 from samples import script
 
 from mauve_metric import compare, rank_by_preferences, score_boundary_guesses
@@ -139,6 +141,20 @@ def test_measures_are_ordered_by_their_own_direction(tmp_path: Path) -> None:
     }
     assert found["mauve"].p_value == pytest.approx(2 / 6)  # two of the six orders of three are as far from 0
     assert judgement.human == "human"
+
+
+def test_measures_of_describe_have_their_direction_though_it_was_not_imported(programs: Programs) -> None:
+    code = """if True:
+        from mauve_metric import rank_by_preferences
+        rows = [{"winner": x, "loser": y} for x, y in ("ab", "bc", "ca", "ac", "ab")]
+        values = {"human": 0.5, "a": 0.6, "b": 0.1, "c": 0.9}
+        found = rank_by_preferences(rows, dict.fromkeys(["self_bleu", "mmd", "mauve", "own"], values))
+        print({one.measure: one.reading for one in found.questions["winner"].agreement})
+    """
+    done = programs.run(code)
+    assert done.returncode == 0, done.stderr
+    expected = {"self_bleu": "human", "mmd": "lower", "mauve": "higher", "own": "human"}
+    assert ast.literal_eval(done.stdout) == expected
 
 
 def test_pearson_is_of_the_scores_and_ranks_are_summed_over_questions() -> None:

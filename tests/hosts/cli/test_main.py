@@ -15,8 +15,8 @@ from programs import Programs
 from samples import HUMAN, MODEL, write_jsonl
 
 from mauve_metric import compute_mauve
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.cli.main import main, parser
+from mauve_metric.results.scores import SCORES
 
 # --- results ------------------------------------------------------------------------------------------------------
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from programs import Programs
 
 from mauve_metric import compute_mauve
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.evaluate import stored_texts
 from mauve_metric.hosts.evaluate.metric import Mauve, MauveOutput
 from mauve_metric.hosts.evaluate.stored_texts import TextStatistics
 from mauve_metric.hosts.evaluate.text_statistics import statistics_rows, text_statistics
 from mauve_metric.options import config_fields, run_fields
+from mauve_metric.results.scores import SCORES
 
 WORDS = ["the", "a", "cat", "dog", "bird", "runs", "sleeps", "sings", "far", "near", "blue", "red"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from samples import PACKAGE, script
 
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.options import config_fields
+from mauve_metric.results.scores import SCORES
 
 CARD = (PACKAGE / "README.md").read_text(encoding="utf-8")
 

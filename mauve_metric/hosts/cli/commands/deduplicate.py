@@ -38,8 +38,8 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 def run(options: argparse.Namespace) -> None:
     """Find near duplicates, write the texts that are kept and show how many."""
-    from mauve_metric.duplicates.near_duplicates import EXACT, PUBLISHED, deduplicate
-    from mauve_metric.duplicates.repeated_substrings import cut_repeated
+    from mauve_metric.apps.describing.duplicates.near_duplicates import EXACT, PUBLISHED, deduplicate
+    from mauve_metric.apps.describing.duplicates.repeated_substrings import cut_repeated
 
     if options.output is not None and not options.output.endswith((".jsonl", ".txt")):
         raise ValueError(f"texts are written to .jsonl or .txt, got {options.output!r}")

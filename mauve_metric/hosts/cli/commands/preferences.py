@@ -35,6 +35,6 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Rank the models and show the result."""
-    from mauve_metric.apps.judging.preferences import rank_by_preferences
+    from mauve_metric import rank_by_preferences  # with the rows of the measures of `describe`
 
     show_result(rank_by_preferences(**keywords_of(rank_by_preferences, options)), options)

@@ -14,7 +14,6 @@ import numpy as np
 
 from mauve_metric.apps.describing.describe import need_features
 from mauve_metric.apps.describing.description import Description
-from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.sides import GivenDesign, OpenedSides
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
@@ -25,6 +24,7 @@ from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import MauveConfig, OptionsOfOneProcess, config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.checks import check_bool
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

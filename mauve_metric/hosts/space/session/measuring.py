@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mauve_metric.apps.describing.catalogue.table import MEASURES
 from mauve_metric.apps.describing.describe import HUMAN, chosen_measures, describe_read
 from mauve_metric.apps.describing.description import Description, title_of
 from mauve_metric.apps.describing.measure_runner import DescribedSet, DescribedSets
 from mauve_metric.arrays import Integers
-from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Scored

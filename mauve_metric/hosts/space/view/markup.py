@@ -12,8 +12,8 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
+from mauve_metric.apps.describing.catalogue.table import MEASURES
 from mauve_metric.apps.describing.description import Description
-from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.report import first_screen as screen
@@ -24,6 +24,7 @@ from mauve_metric.report.wording.spelling import PAGE
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.plain_text import cell, digits, percent
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

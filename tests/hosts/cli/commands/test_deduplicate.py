@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from samples import write_jsonl
 
-from mauve_metric.duplicates.near_duplicates import PUBLISHED
+from mauve_metric.apps.describing.duplicates.near_duplicates import PUBLISHED
 from mauve_metric.hosts.cli.commands.deduplicate import PRESETS
 from mauve_metric.hosts.cli.main import main
 

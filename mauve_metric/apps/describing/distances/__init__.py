@@ -1,0 +1,1 @@
+"""Distances of two sets, classifiers that tell them apart, and MAUVE without buckets."""

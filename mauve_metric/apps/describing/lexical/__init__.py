@@ -1,0 +1,1 @@
+"""Lexical measures that only descriptions have: Self-BLEU, entropy, Zipf, compression."""
