@@ -14,9 +14,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from mauve_metric.apps.judging.measures.boundary_detection import chance_points
+from mauve_metric.apps.judging.measures.rank_correlation import spearman
 from mauve_metric.apps.judging.preferences import Measured
-from mauve_metric.inputs.tables import open_table
-from mauve_metric.measures.rank_correlation import spearman
+from mauve_metric.apps.judging.tables import open_table
 
 PUBLISHED = Path(__file__).parent / "published"
 MEASURES = ("mauve", "generation_perplexity", "distinct_4", "self_bleu", "zipf", "repetition")

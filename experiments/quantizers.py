@@ -17,12 +17,12 @@ import numpy as np
 from common import argument_parser, progress, save
 from feature_sets import add_texts, feature_sets
 
+from mauve_metric.apps.judging.measures.rank_correlation import spearman
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.clustering.partition import partition_sets
 from mauve_metric.clustering.quantizers import num_buckets_of, quantizer_options
 from mauve_metric.measures.frontier import curve_area, divergence_curve
-from mauve_metric.measures.rank_correlation import spearman
 from mauve_metric.options import MauveConfig
 from mauve_metric.report.charts.figure import COLORS, SHAPES, cycle
 from mauve_metric.report.document import Column, TableRow

@@ -34,7 +34,7 @@ TESTED_THROUGH = {
         "apps/generation/writing_options",
     ),
     "apps/generation/test_generate.py": ("apps/generation/written_file",),
-    "apps/generation/test_writer.py": ("runtime/model_state",),
+    "apps/generation/test_writer.py": ("apps/generation/writing_state", "runtime/model_state"),
     "hosts/cli/commands/test_deduplicate.py": ("hosts/cli/commands/memorised",),
     "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),
     "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),

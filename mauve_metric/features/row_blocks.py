@@ -113,30 +113,6 @@ class OrderedRows:
         return self.rows.take(self.order[numbers])
 
 
-class EvenBlocks(ConcatenatedRows):
-    """Several sources one after the other, in blocks of `BLOCK_ROWS` rows that do not depend on where a source ends.
-
-    Sums over blocks are then the same to the last bit, however the rows are cut into files.
-
-    >>> parts = EvenBlocks([ArrayRows(np.ones((1500, 2))), ArrayRows(np.ones((700, 2)))])
-    >>> [len(block) for block in parts.blocks()]
-    [2048, 152]
-    """
-
-    def blocks(self) -> Iterator[Array]:
-        """All rows in order."""
-        waiting: list[Array] = []
-        free = BLOCK_ROWS
-        for block in super().blocks():
-            while len(block) >= free:
-                yield np.concatenate([*waiting, block[:free]])
-                block, waiting, free = block[free:], [], BLOCK_ROWS
-            waiting.append(block)
-            free -= len(block)
-        if free < BLOCK_ROWS:
-            yield np.concatenate(waiting)
-
-
 class CheckedRows:
     """Rows that are checked to be finite numbers of float64 as they are read.
 

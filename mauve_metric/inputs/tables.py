@@ -1,4 +1,4 @@
-"""Tables: files with a mark between the columns, parquet, workbooks, saved datasets, and tables of judgements."""
+"""Tables: files with a mark between the columns, parquet, workbooks, and saved datasets."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.inputs.fields import LOOKED_AT, role_of
-from mauve_metric.inputs.records import Rows, decode, read_bytes
-from mauve_metric.runtime.checks import check_unpacked, is_bool, quoted
+from mauve_metric.inputs.records import Rows
+from mauve_metric.runtime.checks import check_unpacked, quoted
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, SeveralTexts, one_line
 from mauve_metric.runtime.optional_imports import import_datasets, import_openpyxl, import_parquet
 
 if TYPE_CHECKING:
     import pyarrow.parquet
 
-TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
-_ENDINGS = (".csv", ".tsv")
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _NUMBER = re.compile(r"[-+]?\d[-+\d.,:/ ]*")
 _SENTENCE = re.compile(r"\S+\s.*[.!?…\"”]\s*|(?:\S+\s+){3}.*|[^\x00-\u2e7f]{8,}.*", re.DOTALL)
@@ -345,93 +343,3 @@ def dataset_rows(name: str, data: Any, fields: Collection[str] | None = None, mo
     return Rows(
         name, (chosen if most is None else chosen.select(range(min(most, len(chosen))))).to_list(), "row", columns=names
     )
-
-
-class Line(NamedTuple):
-    """A row: its place, and its values as text, "" for a missing one."""
-
-    where: str
-    values: dict[str, str]
-
-
-class Table(NamedTuple):
-    """Rows with the same columns. name: what errors call it."""
-
-    name: str
-    columns: list[str]
-    lines: list[Line]
-
-    def column(self, *known: str) -> str | None:
-        """The first column with one of these names, see `plain_name`; None where there is none."""
-        found = {plain_name(column): column for column in reversed(self.columns)}
-        return next((found[name] for name in known if name in found), None)
-
-
-def open_table(name: str, data: TableData) -> Table:
-    """A table of a `.csv` or `.tsv` file, or of dicts with the same keys.
-
-    Raises:
-        FileNotFoundError: no such file. TypeError, ValueError: no such table, or one without rows.
-    """
-    if isinstance(data, (str, Path)):
-        path = Path(data)
-        if path.suffix.lower() not in _ENDINGS:
-            raise ValueError(f"{' '.join(str(path).split())} must be a table, {' or '.join(_ENDINGS)}")
-        try:
-            content = decode(read_bytes(path), str(path))
-        except OSError as error:
-            raise type(error)(f"{name}: {error}") from error
-        name, tabs = str(path), path.suffix.lower() == ".tsv"
-        rows = csv_rows(content, name, tabs, header=True)
-        columns = list(rows.columns)
-        lines = [Line(row.where, {key: value.strip() for key, value in row.value.items()}) for row in rows]
-    else:
-        is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
-        if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one:
-            raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}")
-        dicts = list(data)
-        odd = next((row for row in dicts if not isinstance(row, Mapping)), None)
-        if odd is not None:
-            raise TypeError(f"{name} must hold dicts, got {type(odd).__name__}: {odd!r:.60}")
-        columns = [str(column) for column in (dicts[0] if dicts else ())]
-        lines = [
-            Line(f"{name}, row {number}", {str(key): _cell(value) for key, value in row.items()})
-            for number, row in enumerate(dicts)
-        ]
-    twice = next((column for column in columns if columns.count(column) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{name} has two columns called {twice!r}")
-    if not lines:
-        raise ValueError(f"{name} has no rows")
-    for line in lines:
-        missing = [column for column in columns if column not in line.values]
-        if missing:
-            raise ValueError(f"{line.where}: no value for {missing[0]!r}")
-    return Table(name, columns, lines)
-
-
-def _cell(value: object) -> str:
-    """A value as text; empty for None and NaN."""
-    unequal: object = value != value  # an array of these for an array
-    return "" if value is None or (is_bool(unequal) and bool(unequal)) else str(value).strip()
-
-
-def plain_name(column: str) -> str:
-    """A column's name without capitals, spaces, and the prefix of Mechanical Turk.
-
-    >>> plain_name("Input.model_a"), plain_name("Answer.q3"), plain_name("Model A"), plain_name("WorkerId")
-    ('model_a', 'q3', 'model_a', 'workerid')
-    """
-    name = column.strip().lower().replace(" ", "_").replace("-", "_")
-    return name.removeprefix("input.").removeprefix("answer.")
-
-
-def number_at(line: Line, column: str, meaning: str) -> float:
-    """The finite number in a column; `ValueError` with the place of a value that is none."""
-    try:
-        value = float(line.values[column])
-    except ValueError:
-        value = float("nan")
-    if not abs(value) < float("inf"):
-        raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got {line.values[column]!r:.60}")
-    return value

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, cast
 
+from mauve_metric.apps.generation.writing_state import random_states_kept
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.model_state import random_states_kept, settings_kept
+from mauve_metric.runtime.model_state import settings_kept
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

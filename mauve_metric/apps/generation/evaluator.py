@@ -15,6 +15,7 @@ from mauve_metric.apps.generation.evaluation import Evaluation, PromptGroups, Re
 from mauve_metric.apps.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.apps.generation.writer import Writer, WriterArguments, WrittenPart, needed, refuse_sharded, sharded_by
 from mauve_metric.apps.generation.writing_options import ModelKeywords, WritingOptions, split_writing
+from mauve_metric.apps.generation.writing_state import random_states_kept
 from mauve_metric.apps.generation.written_file import check_new, save_written
 from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.sides import check_texts_alone
@@ -22,7 +23,7 @@ from mauve_metric.features.text_functions import name_of, named_featurizers
 from mauve_metric.options import Featurizer, Options, check_option_names, with_options
 from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.checks import check_path
-from mauve_metric.runtime.model_state import bare_model, random_states_kept, release_memory
+from mauve_metric.runtime.model_state import bare_model, release_memory
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
 from mauve_metric.scoring.compute import try_each
 

@@ -19,14 +19,9 @@ from mauve_metric.apps.generation.decoding import (
     max_positions,
 )
 from mauve_metric.apps.generation.writing_options import GenerateFunction, WritingOptions
+from mauve_metric.apps.generation.writing_state import check_finite_weights, generating, seed_everything
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.model_state import (
-    check_finite_weights,
-    generating,
-    out_of_memory,
-    release_memory,
-    seed_everything,
-)
+from mauve_metric.runtime.model_state import out_of_memory, release_memory
 from mauve_metric.runtime.optional_imports import import_torch
 from mauve_metric.runtime.processes import in_process_group
 from mauve_metric.runtime.progress import progress_bar

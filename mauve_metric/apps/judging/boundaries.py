@@ -13,9 +13,8 @@ import numpy as np
 from mauve_metric.apps.judging.judgement import BoundaryGame, PlayerPair, RoundScores
 from mauve_metric.apps.judging.measures import boundary_detection as game
 from mauve_metric.apps.judging.measures.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
-from mauve_metric.apps.judging.tables import Guesses, read_guesses
+from mauve_metric.apps.judging.tables import Guesses, TableData, read_guesses
 from mauve_metric.arrays import Array
-from mauve_metric.inputs.tables import TableData
 from mauve_metric.runtime.checks import check_bool, check_number
 from mauve_metric.uncertainty.mean_intervals import mean_interval
 from mauve_metric.version import __version__

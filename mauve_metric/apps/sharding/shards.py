@@ -18,11 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from mauve_metric.apps.sharding.function_digest import function_digest
+from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.feature_files import read_features, read_lazily, write_features
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.features.row_blocks import EvenBlocks, as_rows
+from mauve_metric.features.row_blocks import BLOCK_ROWS, ConcatenatedRows, as_rows
 from mauve_metric.features.text_functions import name_of, text_function
 from mauve_metric.inputs.fields import Role
 from mauve_metric.inputs.files import TextFile
@@ -37,6 +40,31 @@ SHARD_FILES = (".jsonl", ".parquet")
 _VERSIONS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "etag", "checksum")  # keys of fsspec
 FEATURES_FOLDER = "features"
 _KEY_BYTES = 10  # of the hash that tells shards and settings apart in a file's name
+
+
+class EvenBlocks(ConcatenatedRows):
+    """Several sources one after the other, in blocks of `BLOCK_ROWS` rows that do not depend on where a source ends.
+
+    Sums over blocks are then the same to the last bit, however the rows are cut into files.
+
+    >>> from mauve_metric.features.row_blocks import ArrayRows
+    >>> parts = EvenBlocks([ArrayRows(np.ones((1500, 2))), ArrayRows(np.ones((700, 2)))])
+    >>> [len(block) for block in parts.blocks()]
+    [2048, 152]
+    """
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows in order."""
+        waiting: list[Array] = []
+        free = BLOCK_ROWS
+        for block in super().blocks():
+            while len(block) >= free:
+                yield np.concatenate([*waiting, block[:free]])
+                block, waiting, free = block[free:], [], BLOCK_ROWS
+            waiting.append(block)
+            free -= len(block)
+        if free < BLOCK_ROWS:
+            yield np.concatenate(waiting)
 
 
 class Shard(NamedTuple):

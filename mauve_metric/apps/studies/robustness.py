@@ -23,7 +23,6 @@ from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.sides import OpenedSides, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.inputs.files import TextFile
-from mauve_metric.measures.rank_correlation import kendall
 from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
@@ -272,6 +271,12 @@ class _Work:
             model: SettingScore(place, found.closeness, found.closeness_ci, found.mauve_debiased, found.mauve)
             for place, (model, found) in enumerate(((model, results[model]) for model in ranking), start=1)
         }
+        tau = 1.0
+        if default is not None:
+            from scipy.stats import kendalltau
+
+            places = [of_models[model].rank for model in default.ranking]
+            tau = float(kendalltau(range(len(places)), places).statistic)
         return Setting(
             name=name,
             factor=factor,
@@ -282,7 +287,7 @@ class _Work:
             ranked_by=ranked["ranked_by"],
             models=of_models,
             differences=ranked["differences"],
-            tau=1.0 if default is None else kendall(default.ranking, ranking),
+            tau=tau,
             in_design=in_design,
         )
 

@@ -12,7 +12,8 @@ from writers import HUMAN, PROMPTS, score
 
 from mauve_metric.apps.generation.decoding import Prompt, generation_settings, token_ids
 from mauve_metric.apps.generation.writer import Writer, next_batch, refuse_sharded
-from mauve_metric.runtime.model_state import bare_model, random_states_kept
+from mauve_metric.apps.generation.writing_state import random_states_kept
+from mauve_metric.runtime.model_state import bare_model
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

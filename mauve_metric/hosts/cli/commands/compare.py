@@ -36,7 +36,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the models, show the result and write its files; the exit status of the gate, 3 or 4 if it fails."""
-    from mauve_metric.report.gate import changes, check_before, read_scores, stored_without_verdict, without_verdict
+    from mauve_metric.hosts.cli.gate import changes, check_before, read_scores, stored_without_verdict, without_verdict
     from mauve_metric.scoring.compare import compare
 
     before = {} if options.baseline is None else read_scores(options.baseline)

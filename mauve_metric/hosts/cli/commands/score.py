@@ -72,7 +72,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 def run(options: argparse.Namespace) -> int:
     """Score and show the result; the exit status, 3 for a closeness below --fail-under, 4 without a verdict."""
-    from mauve_metric.report.gate import closeness_below, without_verdict
+    from mauve_metric.hosts.cli.gate import closeness_below, without_verdict
     from mauve_metric.scoring.compute import compute_mauve
 
     title = f"{options.model} (model) against {options.human} (human)"

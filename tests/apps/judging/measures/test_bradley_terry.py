@@ -17,7 +17,7 @@ from mauve_metric.apps.judging.measures.bradley_terry import (
     settle_ties,
     unit_wins,
 )
-from mauve_metric.inputs.tables import open_table
+from mauve_metric.apps.judging.tables import open_table
 
 
 def random_wins(seed: int, models: int = 6, judgements: int = 300) -> np.ndarray:

@@ -1,8 +1,6 @@
-"""Agreement of two rankings of the same things: Spearman's correlation with its test, and Kendall's τ."""
+"""Spearman's correlation of two rankings of the same things, with its test."""
 
 from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,33 +50,6 @@ def spearman(x: ArrayLike, y: ArrayLike, *, seed: int = 25) -> MeasuredValue:
         rng=seed,
     )
     return MeasuredValue(value, p_value=float(test.pvalue))
-
-
-def kendall(x: Sequence[Hashable], y: Sequence[Hashable]) -> float:
-    """Kendall's τ of two orders of the same n things, without ties.
-
-    τ = (pairs in the same order - pairs in the opposite one) / (n(n - 1)/2).
-
-    Args:
-        x, y: the things, the first of each order first; n ≥ 2.
-
-    Returns:
-        τ in [-1, 1], 1 for the same order.
-
-    Raises:
-        ValueError: fewer than two things, or not the same ones.
-
-    Kendall 1938.
-
-    >>> kendall(["a", "b", "c"], ["a", "c", "b"])
-    0.33333333333333337
-    """
-    if len(x) < 2 or len(set(x)) < len(x) or len(y) != len(x) or set(x) != set(y):
-        raise ValueError(f"x and y must order the same things, at least two, once each, got {x!r:.80} and {y!r:.80}")
-    from scipy.stats import kendalltau
-
-    place = {thing: number for number, thing in enumerate(y)}
-    return float(kendalltau(range(len(x)), [place[thing] for thing in x]).statistic)
 
 
 def _check_values(name: str, values: ArrayLike) -> Floats:
