@@ -27,11 +27,11 @@ from machine import machine
 from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
+from mauve_metric.apps.describing.lexical.words import split_words
 from mauve_metric.apps.studies.stress_test import stress_test
 from mauve_metric.features.pretrained import load_pretrained, minilm_folder
 from mauve_metric.features.text_functions import COLUMNS, ngram_features
 from mauve_metric.inputs.files import read_texts
-from mauve_metric.lexical.tokens import split_words
 from mauve_metric.report.document import Column, TableRow, markdown_table
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

@@ -16,8 +16,6 @@ Tokens = Sequence[Hashable]
 
 # Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that put no blanks between words
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_SPACED = re.compile(rf"(?!\s){UNSPACED.pattern}|(?:(?!{UNSPACED.pattern})\S)+")
-_WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*|[^\w\s]|_+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,33 +48,6 @@ class NumberedTokens(Sequence[Sequence[int]]):
         first, end = np.searchsorted(self.text_of, [place, place + 1])
         found: list[int] = self.ids[first:end].tolist()
         return found
-
-
-def split_words(text: str) -> list[str]:
-    """Words as they are written, with their case, and each mark of punctuation by itself.
-
-    >>> split_words("Don't panic: 3.5 km, said he.")
-    ["Don't", 'panic', ':', '3.5', 'km', ',', 'said', 'he', '.']
-    """
-    return _WORD.findall(text)
-
-
-def spaced_tokens(text: str) -> list[str]:
-    """Split a text at blanks, and scripts without blanks into characters.
-
-    >>> spaced_tokens("A cat,  a 黑猫")
-    ['A', 'cat,', 'a', '黑', '猫']
-    """
-    return (text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)).split()
-
-
-def spaced_places(text: str) -> list[tuple[int, int]]:
-    """The start and the end of each of the `spaced_tokens` of a text.
-
-    >>> spaced_places("A cat,  猫")
-    [(0, 1), (2, 6), (8, 9)]
-    """
-    return [found.span() for found in _SPACED.finditer(text)]
 
 
 def number_tokens(texts: Sequence[Tokens]) -> NumberedTokens:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from statistics import NormalDist
 
 SMALLEST = sys.float_info.min  # a p-value that is less is stored as this, about 2.2e-308
 
@@ -45,12 +46,12 @@ def two_sided(z: float, freedom: float = math.inf) -> float:
     return positive(2 * float(stdtr(freedom, -abs(z))))
 
 
-def t_quantile(level: float, freedom: float) -> float:
+def t_quantile(level: float, freedom: float = math.inf) -> float:
     """Half-width in standard errors of a two-sided interval at a level; infinite freedom: normal distribution.
 
-    >>> round(t_quantile(0.95, 9), 3), round(t_quantile(0.95, math.inf), 3)
+    >>> round(t_quantile(0.95, 9), 3), round(t_quantile(0.95), 3)
     (2.262, 1.96)
     """
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import stdtrit
 
-    return float(ndtri((1 + level) / 2) if math.isinf(freedom) else stdtrit(freedom, (1 + level) / 2))
+    return NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else float(stdtrit(freedom, (1 + level) / 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -38,27 +38,8 @@ logger = logging.getLogger(__name__)
 NOT_READ_AGAIN = "it needs the texts again, which were not kept"
 
 
-class HistogramScores(NamedTuple):
-    """Scores that depend on the histograms alone, by the names of `MauveResult`."""
-
-    mauve: float
-    mauve_star: float
-    mauve_exact: float
-    mauve_floor: float
-    frontier_integral: float
-    frontier_integral_star: float
-    prd_precision: float
-    prd_recall: float
-    prd_area: float
-    p_hist: Floats
-    q_hist: Floats
-    divergence_curve: Floats
-    curve_mixtures: Floats
-    prd_curve: Floats
-
-
-def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramScores:
-    """Compute every score that depends on the histograms alone."""
+def score_histograms(histograms: Histograms, config: MauveConfig) -> dict[str, Any]:
+    """Compute every score that depends on the histograms alone, by the names of `MauveResult`."""
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     p, q = histograms.probabilities()
     p_star, q_star = histograms.probabilities(smoothing=0.5)
@@ -66,22 +47,22 @@ def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramSc
     type_one, type_two = frontier.frontier(p, q, weights)
     curve = frontier.curve_through(type_one, type_two, c)
     prd = precision_recall.prd_curve(p, q)
-    return HistogramScores(
-        mauve=frontier.curve_area(curve),
-        mauve_star=frontier.curve_area(frontier.divergence_curve(p_star, q_star, c, points)),
-        mauve_exact=frontier.exact_area(p, q, c),
-        mauve_floor=frontier.mauve_floor(c),
-        frontier_integral=frontier.frontier_integral(p, q),
-        frontier_integral_star=frontier.frontier_integral(p_star, q_star),
-        prd_precision=prd.prd_precision,
-        prd_recall=prd.prd_recall,
-        prd_area=prd.area,
-        p_hist=p,
-        q_hist=q,
-        divergence_curve=curve,
-        curve_mixtures=np.stack([weights, type_one, type_two], axis=1),
-        prd_curve=np.stack([prd.recall, prd.precision], axis=1),
-    )
+    return {
+        "mauve": frontier.curve_area(curve),
+        "mauve_star": frontier.curve_area(frontier.divergence_curve(p_star, q_star, c, points)),
+        "mauve_exact": frontier.exact_area(p, q, c),
+        "mauve_floor": frontier.mauve_floor(c),
+        "frontier_integral": frontier.frontier_integral(p, q),
+        "frontier_integral_star": frontier.frontier_integral(p_star, q_star),
+        "prd_precision": prd.prd_precision,
+        "prd_recall": prd.prd_recall,
+        "prd_area": prd.area,
+        "p_hist": p,
+        "q_hist": q,
+        "divergence_curve": curve,
+        "curve_mixtures": np.stack([weights, type_one, type_two], axis=1),
+        "prd_curve": np.stack([prd.recall, prd.precision], axis=1),
+    }
 
 
 def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
@@ -142,7 +123,7 @@ def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | N
     return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config, keys)
 
 
-def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
+def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: Mapping[str, Any], config: MauveConfig) -> dict[str, Any]:
     """Compute the scores whose row names their function; None for those that are not selected.
 
     Raises:
@@ -151,7 +132,7 @@ def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: HistogramScores, c
     found: dict[str, Any] = {}
     for name, row in SCORES.items():
         if "shares" in row.inputs.forms:
-            found[name] = row.compute(scores.p_hist, scores.q_hist)
+            found[name] = row.compute(scores["p_hist"], scores["q_hist"])
         elif "features" in row.inputs.forms:
             found[name] = None
             if getattr(config, name, True):
@@ -198,7 +179,7 @@ def score_buckets(
     histograms, *others = count_runs(partition.labels, number, (p.groups, q.groups), config)
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
-    clusterings = _fields_of_clusterings(scores.mauve, histograms, others, config)
+    clusterings = _fields_of_clusterings(scores["mauve"], histograms, others, config)
     by_content = without_first(partition.labels)
     areas, ceiling = _areas(others or [histograms], config), _null_scores((others or [histograms])[0], config)
     labels = np.concatenate(by_content[0])
@@ -213,7 +194,7 @@ def score_buckets(
             q,
             histograms,
             float(np.mean(areas)),
-            scores.mauve_floor,
+            scores["mauve_floor"],
             float(ceiling.mean()),
             float(ceiling.std(ddof=1)),
             texts_a_bucket,
@@ -230,7 +211,7 @@ def score_buckets(
         bounds.append(Bound("groups", finer, codes, _tested(p_value, config)))
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
     result = MauveResult(
-        **scores._asdict(),
+        **scores,
         **clusterings,
         **_fields_of_estimates(estimates),
         **_neighbours((partition.rows[0], partition.rows[number]), config),

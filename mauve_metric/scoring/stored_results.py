@@ -44,10 +44,10 @@ def check_stored(values: Mapping[str, Any]) -> None:
     if len(p) != len(q):
         raise ValueError("p_hist and q_hist must have one length")
     scores = score_histograms(Histograms(p, q), config)
-    expected = {name: value for name, value in scores._asdict().items() if isinstance(value, float)}
+    expected = {name: value for name, value in scores.items() if isinstance(value, float)}
     for name, row in SCORES.items():
         if "shares" in row.inputs.forms and values.get(name) is not None:
-            expected[name] = row.compute(scores.p_hist, scores.q_hist)
+            expected[name] = row.compute(scores["p_hist"], scores["q_hist"])
     for name, value in expected.items():
         _check_equal(name, values[name], value)
     _check_learned(values)

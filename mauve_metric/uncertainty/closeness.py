@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.measures.frontier import curve_area, divergence_curve
+from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import forecast, intervals, jackknife, resampling
 from mauve_metric.uncertainty.differences import effect_covariance
@@ -120,7 +120,7 @@ class Bound:
         runs, c = self.histograms, config.mauve_scaling_factor
         areas = [curve_area(divergence_curve(*run.probabilities(), c)) for run in runs]
         null = resampling.null_scores(runs[0].p_counts, runs[0].q_counts, c, groups=runs[0].groups)
-        deviations = NormalDist().inv_cdf((1 + config.confidence_level) / 2)
+        deviations = t_quantile(config.confidence_level)
         return float(np.mean(areas)) < float(null.mean() - deviations * null.std(ddof=1))
 
 

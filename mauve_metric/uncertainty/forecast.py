@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty import intervals
 
 POWER = 0.8  # of the forecasts
+_Z_OF_POWER = NormalDist().inv_cdf(POWER)
 LEAST_TEXTS, MOST_TEXTS = 20, 10**9  # a forecast above is meaningless
 
 
@@ -17,8 +19,7 @@ def detectable_difference(stderr: float, level: float = 0.95) -> float:
     >>> round(detectable_difference(0.01), 5)
     0.02802
     """
-    normal = NormalDist()
-    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)) * stderr
+    return (t_quantile(level) + _Z_OF_POWER) * stderr
 
 
 def score_told_from_one(
@@ -39,8 +40,7 @@ def score_told_from_one(
     >>> round(score_told_from_one(0.006, 500, 500), 3)
     0.971
     """
-    normal = NormalDist()
-    z = normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)
+    z = t_quantile(level) + _Z_OF_POWER
     growth = z * z * 2 / 3 * (1 / n_p + 1 / n_q)
     integral = (growth + math.sqrt(growth**2 + 4 * (z * integral_stderr) ** 2)) / 2
     return intervals.local_form(3 * scaling_factor * min(integral, 1.0))

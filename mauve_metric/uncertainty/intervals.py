@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -116,8 +115,7 @@ def with_errors(
 
 def _quantile(level: float, freedom: float) -> float:
     """Half-width of an interval in standard errors; above 0, which a level below 1e-16 would make it by rounding."""
-    quantile = NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else p_values.t_quantile(level, freedom)
-    return max(quantile, 1e-12)
+    return max(p_values.t_quantile(level, freedom), 1e-12)
 
 
 def too_few(frontier: DebiasedFrontier) -> str | None:

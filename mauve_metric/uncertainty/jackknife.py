@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -263,7 +262,7 @@ def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level
         for influence, counts in ((frontier.p_influence, frontier.p_counts), (frontier.q_influence, frontier.q_counts)):
             effect, share = np.einsum("im,imk->mk", normals, influence), counts / counts.sum()
             variance += (effect**2 @ share - (effect @ share) ** 2) / counts.sum()
-        margin = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(np.maximum(variance, 0.0))
+        margin = t_quantile(level) * np.sqrt(np.maximum(variance, 0.0))
     else:
         one_cost = (np.where(np.arange(len(WEIGHTS)) == place, normals, 0.0) for place in range(len(WEIGHTS)))
         margin = np.array([frontier.groups.margin(weights, level) for weights in one_cost])

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from mauve_metric.lexical.ngrams import ngram_counts, word_counts
-from mauve_metric.lexical.tokens import number_tokens, split_words
+from mauve_metric.lexical.tokens import number_tokens
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 9, 40])
@@ -39,14 +39,6 @@ def test_numbered_tokens_are_texts_too() -> None:
     assert numbered[1:] == [[], [1, 2, 1]] and numbered[-1] == [1, 2, 1]
     assert len(numbered) == 3 and number_tokens(numbered) is numbered
     assert ngram_counts(numbered, 2).num_grams == ngram_counts(texts, 2).num_grams == 3
-
-
-def test_words_keep_case_and_marks() -> None:
-    assert split_words("It’s 1,000 \n km-long... (_so_)!") == [
-        *("It’s", "1,000", "km-long", ".", ".", ".", "(", "_", "so", "_", ")", "!")
-    ]
-    assert split_words(" ") == []
-    assert "".join(split_words("naïve Žižek 語 a_b")) == "naïveŽižek語a_b"
 
 
 def test_word_counts_are_scikit_learns() -> None:

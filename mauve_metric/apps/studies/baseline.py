@@ -127,7 +127,7 @@ def _scores(published: Histograms, by_content: Histograms, config: MauveConfig) 
     """MAUVE, and MAUVE without sampling bias."""
     frontier = jackknife.frontier_of(by_content)
     debiased = intervals.debiased_scores(frontier, config.mauve_scaling_factor)
-    return score_histograms(published, config).mauve, debiased.mauve
+    return score_histograms(published, config)["mauve"], debiased.mauve
 
 
 def _equal_sets(size: int, config: ResolvedConfig, source: Source, scores: list[tuple[float, float]]) -> EqualSets:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Counts, Floats
 from mauve_metric.measures import frontier
+from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty import intervals, jackknife
 from mauve_metric.uncertainty.forecast import LEAST_TEXTS, MOST_TEXTS, POWER
 
@@ -100,7 +100,7 @@ def texts_to_tell(
 
 def _size_for(statistic: Callable[[int], float], n: int, level: float) -> int | None:
     """The size of sets, tried from n on, at which a statistic reaches that of a test at 1 - level."""
-    wanted = math.log(max(NormalDist().inv_cdf((1 + level) / 2), 1e-12))  # above 0 for every level
+    wanted = math.log(max(t_quantile(level), 1e-12))  # above 0 for every level
     tried: list[tuple[float, float]] = []
     size = n
     for step in range(STEPS):

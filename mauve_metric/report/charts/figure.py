@@ -29,7 +29,6 @@ LINE = "#8A8A8A"  # reference lines, which belong to no set
 
 SIDE = 300  # pixels of a curve's square
 GAP = 30  # pixels between two charts
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # of gradio's Vega-Lite, which reads what Altair writes
 _LONGEST_LABEL = 44  # characters of a name in a figure
 TITLE_STYLE: dict[str, Any] = {"titleFontSize": 12, "titleFontWeight": "normal"}  # of all axes
 AXIS_STYLE: dict[str, Any] = {**TITLE_STYLE, "labelFontSize": 11, "gridColor": "#E8E8E8"}
@@ -138,24 +137,3 @@ def legend(names: Sequence[str], lines: bool = False) -> alt.Legend:
         symbolOpacity=1,
         rowPadding=3,
     )
-
-
-def page_spec(chart: alt.TopLevelMixin, square: bool = False) -> dict[str, Any]:
-    """The Vega-Lite of a figure for a page with gradio's Vega-Embed: as SVG, which style sheets and scripts reach.
-
-    Args:
-        chart: with a description, which is read out instead of what is drawn.
-        square: whether it keeps its size, for the style sheet to scale; else it takes the width that there is.
-    """
-    spec: dict[str, Any] = chart.to_dict()
-    if not square:
-        spec["width"] = "container"
-    spec["$schema"] = _SCHEMA
-    spec["padding"] = 8  # a mark at an end of an axis is whole
-    spec["config"] = spec.get("config", {}) | {"aria": False}
-    spec["usermeta"] = {"embedOptions": {"renderer": "svg", "actions": False}}
-    for part in (spec, *spec.get("layer", ())):
-        shown = part.get("encoding", {}).get("color", {}).get("legend")  # Vega-Lite joins the others' legends to it
-        if shown:
-            shown["encoding"] = {"labels": {"tooltip": {"value": {"signal": "datum.value"}}}}
-    return spec

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.apps.describing.lexical.self_bleu import self_bleu
+from mauve_metric.apps.describing.lexical.words import split_words
 from mauve_metric.hosts.evaluate.text_statistics import statistics_rows, text_statistics
-from mauve_metric.lexical.tokens import split_words
 
 TEXTS, WORDS = 80, 60
 

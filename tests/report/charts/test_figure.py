@@ -163,13 +163,3 @@ def squares(svg: str) -> Sequence[tuple[float, float]]:
 def test_saved_plots_stay_square_whatever_the_names_are(comparison: Comparison) -> None:
     first, second, *_ = squares(rendering.chart_svg(of_comparison.curve_charts(comparison)))
     assert first == second == (figure.SIDE, figure.SIDE)
-
-
-def test_a_page_gets_svg_without_a_menu_in_its_width_and_the_whole_names(comparison: Comparison) -> None:
-    chart = of_comparison.curves_chart(comparison)
-    spec = figure.page_spec(chart, square=True)
-    assert spec["usermeta"]["embedOptions"] == {"renderer": "svg", "actions": False}
-    assert spec["width"] == spec["height"] == figure.SIDE and spec["config"]["aria"] is False
-    assert "datum.value" in json.dumps(spec["layer"][1]["encoding"]["color"]["legend"])
-    assert figure.page_spec(of_comparison.forest_chart(comparison))["width"] == "container"
-    assert chart.to_dict()["width"] == figure.SIDE and "usermeta" not in chart.to_dict()

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
-from mauve_metric.measures.p_values import positive, two_sided
+from mauve_metric.measures.p_values import positive, t_quantile, two_sided
 from mauve_metric.runtime.checks import check_sets
 
 _CELL_ROWS = 50  # training rows, human rows and model rows that a cell has on average, at least
@@ -81,7 +81,6 @@ def data_copying(
     >>> round(value, 3), ci[1] < 0, p_value < 0.001
     (-6.696, True, True)
     """
-    from scipy.stats import norm
     from sklearn.cluster import KMeans
 
     human, model, training = _centre(human, model, training, level)
@@ -107,7 +106,7 @@ def data_copying(
     weights = np.array(sizes) / sum(sizes)
     scores, variances = (np.array(column) for column in zip(*found, strict=True))
     value, spread = float(weights @ scores), math.sqrt(float(np.square(weights) @ variances))
-    half = float(norm.ppf((1 + level) / 2)) * spread
+    half = t_quantile(level) * spread
     when_equal = math.sqrt(float(np.square(weights).sum()))  # the standard deviation for equal sets
     return MeasuredValue(value, (value - half, value + half), two_sided(value / when_equal))
 

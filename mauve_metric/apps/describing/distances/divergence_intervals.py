@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from statistics import NormalDist
 
 import numpy as np
 
@@ -99,7 +98,7 @@ def estimate_divergence(
     if groups is None:
         terms, p_effect, q_effect = jackknifed(of_shares, p_counts, q_counts, smoothing=smoothing)
         error = math.sqrt(variance_of_effects(p_effect, q_effect, p_counts, q_counts))
-        value, margin = float(terms.sum()), NormalDist().inv_cdf((1 + level) / 2) * error
+        value, margin = float(terms.sum()), t_quantile(level) * error
     else:
         summed, effects = group_jackknife(of_shares, p_counts, q_counts, groups, smoothing)
         value, margin = float(summed), effects.margin(np.array(1.0), level)
@@ -179,7 +178,7 @@ def _variation(p_counts: Counts, q_counts: Counts, level: float) -> MeasuredValu
     p, q = p_counts / n_p, q_counts / n_q
     plug_in, side = float(divergence_terms(p, q, "total_variation").sum()), np.sign(p - q) / 2
     error = math.sqrt(variance_of_effects(side, -side, p_counts, q_counts))
-    margin = NormalDist().inv_cdf((1 + level) / 2) * error
+    margin = t_quantile(level) * error
     bias = float(np.sqrt(2 / math.pi * (p / n_p + q / n_q)).sum() / 2)
     grid = np.unique(np.append(np.linspace(0, 1, _SHARES + 1), n_p / (n_p + n_q)))
     logs = xlogy(p_counts[:, None], grid) + xlogy(q_counts[:, None], 1 - grid)

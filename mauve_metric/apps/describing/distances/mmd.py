@@ -10,6 +10,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.measures.cross_fitting import permuted_sides
 from mauve_metric.measures.groups import FEWEST_GROUPS
+from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.runtime.checks import check_least, check_sets
 
 _TILE_ROWS = 2048  # a tile of the kernel is 32 MB, and so are its rows at 2000 columns
@@ -67,8 +68,6 @@ def mmd(
     >>> round(value, 3), ci[0] > 0, p_value
     (139.046, True, 0.002)
     """
-    from scipy.stats import norm
-
     _check(p, q, level, permutations)
     is_p, rng = np.repeat([True, False], [len(p), len(q)]), np.random.default_rng(seed)
     if groups is None:
@@ -93,7 +92,7 @@ def mmd(
         return MeasuredValue(value, None, p_value)
     ordered = np.sort(others)
     # the normal interval, or the one of the random divisions where that is wider
-    half = float(norm.ppf((1 + level) / 2)) * _error(by_side, len(p), number, groups is not None)
+    half = t_quantile(level) * _error(by_side, len(p), number, groups is not None)
     high = value + max(half, -float(ordered[outside - 1]))
     return MeasuredValue(value, (value - max(half, float(ordered[-outside])), max(high, 0.0)), p_value)
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mauve_metric.apps.describing.lexical.words import spaced_tokens
 from mauve_metric.arrays import Integers, MeasuredValue
 from mauve_metric.inputs.fingerprints import OPENING_WORDS
 from mauve_metric.lexical.ngrams import ngram_counts
-from mauve_metric.lexical.tokens import Tokens, spaced_tokens
+from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.measures.groups import same_origin
 from mauve_metric.runtime.checks import check_count, number_check, or_none
 from mauve_metric.runtime.errors import EmptyTexts, WrongOption

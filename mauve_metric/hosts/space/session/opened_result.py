@@ -155,7 +155,7 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     histograms = Histograms(counts[0], counts[1])
     scores = score_histograms(histograms, config)
     given["mauve_runs"] = np.array(given["mauve_runs"], dtype=np.float64)
-    given |= {name: getattr(scores, name) for name in (*_OF_HISTOGRAMS, "curve_mixtures")}
+    given |= {name: scores[name] for name in (*_OF_HISTOGRAMS, "curve_mixtures")}
     # which texts belong together is not in a file, and the band of others would be too narrow
     has_errors = given["design"] == "independent" and debiased_estimates([histograms], config).problem is None
     given["curve_band"] = curve_band(histograms, config) if has_errors else None

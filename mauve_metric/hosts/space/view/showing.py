@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 import numpy as np
@@ -19,7 +19,6 @@ from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, takeaway
 from mauve_metric.hosts.space.view.text_map import map_chart
 from mauve_metric.report.charts import of_comparison, of_result
-from mauve_metric.report.charts.figure import page_spec
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
 from mauve_metric.runtime.tensors import on_cpu
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table", "pair")  # those of the picked model
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # of gradio's Vega-Lite, which reads what Altair writes
 MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
 ANSWER = ("status", "stale", "about", "score", "aligned_here", "result", "warnings")
 PICTURES = ("divergence_curve", "precision_recall", "text_map", "picked", *OF_MODEL)
@@ -180,3 +180,24 @@ def variance_shares(rows: Sequence[Array], features: Sequence[Array]) -> tuple[f
     along = [*np.concatenate([part[:, :2] for part in rows]).var(axis=0, dtype=np.float64), 0.0]
     first, second = (float(np.clip(value / variance, 0, 1)) if variance > 0 else 0.0 for value in along[:2])
     return first, second
+
+
+def page_spec(chart: alt.TopLevelMixin, square: bool = False) -> dict[str, Any]:
+    """The Vega-Lite of a figure for a page with gradio's Vega-Embed: as SVG, which style sheets and scripts reach.
+
+    Args:
+        chart: with a description, which is read out instead of what is drawn.
+        square: whether it keeps its size, for the style sheet to scale; else it takes the width that there is.
+    """
+    spec: dict[str, Any] = chart.to_dict()
+    if not square:
+        spec["width"] = "container"
+    spec["$schema"] = _SCHEMA
+    spec["padding"] = 8  # a mark at an end of an axis is whole
+    spec["config"] = spec.get("config", {}) | {"aria": False}
+    spec["usermeta"] = {"embedOptions": {"renderer": "svg", "actions": False}}
+    for part in (spec, *spec.get("layer", ())):
+        shown = part.get("encoding", {}).get("color", {}).get("legend")  # Vega-Lite joins the others' legends to it
+        if shown:
+            shown["encoding"] = {"labels": {"tooltip": {"value": {"signal": "datum.value"}}}}
+    return spec
