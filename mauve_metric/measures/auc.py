@@ -56,10 +56,10 @@ def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> MeasuredValue:
         sizes[fold] = (~model).sum(), model.sum()
         below = average_ranks(held_out.scores[inside])
         for side in (False, True):
-            own = inside[model == side]
-            below_other = below[model == side] - average_ranks(held_out.scores[own])
+            of_side = inside[model == side]
+            below_other = below[model == side] - average_ranks(held_out.scores[of_side])
             share = below_other / max(sizes[fold, int(not side)], 1)
-            placements[own] = share if side else 1 - share
+            placements[of_side] = share if side else 1 - share
         right[fold] = placements[inside[model]].mean() if model.any() else 0.0
     pairs = sizes.prod(axis=1)
     weights, value = pairs / pairs.sum(), float(pairs @ right / pairs.sum())
@@ -154,6 +154,6 @@ def average_ranks(values: Array) -> Floats:
     >>> average_ranks(np.array([3.0, 1.0, 3.0])).tolist()
     [2.5, 1.0, 2.5]
     """
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    _, value_number, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[value_number]
     return ranks

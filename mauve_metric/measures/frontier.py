@@ -123,10 +123,10 @@ def as_frontier(type_one: Floats, type_two: Floats) -> tuple[Floats, Floats]:
     >>> [part.tolist() for part in as_frontier(np.array([-1.0, 3.0, 1.0]), np.array([2.0, 1.0, 0.0]))]
     [[0.0, 2.0, 2.0], [2.0, 1.0, 0.0]]
     """
-    found = []
+    averaged = []
     for values in (np.maximum(type_one, 0.0), np.maximum(type_two, 0.0)[::-1]):
-        found.append((np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2)
-    return found[0], found[1][::-1]
+        averaged.append((np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2)
+    return averaged[0], averaged[1][::-1]
 
 
 def curve_area(curve: ArrayLike) -> float:

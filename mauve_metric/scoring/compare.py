@@ -121,20 +121,20 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
     """
     joined = joined_sides(sets, config)
     pairs = [paired(joined[0], side) for side in joined[1:]]  # none where features cannot be joined
-    found = _learned(
+    learned_scores = _learned(
         {
             name: (score.learned_of(human, model, config), (human, model))
             for name, (human, model) in zip(comparison.models, pairs, strict=False)
         }
     )
-    ranking, differences = _by_learned_score(found, config)
+    ranking, differences = _by_learned_score(learned_scores, config)
     models = {}
     for name, result in comparison.models.items():
-        learned, codes = found.get(name, (None, None))
-        each = {label: one.models[name] for label, one in comparison.by_featurizer.items()}
+        learned, codes = learned_scores.get(name, (None, None))
+        each = {label: single.models[name] for label, single in comparison.by_featurizer.items()}
         models[name] = judged_together(result, each, learned, codes, config)
-    own = ranked_by_closeness(models, config)
-    return replace(comparison, models=models, together_ranking=ranking, together_differences=differences, **own)
+    ranked = ranked_by_closeness(models, config)
+    return replace(comparison, models=models, together_ranking=ranking, together_differences=differences, **ranked)
 
 
 def _compare_one(
@@ -182,9 +182,9 @@ def try_without_layout(
     if not any(map(needs_trial, comparison.models.values())):
         return comparison
     results = {}
-    for (name, result), own, side in zip(comparison.models.items(), texts[1:], sides[1:], strict=True):
-        codes = pair_of_groups(*(one.groups for one in paired(sides[0], side)))
-        results[name] = without_layout(result, [texts[0], own], codes, job.config, job, prompts)
+    for (name, result), model_texts, side in zip(comparison.models.items(), texts[1:], sides[1:], strict=True):
+        codes = pair_of_groups(*(side_in_pair.groups for side_in_pair in paired(sides[0], side)))
+        results[name] = without_layout(result, [texts[0], model_texts], codes, job.config, job, prompts)
     return replace(comparison, models=results)
 
 
@@ -260,37 +260,37 @@ def _compare_subgroups(
     p: FeatureSet, models: Mapping[str, FeatureSet], subgroups: Subgroups, config: MauveConfig, run: RunOptions
 ) -> dict[str, Comparison]:
     """The comparison of the texts of each label, of the models that have enough of them."""
-    found = {}
+    comparisons = {}
     for label, rows in subgroups.items():
-        human, some = enough_rows(models, rows)
-        if human is not None and some:
-            sides = {name: models[name].of_rows(own) for name, own in some.items()}
-            found[label] = compare_features(p.of_rows(human), sides, config, run=run)
-    return found
+        human, rows_of_models = enough_rows(models, rows)
+        if human is not None and rows_of_models:
+            sides = {name: models[name].of_rows(model_rows) for name, model_rows in rows_of_models.items()}
+            comparisons[label] = compare_features(p.of_rows(human), sides, config, run=run)
+    return comparisons
 
 
 def _learned(
-    found: Mapping[str, tuple[Learned | None, tuple[FeatureSet, FeatureSet]]],
+    scored: Mapping[str, tuple[Learned | None, tuple[FeatureSet, FeatureSet]]],
 ) -> dict[str, tuple[Learned, Groups]]:
     """The learned scores of the models that have one, with the codes of the groups of both sides."""
-    return {name: (learned, codes_of(*pair)) for name, (learned, pair) in found.items() if learned is not None}
+    return {name: (learned, codes_of(*pair)) for name, (learned, pair) in scored.items() if learned is not None}
 
 
 def _by_learned_score(
-    known: Mapping[str, tuple[Learned, Groups]], config: MauveConfig
+    scored: Mapping[str, tuple[Learned, Groups]], config: MauveConfig
 ) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
     """Models that have a learned score, in falling order of it, and the differences of all their pairs.
 
     Args:
-        known: the learned score of each, with the codes of the groups of both sides.
+        scored: the learned score of each, with the codes of the groups of both sides.
     """
-    if not known:
+    if not scored:
         return (), ()
-    scores = {name: learned.mauve for name, (learned, _) in known.items()}
+    scores = {name: learned.mauve for name, (learned, _) in scored.items()}
     ranking = tuple(sorted(scores, key=lambda name: scores[name], reverse=True))
-    learned, groups = [one for one, _ in known.values()], [codes for _, codes in known.values()]
+    learned, groups = [learned_score for learned_score, _ in scored.values()], [codes for _, codes in scored.values()]
     estimates, covariance = learned_estimates(learned, groups, config)
-    by_name = dict(zip(known, estimates, strict=True))
+    by_name = dict(zip(scored, estimates, strict=True))
     return ranking, ranked_differences(by_name, scores, ranking, covariance, config.confidence_level)
 
 
@@ -410,13 +410,13 @@ def ranked_differences(
     names, pairs, tested = list(estimates), list(itertools.combinations(ranking, 2)), {}
     for a, b in pairs:
         i, j = names.index(a), names.index(b)
-        one, two = estimates[a], estimates[b]
-        if one is not None and two is not None:
-            tested[a, b] = difference_of({i: one, j: two}, covariance, i, j, level)
-    corrected = dict(zip(tested, holm([item.p_value for item in tested.values()]), strict=True))
+        estimate_a, estimate_b = estimates[a], estimates[b]
+        if estimate_a is not None and estimate_b is not None:
+            tested[a, b] = difference_of({i: estimate_a, j: estimate_b}, covariance, i, j, level)
+    corrected = dict(zip(tested, holm([test.p_value for test in tested.values()]), strict=True))
     return tuple(
-        Difference(a, b, item.value, item.ci, item.p_value, bool(corrected[a, b] < 1 - level), item.stderr)
-        if (item := tested.get((a, b))) is not None
+        Difference(a, b, test.value, test.ci, test.p_value, bool(corrected[a, b] < 1 - level), test.stderr)
+        if (test := tested.get((a, b))) is not None
         else Difference(a, b, values[a] - values[b], None, None, False, None)
         for a, b in pairs
     )

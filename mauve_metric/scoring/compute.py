@@ -160,19 +160,19 @@ def try_each(
     Raises:
         Exception: any error of the first one, and an unexpected error of another.
     """
-    found: dict[str, Made] = {}
+    made: dict[str, Made] = {}
     missing: list[ScoreWarning] = []
     for name, featurizer in featurizers.items():
         try:
-            found[name] = make(name, featurizer)
+            made[name] = make(name, featurizer)
         except EXPECTED as error:
-            if not found:
+            if not made:
                 raise
             reason = message_of(error)
             message = f"the featurizer {name} could not be used, and has no part in what the others say: {reason}"
             missing.append(warn("featurizer_missing", {"featurizer": name}, said=message))
             logger.warning("featurizer_missing: %s", message)
-    return found, missing
+    return made, missing
 
 
 def score_with_each(
@@ -200,15 +200,15 @@ def score_with_each(
     kept, first, given = opened.kept(), next(iter(named)), job.given | {"featurize_model_name"}
 
     def score_with(name: str, featurizer: Featurizer) -> tuple[Scored, Sequence[FeatureSet]]:
-        own = Featurizing(replace(job.config, featurize_model_name=featurizer), job.run, given)
-        return score(own, kept, name == first)
+        job_of_featurizer = Featurizing(replace(job.config, featurize_model_name=featurizer), job.run, given)
+        return score(job_of_featurizer, kept, name == first)
 
-    found, missing = try_each(named, score_with)
-    return join_featurizers(found, together, job.config, missing)
+    scored, missing = try_each(named, score_with)
+    return join_featurizers(scored, together, job.config, missing)
 
 
 def join_featurizers(
-    found: Mapping[str, tuple[Scored, Sequence[FeatureSet]]],
+    scored: Mapping[str, tuple[Scored, Sequence[FeatureSet]]],
     together: Callable[[Scored, Sequence[Sequence[FeatureSet]], MauveConfig], Scored],
     config: MauveConfig,
     missing: Sequence[ScoreWarning] = (),
@@ -216,14 +216,14 @@ def join_featurizers(
     """The result of the first featurizer, with those of all in its `by_featurizer`.
 
     Args:
-        found: by name the result of each featurizer, and its features of all sets.
+        scored: by name the result of each featurizer, and its features of all sets.
         together, config: see `score_with_each`.
         missing: warnings about featurizers that failed.
     """
-    one: Any = next(iter(found.values()))[0]
-    results = {name: own for name, (own, _) in found.items()}
-    result = replace(one, by_featurizer=results, warnings=(*one.warnings, *missing))
-    return together(result, [sets for _, sets in found.values()], config)
+    first: Any = next(iter(scored.values()))[0]
+    results = {name: result_of for name, (result_of, _) in scored.items()}
+    result = replace(first, by_featurizer=results, warnings=(*first.warnings, *missing))
+    return together(result, [sets for _, sets in scored.values()], config)
 
 
 def add_pooled_score(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
@@ -268,8 +268,8 @@ def joined_sides(sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> l
     joined = []
     for every in zip(*sets, strict=True):
         rows = [tensors.in_memory(side.features) for side in every]
-        known = [part for part in rows if part is not None]
-        if len(sets) < 2 or len(known) < len(sets):
+        in_memory = [part for part in rows if part is not None]
+        if len(sets) < 2 or len(in_memory) < len(sets):
             return []
-        joined.append(replace(every[0], features=np.concatenate(known, axis=1)))
+        joined.append(replace(every[0], features=np.concatenate(in_memory, axis=1)))
     return with_dependence(joined, config.seed)

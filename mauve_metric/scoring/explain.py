@@ -104,7 +104,7 @@ def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: Subgrou
     """The bucket with its texts of each label that it holds."""
     inside = [labels == bucket.bucket for labels in (result.p_labels, result.q_labels)]
     counts = {
-        label: [0 if rows is None else int(own[rows].sum()) for own, rows in zip(inside, sides, strict=True)]
+        label: [0 if rows is None else int(mask[rows].sum()) for mask, rows in zip(inside, sides, strict=True)]
         for label, sides in subgroups.items()
     }
     return replace(bucket, composition={label: (of_p, of_q) for label, (of_p, of_q) in counts.items() if of_p or of_q})
@@ -185,7 +185,7 @@ def explain_model(
 
 def explain_learned(
     explanation: Explanation,
-    given: Sequence[Sequence[str] | None],
+    texts_of_sides: Sequence[Sequence[str] | None],
     groups: tuple[Integers, Integers] | None,
     config: MauveConfig,
     texts: int,
@@ -195,22 +195,22 @@ def explain_learned(
     """Add the texts and n-grams by which the classifier of the learned score separates the two sets.
 
     Args:
-        given: the texts of P and of Q, or None. groups: codes of texts that are not independent; None: each is alone.
+        texts_of_sides: of P and of Q, or None. groups: codes of texts that are not independent; None: each is alone.
         config: of the result. texts: of each side to show. job, prompts: see `without_layout`.
     """
     result = explanation.result
     if result.learned is None:
         return explanation
-    p_texts, q_texts = given
-    found = replace(
+    p_texts, q_texts = texts_of_sides
+    explained = replace(
         explanation,
-        result=without_layout(result, given, groups, config, job, prompts),
+        result=without_layout(result, texts_of_sides, groups, config, job, prompts),
         most_human=_extreme(result.learned.p_ranks, -1, p_texts, texts),
         most_model=_extreme(result.learned.q_ranks, 1, q_texts, texts),
     )
     if p_texts is None or q_texts is None or result.signature_entries.get("featurize_model_name") != "ngrams":
-        return found
-    return replace(found, ngrams=differing_ngrams(p_texts, q_texts))
+        return explained
+    return replace(explained, ngrams=differing_ngrams(p_texts, q_texts))
 
 
 def phrases_of_sides(readable: Readable) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -229,13 +229,13 @@ def _extreme(scores: Floats, sign: int, texts: Sequence[str] | None, most: int) 
     >>> [item.row for item in _extreme(np.array([2.0, 5.0, 5.0]), 1, ["a", "b", "b"], 2)]
     [1, 0]
     """
-    found: dict[object, ScoredText] = {}
+    by_text: dict[object, ScoredText] = {}
     for row in np.argsort(-sign * scores, kind="stable").tolist():
-        if len(found) == most:
+        if len(by_text) == most:
             break
         text = None if texts is None else texts[row]
-        found.setdefault(row if text is None else text, ScoredText(row, float(scores[row]), text))
-    return tuple(found.values())
+        by_text.setdefault(row if text is None else text, ScoredText(row, float(scores[row]), text))
+    return tuple(by_text.values())
 
 
 def _phrases(

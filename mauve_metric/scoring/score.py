@@ -129,18 +129,18 @@ def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: Mapping[str, Any],
     Raises:
         ValueError: one of features that are read in blocks.
     """
-    found: dict[str, Any] = {}
+    row_scores: dict[str, Any] = {}
     for name, row in SCORES.items():
         if "shares" in row.inputs.forms:
-            found[name] = row.compute(scores["p_hist"], scores["q_hist"])
+            row_scores[name] = row.compute(scores["p_hist"], scores["q_hist"])
         elif "features" in row.inputs.forms:
-            found[name] = None
+            row_scores[name] = None
             if getattr(config, name, True):
                 features = [tensors.in_memory(side.features) for side in (p, q)]
                 if any(rows is None for rows in features):
                     raise ValueError(f"{name}=True needs features in memory, as an array")
-                found[name] = row.compute(*features, config.seed, config.confidence_level)
-    return found
+                row_scores[name] = row.compute(*features, config.seed, config.confidence_level)
+    return row_scores
 
 
 def count_runs(
@@ -276,13 +276,17 @@ def _fields_of_clusterings(
 
 def _fields_of_estimates(estimates: Estimates) -> dict[str, Any]:
     """The fields of a result on its debiased scores, without errors that are not valid."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in zip(("mauve", "frontier_integral"), estimates.values or (None, None), strict=True):
-        known = getattr(estimates, name)
-        found |= {f"{name}_debiased": value, f"{name}_stderr": known and known.stderr, f"{name}_ci": known and known.ci}
+        estimate = getattr(estimates, name)
+        fields |= {
+            f"{name}_debiased": value,
+            f"{name}_stderr": estimate and estimate.stderr,
+            f"{name}_ci": estimate and estimate.ci,
+        }
     if estimates.few_texts_a_bucket:
-        found["frontier_integral_ci"] = None
-    return found
+        fields["frontier_integral_ci"] = None
+    return fields
 
 
 def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict[str, Any]:
@@ -304,10 +308,10 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
     """The fields of a result that the score on learned buckets fills."""
     if learned is None:
         return {}
-    found = {"mauve_classifier": learned.mauve, "mauve_classifier_stderr": learned.stderr, "learned": learned}
-    found |= {name: getattr(learned, name) for name in ("auc", "auc_ci", "auc_p_value")}
-    found |= {f"learned_{name}": tuple(getattr(learned, name).tolist()) for name in ("p_counts", "q_counts")}
-    return found | {"mauve_classifier_ci": learned.ci}
+    fields = {"mauve_classifier": learned.mauve, "mauve_classifier_stderr": learned.stderr, "learned": learned}
+    fields |= {name: getattr(learned, name) for name in ("auc", "auc_ci", "auc_p_value")}
+    fields |= {f"learned_{name}": tuple(getattr(learned, name).tolist()) for name in ("p_counts", "q_counts")}
+    return fields | {"mauve_classifier_ci": learned.ci}
 
 
 @fitting_threads()
@@ -316,13 +320,13 @@ def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> dict
     if not config.knn:
         return dict.fromkeys(knn_precision_recall.SupportScores._fields)
     if tensors.is_tensor(projected[0]):
-        some = [
+        drawn = [
             rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
             for rows in projected
             if tensors.is_tensor(rows)
         ]
         return knn_precision_recall.support_scores_on_device(
-            some[0], some[1], config.knn_k, knn_precision_recall.ROUNDING
+            drawn[0], drawn[1], config.knn_k, knn_precision_recall.ROUNDING
         )._asdict()
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
     return knn_precision_recall.support_scores(

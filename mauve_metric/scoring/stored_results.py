@@ -66,8 +66,8 @@ def bucket_counts(values: Mapping[str, Any], side: str) -> Integers:
     counts = np.rint(np.clip(histogram, 0, 1) * n)
     if not np.abs(histogram - counts / max(n, 1)).max() <= _SAME or counts.sum() != n:
         raise ValueError(f"{side}_hist must hold shares of n_{side} texts")
-    found: Integers = counts.astype(np.int64)
-    return found
+    in_buckets: Integers = counts.astype(np.int64)
+    return in_buckets
 
 
 def _check_learned(values: Mapping[str, Any]) -> None:

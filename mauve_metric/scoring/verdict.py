@@ -94,5 +94,7 @@ def bounds_of(results: Mapping[str, MauveResult]) -> tuple[Bound, ...]:
     ()
     """
     useless = {*NOT_FEATURES, "unseen_characters"}
-    useful = [name for name, one in results.items() if not any(item.code in useless for item in one.warnings)]
+    useful = [
+        name for name, result in results.items() if useless.isdisjoint(warning.code for warning in result.warnings)
+    ]
     return tuple(replace(bound, featurizer=name) for name in useful or results for bound in results[name].bounds)

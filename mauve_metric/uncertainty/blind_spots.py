@@ -30,8 +30,8 @@ def in_words(errors: Sequence[str]) -> str:
 @functools.cache
 def measured() -> list[dict[str, Any]]:
     """The stress tests that come with the package: featurizer, texts, and for each error its scores."""
-    found: list[dict[str, Any]] = json.loads(_TABLE.read_text(encoding="utf-8"))
-    return found
+    runs: list[dict[str, Any]] = json.loads(_TABLE.read_text(encoding="utf-8"))
+    return runs
 
 
 def blind_spots(identity: Mapping[str, str]) -> tuple[dict[str, str], int] | None:
@@ -57,8 +57,8 @@ def seen_by(featurizer: str, errors: Collection[str]) -> list[str]:
     (['missing capitals'], [])
     """
     runs = [run["perturbations"] for run in measured() if run["featurizer"] == featurizer]
-    found = [run[name] for name in errors for run in runs if name in run and run[name]["smallest_seen"] is not None]
-    return [*dict.fromkeys(scores["said"] for scores in found)]
+    seen = [run[name] for name in errors for run in runs if name in run and run[name]["smallest_seen"] is not None]
+    return [*dict.fromkeys(scores["said"] for scores in seen)]
 
 
 def _runs_of(identity: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -66,6 +66,6 @@ def _runs_of(identity: Mapping[str, str]) -> list[dict[str, Any]]:
     return [run for run in measured() if all(_same(identity.get(key), value) for key, value in run["encoder"].items())]
 
 
-def _same(found: str | None, measured: str) -> bool:
+def _same(value: str | None, measured: str) -> bool:
     """Return whether an identity's value is the measured one; a revision is compared by its beginning."""
-    return found is not None and (found == measured or (len(measured) >= 12 and found.startswith(measured)))
+    return value is not None and (value == measured or (len(measured) >= 12 and value.startswith(measured)))

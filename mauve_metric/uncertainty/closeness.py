@@ -61,8 +61,8 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
     for number, of_run in enumerate(scores):
         own_first = np.concatenate([values[number : number + 1], values[:number], values[number + 1 :]])
         variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
-        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]), least_variance)
-        each.append(intervals.inflated(of_run, *found, level) if too_alike else found)
+        estimated = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]), least_variance)
+        each.append(intervals.inflated(of_run, *estimated, level) if too_alike else estimated)
     mauve, integral = map(_mean, zip(*each, strict=True))
     few = few_texts_a_bucket(first.p_counts, first.q_counts)
     return Estimates((mauve.value, integral.value), mauve, integral, None, few)
@@ -196,9 +196,9 @@ def joint_covariance(
     covariance = np.diag(variances)
     with_error = np.flatnonzero([estimate is not None for estimate in estimates])
     if len(with_error):
-        some = [bounds[int(number)] for number in with_error]
-        frontiers = [jackknife.frontier_of(bound.histograms[0]) for bound in some]
-        pairs, codes = [bound.labels[0] for bound in some], [bound.codes for bound in some]
+        bounds_with_error = [bounds[int(number)] for number in with_error]
+        frontiers = [jackknife.frontier_of(bound.histograms[0]) for bound in bounds_with_error]
+        pairs, codes = [bound.labels[0] for bound in bounds_with_error], [bound.codes for bound in bounds_with_error]
         covariance[np.ix_(with_error, with_error)] = effect_covariance(frontiers, pairs, scaling_factor, codes)
     over_runs: Floats = np.diag(np.maximum(variances - np.diag(covariance), 0.0))
     return covariance + over_runs

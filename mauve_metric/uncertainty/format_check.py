@@ -214,10 +214,10 @@ def _telling(marks: Marks, others: Marks) -> dict[tuple[str, ...], int]:
         and times >= LEAST_TEXTS
         and others.common_openings.get(words, 0) < RARE_SHARE * others.texts
     }
-    found: dict[tuple[str, ...], int] = {}
-    for words, times in sorted(wanted.items(), key=lambda item: (-item[1], item[0])):
+    openings: dict[tuple[str, ...], int] = {}
+    for words, times in sorted(wanted.items(), key=lambda opening: (-opening[1], opening[0])):
         longer = [other for other, count in wanted.items() if other[: len(words)] == words and count >= ALIKE * times]
         best = max(longer, key=len)
-        if not any(best[: len(other)] == other[: len(best)] for other in found):  # neither begins with the other
-            found[best] = wanted[best]
-    return dict(list(found.items())[:MOST_OPENINGS])
+        if not any(best[: len(other)] == other[: len(best)] for other in openings):  # neither begins with the other
+            openings[best] = wanted[best]
+    return dict(list(openings.items())[:MOST_OPENINGS])

@@ -64,10 +64,10 @@ class DebiasedScores(NamedTuple):
 
 def debiased_scores(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> DebiasedScores:
     """MAUVE and the frontier integral of a debiased frontier."""
-    one, two = monotone(frontier)
-    area, slopes = area_and_slopes(one, two, scaling_factor)
+    type_one, type_two = monotone(frontier)
+    area, slopes = area_and_slopes(type_one, type_two, scaling_factor)
     raw = float((_INTEGRAL_WEIGHTS * np.stack([frontier.type_one, frontier.type_two])).sum())
-    clipped = float((_INTEGRAL_WEIGHTS * np.stack([one, two])).sum())
+    clipped = float((_INTEGRAL_WEIGHTS * np.stack([type_one, type_two])).sum())
     return DebiasedScores(frontier, scaling_factor, area, slopes, raw, clipped)
 
 
@@ -145,8 +145,8 @@ def too_alike(scores: Sequence[DebiasedScores]) -> bool:
     an interval of next to no width. Texts that share prompts or undeclared copies do that, and chance in
     about one of six pairs of equal sets.
     """
-    error = math.sqrt(float(np.mean([integral_variance(one.frontier) for one in scores])))
-    return float(np.mean([one.raw_integral for one in scores])) < -error
+    error = math.sqrt(float(np.mean([integral_variance(run.frontier) for run in scores])))
+    return float(np.mean([run.raw_integral for run in scores])) < -error
 
 
 def inflated(scores: DebiasedScores, mauve: Estimate, integral: Estimate, level: float) -> tuple[Estimate, Estimate]:
@@ -205,7 +205,7 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     value = a.value - b.value
     # to the upper ends; where one was cut off at 1, at least z standard errors
     a_up, b_up = (
-        one.ci[1] - one.value if one.ci[1] < 1 else max(one.ci[1] - one.value, z * one.stderr) for one in (a, b)
+        side.ci[1] - side.value if side.ci[1] < 1 else max(side.ci[1] - side.value, z * side.stderr) for side in (a, b)
     )
     down = _combine(a.value - a.ci[0], b_up, correlation)
     up = _combine(a_up, b.value - b.ci[0], correlation)

@@ -143,8 +143,8 @@ def jackknifed(
     extra = smoothing * len(p_counts)
 
     def shares(counts: Counts, n: int) -> Floats:
-        found: Floats = (np.maximum(counts, 0) + smoothing) / (n + extra)
-        return found
+        smoothed: Floats = (np.maximum(counts, 0) + smoothing) / (n + extra)
+        return smoothed
 
     p, q, p_smooth, q_smooth = p_counts / n_p, q_counts / n_q, shares(p_counts, n_p), shares(q_counts, n_q)
     full = terms(p_smooth, q_smooth)
@@ -195,9 +195,9 @@ def group_jackknife(
     for number, without in enumerate(kinds):
         base = terms(*shares(p_counts, q_counts, without))
         changes[..., number] = (base - full).sum(axis=-1)
-        own = np.flatnonzero(cells[:, 3] == number)
-        for start in range(0, len(own), step):
-            rows = own[start : start + step]
+        cells_of_kind = np.flatnonzero(cells[:, 3] == number)
+        for start in range(0, len(cells_of_kind), step):
+            rows = cells_of_kind[start : start + step]
             bucket, p, q = cells[rows, 0], cells[rows, 1], cells[rows, 2]
             new = terms(*shares(p_counts[bucket] - p, q_counts[bucket] - q, without))
             changes[..., len(kinds) + rows] = new - base[..., bucket]
@@ -271,9 +271,9 @@ def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level
     return CurveBand(curve, low, high)
 
 
-def area_and_slopes(one: Floats, two: Floats, scaling_factor: float) -> tuple[float, Floats]:
+def area_and_slopes(type_one: Floats, type_two: Floats, scaling_factor: float) -> tuple[float, Floats]:
     """The area under the curve of two divergences (m,), and its derivatives by them (2, m)."""
-    x, y = np.exp(-scaling_factor * one), np.exp(-scaling_factor * two)
+    x, y = np.exp(-scaling_factor * type_one), np.exp(-scaling_factor * type_two)
     xs, ys = np.r_[1, x, 0], np.r_[0, y, 1]
     area = frontier.curve_area(np.column_stack([xs, ys]))
     return area, -scaling_factor / 2 * np.stack([x * (ys[2:] - ys[:-2]), -y * (xs[2:] - xs[:-2])])
@@ -289,7 +289,7 @@ def delete_one_variance(frontier: DebiasedFrontier, weights: Floats) -> float:
     if frontier.groups is not None:
         effects = frontier.groups.of(weights)
         return float(effects @ effects)
-    p_effect, q_effect = (np.tensordot(weights, one, axes=2) for one in (frontier.p_influence, frontier.q_influence))
+    p_effect, q_effect = (np.tensordot(weights, side, axes=2) for side in (frontier.p_influence, frontier.q_influence))
     return variance_of_effects(p_effect, q_effect, frontier.p_counts, frontier.q_counts)
 
 

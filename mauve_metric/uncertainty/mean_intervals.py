@@ -63,8 +63,8 @@ def difference_interval(
             scale = math.sqrt(float(p_effects @ p_effects) * float(q_effects @ q_effects))
             correlation = float(p_effects @ q_effects) / scale if scale > 0 else 0.0
         down, up = (
-            math.sqrt(max(one**2 - 2 * correlation * one * two + two**2, 0.0))
-            for one, two in ((p_share - p_low, q_high - q_share), (p_high - p_share, q_share - q_low))
+            math.sqrt(max(p_reach**2 - 2 * correlation * p_reach * q_reach + q_reach**2, 0.0))
+            for p_reach, q_reach in ((p_share - p_low, q_high - q_share), (p_high - p_share, q_share - q_low))
         )
         return p_share - q_share - down, p_share - q_share + up
     if p_groups is not None and q_groups is not None and not set(p_groups).isdisjoint(q_groups):

@@ -30,8 +30,10 @@ def null_scores(
     weights, step = frontier.mixture_weights(num_points), max(1, _MOST_TERMS // (num_points * p.shape[1]))
     areas = []
     for start in range(0, CEILING_DRAWS, step):
-        some = frontier.frontier(p[start : start + step], q[start : start + step], weights)
-        areas += [frontier.curve_area(frontier.curve_through(*one, scaling_factor)) for one in zip(*some, strict=True)]
+        errors = frontier.frontier(p[start : start + step], q[start : start + step], weights)
+        areas += [
+            frontier.curve_area(frontier.curve_through(*both, scaling_factor)) for both in zip(*errors, strict=True)
+        ]
     return np.array(areas)
 
 
@@ -119,31 +121,31 @@ def _divided_within(groups: GroupCounts, cells: Bools, k: int, draws: int, rng: 
     bucket, group = np.repeat(groups.bucket[cells], times), np.repeat(groups.group[cells], times)
     starts = np.flatnonzero(np.r_[True, np.diff(group) > 0])
     sizes = np.diff(np.r_[starts, len(group)])
-    place = np.arange(len(group)) - np.repeat(starts, sizes)
-    to_p = place < groups.p_sizes[group]
-    found = np.empty((draws, k))
+    rank = np.arange(len(group)) - np.repeat(starts, sizes)
+    to_p = rank < groups.p_sizes[group]
+    drawn = np.empty((draws, k))
     for draw in range(draws):
         order = np.argsort(group + rng.random(len(group)), kind="stable")
-        found[draw] = np.bincount(bucket[order[to_p]], minlength=k)
-    return found
+        drawn[draw] = np.bincount(bucket[order[to_p]], minlength=k)
+    return drawn
 
 
 def _exchange(groups: GroupCounts, alone: Counts, k: int, draws: int, rng: np.random.Generator) -> Floats:
     """Counts of P after groups with texts on one side were dealt out anew, as many to either side as before."""
     number = int((groups.p_sizes[alone] > 0).sum())
-    texts, found = groups.p + groups.q, np.empty((draws, k))
+    texts, drawn = groups.p + groups.q, np.empty((draws, k))
     for draw in range(draws):
         is_p = np.zeros(len(groups.codes), dtype=bool)
         is_p[rng.permutation(alone)[:number]] = True
-        found[draw] = np.bincount(groups.bucket, weights=texts * is_p[groups.group], minlength=k)
-    return found
+        drawn[draw] = np.bincount(groups.bucket, weights=texts * is_p[groups.group], minlength=k)
+    return drawn
 
 
 def _flip_signs(groups: GroupCounts, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Histograms around the pooled one, with a random sign for the deviation of each group from its side's."""
     n_p, n_q = groups.p_sizes.sum(), groups.q_sizes.sum()
     pooled = np.bincount(groups.bucket, weights=groups.p + groups.q, minlength=k) / (n_p + n_q)
-    found = []
+    histograms = []
     for counts, sizes, n in ((groups.p, groups.p_sizes, n_p), (groups.q, groups.q_sizes, n_q)):
         share = np.bincount(groups.bucket, weights=counts, minlength=k) / n
         number = int((sizes > 0).sum())
@@ -155,5 +157,5 @@ def _flip_signs(groups: GroupCounts, k: int, draws: int, rng: np.random.Generato
                 np.bincount(groups.bucket, weights=counts * sign[groups.group], minlength=k) - (sign @ sizes) * share
             )
             shares[draw] = np.maximum(pooled + scale * moved / n, 0.0)
-        found.append(shares / shares.sum(axis=1, keepdims=True))
-    return found[0], found[1]
+        histograms.append(shares / shares.sum(axis=1, keepdims=True))
+    return histograms[0], histograms[1]
