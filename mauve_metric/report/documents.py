@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from mauve_metric.report.document import (
     FILES,
@@ -25,12 +25,11 @@ from mauve_metric.report.first_screen import (
     verdict_words,
 )
 from mauve_metric.report.wording import evidence, words
-from mauve_metric.report.wording.answer import featurizers_table
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.explanation import Explanation, NearText, ScoredText
 from mauve_metric.results.result import INTERVALS, MauveResult
 from mauve_metric.results.scores import SCORES
-from mauve_metric.runtime.plain_text import digits, excerpt, percent, printable
+from mauve_metric.runtime.plain_text import digits, excerpt, percent, printable, shown_names
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 SCORE_COLUMNS = (
@@ -49,6 +48,14 @@ MODEL_COLUMNS = (
     *Column.each(".3f", "precision", "recall"),
     Column("frontier_integral", "frontier int.", ".4f"),
     Column("n", "texts", "d"),
+)
+FEATURIZER_COLUMNS = (
+    Column("featurizer", "featurizer"),
+    *Column.each(".4f", "closeness", "low", "high", mauve_debiased="by groups", mauve_classifier="by classifier"),
+    *Column.each(".3f", auc="AUC"),
+    Column("mauve", "MAUVE", ".4f"),
+    *Column.each(".3f", "precision", "recall"),
+    Column("p_value", "p", ".2g"),
 )
 SUBGROUP_COLUMNS = (
     *Column.each("s", label="subgroup", model="model"),
@@ -269,3 +276,11 @@ def _evidence(explanation: Explanation) -> list[Prose]:
 
 def _text_line(side: str, item: NearText | ScoredText) -> Line:
     return Line(f"{side} {item.label}: {excerpt(item.text or '')}".rstrip(": "), *_ITEM)
+
+
+def featurizers_table(results: Mapping[str, MauveResult]) -> Table:
+    """One row a featurizer, with the columns that hold anything."""
+    labels = shown_names(list(results))
+    columns = FEATURIZER_COLUMNS
+    rows = [Table.row(columns, one, "closeness_ci", featurizer=labels[name]) for name, one in results.items()]
+    return Table(columns, rows).filled()

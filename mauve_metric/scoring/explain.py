@@ -28,7 +28,6 @@ from mauve_metric.scoring.score import score_clustered
 from mauve_metric.scoring.without_layout import without_layout
 from mauve_metric.uncertainty.gap_buckets import best_overlaps, contributions, noise_p_values
 
-_PHRASES = 24  # that tell one set from the other
 AROUND = 20  # fewest texts of the other side that a side's texts in a bucket are compared with
 
 
@@ -211,16 +210,6 @@ def explain_learned(
     if p_texts is None or q_texts is None or result.signature_entries.get("featurize_model_name") != "ngrams":
         return explained
     return replace(explained, ngrams=differing_ngrams(p_texts, q_texts))
-
-
-def phrases_of_sides(readable: Readable) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The phrases that tell the texts of P from those of Q, and those that tell Q's from P's."""
-    p, q = (
-        np.arange(0 if texts is None else len(texts)) + start
-        for texts, start in zip(readable.texts, readable.starts, strict=True)
-    )
-    table, skip = readable.table, readable.functional
-    return telling_phrases(table, p, q, skip, _PHRASES), telling_phrases(table, q, p, skip, _PHRASES)
 
 
 def _extreme(scores: Floats, sign: int, texts: Sequence[str] | None, most: int) -> tuple[ScoredText, ...]:

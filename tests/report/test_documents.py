@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from samples import ROOT, script
 
 from mauve_metric import Comparison
-from mauve_metric.report.documents import DIFFERENCE_COLUMNS, MODEL_COLUMNS
+from mauve_metric.report.documents import DIFFERENCE_COLUMNS, MODEL_COLUMNS, featurizers_table
 from mauve_metric.report.first_screen import PAPER_COLUMNS
 from mauve_metric.runtime.plain_text import rounded_up
 
@@ -63,3 +64,15 @@ def test_terminal_table_has_everything(comparison: Comparison) -> None:
 def test_the_published_schemas_are_those_of_the_results(command: str) -> None:
     published = (ROOT / f"docs/{command}.schema.json").read_text(encoding="utf-8")
     assert published == script("docs/make_schema").text(command), "run: python docs/make_schema.py"
+
+
+def test_a_row_holds_the_scores_of_its_featurizer(told: Comparison) -> None:
+    result = told.models[told.ranking[0]]
+    each = {"first": result, "second": replace(result, p_value=0.5)}
+    table = featurizers_table(each)
+    assert [row["featurizer"] for row in table.rows] == [*each]
+    assert [(row["closeness"], row["low"], row["high"]) for row in table.rows] == [
+        (one.closeness, *(one.closeness_ci or ())) for one in each.values()
+    ]
+    assert "p_value" in [column.key for column in table.columns]
+    assert "p_value" not in [column.key for column in featurizers_table({"first": result}).columns]

@@ -16,10 +16,10 @@ from mauve_metric.arrays import Integers
 from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.clustering.partition import Partition
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
+from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Outcome
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.options import MauveConfig, config_fields
-from mauve_metric.report.wording import answer
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
@@ -161,9 +161,9 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     given["curve_band"] = curve_band(histograms, config) if has_errors else None
     given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
     result = MauveResult(signature_entries=entries, **given)
-    marks = [mark for bar in answer.bars(result) for mark in bar.marks]
+    marks = [mark for bar in bars.bars(result) for mark in bar.marks]
     if result.closeness is not None:
-        marks.append(answer.Mark("closeness", result.closeness, result.closeness_ci))
+        marks.append(bars.Mark("closeness", result.closeness, result.closeness_ci))
     if not all(mark.is_possible for mark in marks):
         raise ValueError("scores and their intervals must be in [0, 1], each score in its interval")
     return result, config

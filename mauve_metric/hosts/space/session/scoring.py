@@ -20,7 +20,7 @@ from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.inputs.sources import TextSource
 from mauve_metric.inputs.stripping import Stripping
-from mauve_metric.lexical.phrases import Readable
+from mauve_metric.lexical.phrases import Readable, telling_phrases
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import (
     MauveConfig,
@@ -37,7 +37,7 @@ from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.scoring.compare import compare_features, compare_together, try_without_layout
 from mauve_metric.scoring.compute import add_pooled_score, join_featurizers, score_with_trial
-from mauve_metric.scoring.explain import explain_learned, explain_model, phrases_of_sides
+from mauve_metric.scoring.explain import explain_learned, explain_model
 from mauve_metric.scoring.opening import check_sides
 from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
 
@@ -46,6 +46,7 @@ Prompts = tuple[Sequence[Hashable] | None, ...]  # of each set, the human one fi
 
 _KEPT_ENCODERS = 2
 _KEPT_TRIALS = 32  # sets of texts without their layout, of a session
+_PHRASES = 24  # that tell one set from the other
 _COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
 SCORING, TRYING = 0.9, 0.95  # shares of a run that are done when the scores and the trials begin
 REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
@@ -405,3 +406,13 @@ def _clusters_alike(last: Scored, sides: Sequence[FeatureSet], config: MauveConf
     """Return whether the last clustering is of the same groups of texts, under the same options."""
     same = all(np.array_equal(a.groups, b.groups) for a, b in zip(last.sides, sides, strict=True))  # type: ignore[arg-type]
     return same and options_of_stage(last.resolved, "quantize") == options_of_stage(config, "quantize")
+
+
+def phrases_of_sides(readable: Readable) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The phrases that tell the texts of P from those of Q, and those that tell Q's from P's."""
+    p, q = (
+        np.arange(0 if texts is None else len(texts)) + start
+        for texts, start in zip(readable.texts, readable.starts, strict=True)
+    )
+    table, skip = readable.table, readable.functional
+    return telling_phrases(table, p, q, skip, _PHRASES), telling_phrases(table, q, p, skip, _PHRASES)

@@ -14,12 +14,13 @@ from markupsafe import Markup
 
 from mauve_metric.apps.describing.catalogue.table import MEASURES
 from mauve_metric.apps.describing.description import Description
+from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.report import first_screen as screen
 from mauve_metric.report.document import Prose, Table
-from mauve_metric.report.wording import answer, evidence, words
-from mauve_metric.report.wording.answer import featurizers_table
+from mauve_metric.report.documents import featurizers_table
+from mauve_metric.report.wording import evidence, words
 from mauve_metric.report.wording.spelling import PAGE
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
@@ -106,12 +107,12 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     """The verdict, closeness with its model, a bar for each model, notes and all warnings; doubt: no verdict."""
     if isinstance(result, Comparison):
         whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
-        said, parts = screen.ranking_sentence(result), answer.comparison_bars(result)
+        said, parts = screen.ranking_sentence(result), bars.comparison_bars(result)
         found = words.collected_warnings(result)
         models = {name: result.models[name] for name in result.ranking}
     else:
         whose, lead, models = "", result, {"this model": result}
-        said, parts, found = screen.headline(result), answer.bars(result), words.result_warnings(result)
+        said, parts, found = screen.headline(result), bars.bars(result), words.result_warnings(result)
     notes = [*dict.fromkeys(note for one in models.values() for note in screen.notes_of(one))][: screen.MOST_NOTES]
     reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
     return {
@@ -128,9 +129,9 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     }
 
 
-def closeness_bar(label: str, value: float | None, ends: tuple[float, float] | None) -> answer.Bar:
+def closeness_bar(label: str, value: float | None, ends: tuple[float, float] | None) -> bars.Bar:
     """The bar of a model's closeness, empty if that is not known."""
-    return answer.Bar(label, () if value is None else (answer.Mark("closeness", value, ends),))
+    return bars.Bar(label, () if value is None else (bars.Mark("closeness", value, ends),))
 
 
 def headline(result: MauveResult | Comparison) -> str:
@@ -146,8 +147,8 @@ def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
 def _headline(**values: Any) -> str:
     """The first screen: the values of `first_screen`."""
     number = "unknown" if values["closeness"] is None else digits(values["closeness"], ".3f")
-    scale = answer.DOUBT if values["doubt"] else answer.SCALE
-    return render("headline", number=number, scale=scale, wording=answer, **values)
+    scale = bars.DOUBT if values["doubt"] else bars.SCALE
+    return render("headline", number=number, scale=scale, wording=bars, **values)
 
 
 def shared_headline(shared: SharedResult) -> str:

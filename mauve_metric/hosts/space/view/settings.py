@@ -15,9 +15,9 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
+from mauve_metric.hosts.space.session import bars
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
 from mauve_metric.report.first_screen import DIFFERS, NO_VERDICT, Facts, facts_of, verdict_sentence
-from mauve_metric.report.wording import answer
 from mauve_metric.report.wording.spelling import label_of
 from mauve_metric.results.result import MauveResult, VerdictWord
 
@@ -293,7 +293,7 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
     closeness, low, high, smallest = (int(found[group]) / _SCALE if found[group] else None for group in (3, 4, 5, 6))
     ends = None if low is None or high is None else (low, high)
     is_none = closeness is None and ends is None
-    if not is_none and not answer.Mark("closeness", -1.0 if closeness is None else closeness, ends).is_possible:
+    if not is_none and not bars.Mark("closeness", -1.0 if closeness is None else closeness, ends).is_possible:
         raise ValueError("the link's shared result has numbers that no result has")
     verdict, reason, differs = _VERDICTS[codes[0]], _REASONS[codes[1]], _DIFFERS[codes[2]]
     seen_by = tuple(name for number, name in enumerate(names) if seen >> number & 1)

@@ -13,12 +13,12 @@ from pathlib import Path
 from mauve_metric.apps.describing.description import Description
 from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import other_featurizers
+from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.markup import first_screen, render
 from mauve_metric.options import config_fields
 from mauve_metric.report.rendering import save_chart
-from mauve_metric.report.wording import answer
 from mauve_metric.report.wording.spelling import flag_of
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
@@ -92,7 +92,7 @@ def card_svg(result: MauveResult | Comparison) -> str:
         bars=values["bars"][:_MOST_BARS],
         facts=textwrap.wrap(f"{sizes}.{''.join(caveats)}", 100, max_lines=2, placeholder=" …"),
         color=_COLOR,
-        wording=answer,
+        wording=bars,
     )
 
 

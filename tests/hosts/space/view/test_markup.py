@@ -11,9 +11,9 @@ import pytest
 
 from mauve_metric import Explanation, MauveResult, compare, explain
 from mauve_metric.features.text_functions import NgramUse
+from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.report.first_screen import NO_VERDICT, NOTES, headline, ranking_sentence
-from mauve_metric.report.wording import answer
 from mauve_metric.report.wording.spelling import PAGE
 from mauve_metric.report.wording.words import learned_sentence
 from mauve_metric.results.explanation import ScoredText
@@ -43,8 +43,8 @@ def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
     page = markup.headline(result)
     seen, parts = map(text_of, page.split("<details>"))
     assert seen.startswith(headline(result)) and f"closeness {result.closeness:.3f}" in seen
-    assert f"MAUVE as in papers: {result.mauve:.4f}" in seen and answer.SCALE in seen
-    (bar,) = answer.bars(result)
+    assert f"MAUVE as in papers: {result.mauve:.4f}" in seen and bars.SCALE in seen
+    (bar,) = bars.bars(result)
     assert [mark.value for mark in bar.marks] == [result.mauve_debiased, result.mauve_classifier]
     assert all(mark.words in parts and mark.words not in seen for mark in bar.marks)
     full = text_of(markup.verdicts(result))
@@ -55,7 +55,7 @@ def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
         result, closeness=None, closeness_ci=None, verdict="no verdict", verdict_reason="undeclared_prompts"
     )
     shown = text_of(markup.headline(single))
-    assert "<strong>unknown</strong>" in markup.headline(single) and answer.DOUBT in shown and "--" not in shown
+    assert "<strong>unknown</strong>" in markup.headline(single) and bars.DOUBT in shown and "--" not in shown
     assert "Tick “Rows are aligned” if row 1 answers row 1, or give both files a column “prompt”" in shown
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from samples import HOSTILE
 
 from mauve_metric import compare, compute_mauve
+from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view.takeaway import card_svg
 from mauve_metric.report.first_screen import headline
-from mauve_metric.report.wording import answer
 from mauve_metric.runtime.plain_text import digits
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -31,9 +31,9 @@ def test_a_card_says_answer_score_bars_and_caveat_and_holds_no_markup() -> None:
         result, warnings=(ScoreWarning("few_texts", "a caveat", {}), ScoreWarning("at_floor", "worse", {}))
     )
     said = words_of(card_svg(warned))
-    assert headline(result) in said and f"closeness {result.closeness:.3f}" in said and answer.SCALE in said
+    assert headline(result) in said and f"closeness {result.closeness:.3f}" in said and bars.SCALE in said
     assert "120 model texts against 120 human texts. Caveat: worse." in said  # the severe one comes first
     assert f"this model: closeness {digits(result.closeness, '.3f')}" in said
-    assert answer.DOUBT in words_of(card_svg(replace(result, verdict="no verdict", verdict_reason="too_few")))
+    assert bars.DOUBT in words_of(card_svg(replace(result, verdict="no verdict", verdict_reason="too_few")))
     compared = compare(p_features=human, models={HOSTILE[0]: near, HOSTILE[6]: far}, num_buckets=8)
     assert "<script>" in words_of(card_svg(compared)) and "\x00" not in card_svg(compared)

@@ -1,4 +1,4 @@
-"""Bars of results and comparisons, and the table of several featurizers."""
+"""Bars of results and comparisons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveResult, compare, compute_mauve
-from mauve_metric.report.wording.answer import bar_words, bars, comparison_bars, featurizers_table
+from mauve_metric.hosts.space.session.bars import bar_words, bars, comparison_bars
 
 
 def rows(seed: int, shift: float = 0.0, n: int = 120) -> np.ndarray:
@@ -37,14 +37,3 @@ def test_a_comparison_has_a_bar_a_model() -> None:
     assert [bar.label for bar in shown] == ["near", "far"]
     assert [bar.marks[0].value for bar in shown] == [found.models[name].mauve_debiased for name in ("near", "far")]
     assert bar_words(shown).startswith("From 0, nothing in common, to 1, other people's texts. near: content ")
-
-
-def test_a_row_holds_the_scores_of_its_featurizer(result: MauveResult) -> None:
-    each = {"first": result, "second": replace(result, p_value=0.5)}
-    table = featurizers_table(each)
-    assert [row["featurizer"] for row in table.rows] == [*each]
-    assert [(row["closeness"], row["low"], row["high"]) for row in table.rows] == [
-        (one.closeness, *(one.closeness_ci or ())) for one in each.values()
-    ]
-    assert "p_value" in [column.key for column in table.columns]
-    assert "p_value" not in [column.key for column in featurizers_table({"first": result}).columns]

@@ -1,15 +1,13 @@
-"""The bars of a result: scores on lines from 0 to 1, and the table of several featurizers."""
+"""The bars of a result: scores on lines from 0 to 1."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
-from mauve_metric.report.document import Column, Table
 from mauve_metric.report.wording import words
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.plain_text import digits, in_brackets, shown_names
+from mauve_metric.runtime.plain_text import digits, in_brackets
 
 SCALE = "1 means as close as other people's texts"
 DOUBT = "not reliable here, for the reason above"
@@ -17,15 +15,6 @@ ENDS = "nothing in common", "other people's texts"
 CONTENT, STYLE = "content", "style"
 KINDS = {CONTENT: "groups of similar texts", STYLE: "what a classifier finds, on the same scale"}
 SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout"}
-
-FEATURIZER_COLUMNS = (
-    Column("featurizer", "featurizer"),
-    *Column.each(".4f", "closeness", "low", "high", mauve_debiased="by groups", mauve_classifier="by classifier"),
-    *Column.each(".3f", auc="AUC"),
-    Column("mauve", "MAUVE", ".4f"),
-    *Column.each(".3f", "precision", "recall"),
-    Column("p_value", "p", ".2g"),
-)
 
 
 class Mark(NamedTuple):
@@ -87,11 +76,3 @@ def _marks(result: MauveResult) -> tuple[Mark, ...]:
         (STYLE, result.mauve_classifier, result.mauve_classifier_ci),
     )
     return tuple(Mark(kind, value, ends) for kind, value, ends in found if value is not None)
-
-
-def featurizers_table(results: Mapping[str, MauveResult]) -> Table:
-    """One row a featurizer, with the columns that hold anything."""
-    labels = shown_names(list(results))
-    columns = FEATURIZER_COLUMNS
-    rows = [Table.row(columns, one, "closeness_ci", featurizer=labels[name]) for name, one in results.items()]
-    return Table(columns, rows).filled()
