@@ -10,6 +10,7 @@ TESTED_THROUGH = {
         "runtime/optional_imports",
         "version",
     ),
+    "apps/describing/distances/test_feature_distances.py": ("apps/describing/distances/checked_sets",),
     "apps/describing/test_describe.py": (
         "apps/describing/measure_runner",
         "measures/measure",

@@ -74,36 +74,10 @@ def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> MeasuredValue:
         of_folds = 1 + others * ((1 - theta) / (2 - theta) + theta / (1 + theta))
         return float(np.square(weights) @ (theta * (1 - theta) * of_folds / np.maximum(pairs, 1)))
 
-    return _estimate(value, variance, influences, held_out, level)
+    return estimate_of_scores(value, variance, influences, held_out, level)
 
 
-def accuracy_of_scores(held_out: HeldOut, level: float = 0.95) -> MeasuredValue:
-    """Share of held-out texts on the right side of log odds 0, the mean of the two sides' shares.
-
-    Its variance is θ(1 - θ) (1/n_p + 1/n_q)/4, at θ = ½ that of the classifier two-sample test, 1/(4 n_test)
-    (Lopez-Paz & Oquab 2017, §3); interval (Wilson 1927) and factors as for `auc_of_scores`.
-
-    Returns:
-        value in [0, 1], ½ for sets that cannot be told apart; p_value against that, one-sided.
-
-    Raises:
-        ValueError: level outside (0, 1).
-    """
-    correct = np.where(held_out.scores == 0, 0.5, (held_out.scores > 0) == held_out.is_model)
-    shares = np.array([correct[held_out.is_model == side].mean() for side in (False, True)])
-    counts = np.array([np.sum(held_out.is_model == side) for side in (False, True)])
-    side = held_out.is_model.astype(np.int64)
-    influences = (correct - shares[side]) / (2 * counts[side])
-    return _estimate(
-        float(shares.mean()),
-        lambda theta: theta * (1 - theta) * float((1 / counts).sum()) / 4,
-        influences,
-        held_out,
-        level,
-    )
-
-
-def _estimate(
+def estimate_of_scores(
     value: float, variance: Callable[[float], float], influences: Floats, held_out: HeldOut, level: float
 ) -> MeasuredValue:
     """Interval and p-value: the formula's variance, larger where groups require it."""

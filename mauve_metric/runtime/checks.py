@@ -8,14 +8,14 @@ import math
 import operator
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
 from mauve_metric.runtime.errors import CodedError, DamagedFile, NoFile, UnknownOption, WrongOption
 
 if TYPE_CHECKING:
-    from mauve_metric.arrays import Array
+    pass
 
 Check = Callable[[str, object], object]
 # Of the record at the end of a zip file: its size, and the number of members that it has where a larger record says it.
@@ -142,17 +142,6 @@ def check_unpacked(path: Path, unpacked: int) -> None:
             f"{path} unpacks to more than {_MOST_TIMES} times its size, as no texts or features do: "
             f"it is damaged or hostile, and not read beyond {unpacked} bytes"
         )
-
-
-def check_sets(sets: Mapping[str, Array], least: int = 1) -> None:
-    """`ValueError` unless sets of features, by their names, are rows (n, d) with one d, at least so many each."""
-    for name, rows in sets.items():
-        if rows.ndim != 2 or len(rows) < least:
-            needed = f"{least} row{'s' if least > 1 else ''} of features"
-            raise ValueError(f"{name} must have at least {needed}, got an array of shape {rows.shape}")
-    widths = [str(rows.shape[1]) for rows in sets.values()]
-    if len(set(widths)) > 1:
-        raise ValueError(f"{listed([*sets])} must have rows of one length, got {listed(widths)}")
 
 
 def integer_check(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] = ()) -> Check:

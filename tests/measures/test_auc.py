@@ -8,7 +8,8 @@ from scipy.stats import binom, norm
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from mauve_metric.apps.describing.distances import discriminators
-from mauve_metric.measures.auc import HeldOut, accuracy_of_scores, auc_of_scores
+from mauve_metric.apps.describing.distances.discriminators import accuracy_of_scores
+from mauve_metric.measures.auc import HeldOut, auc_of_scores
 from mauve_metric.measures.cross_fitting import assign_folds
 
 

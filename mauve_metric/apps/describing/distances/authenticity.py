@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from mauve_metric.apps.describing.distances.checked_sets import check_sets
 from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.measures.p_values import positive, t_quantile, two_sided
-from mauve_metric.runtime.checks import check_sets
 
 _CELL_ROWS = 50  # training rows, human rows and model rows that a cell has on average, at least
 _MOST_CELLS = 50

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mauve_metric.apps.describing.distances.checked_sets import check_sets
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.knn_precision_recall import ball_counts
-from mauve_metric.runtime.checks import check_sets
 
 
 def clipped_density(p: Array, q: Array, *, k: int = 5) -> float:

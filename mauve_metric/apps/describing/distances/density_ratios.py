@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mauve_metric.apps.describing.distances.checked_sets import check_sets
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.measures.cross_fitting import FOLDS, assign_folds, same_rows
 from mauve_metric.measures.frontier import as_frontier, curve_area, curve_through, mauve_floor
-from mauve_metric.runtime.checks import check_known, check_sets
+from mauve_metric.runtime.checks import check_known
 from mauve_metric.runtime.optional_imports import import_faiss
 from mauve_metric.runtime.threads import one_blas_thread
 

@@ -12,7 +12,7 @@ from mauve_metric.apps.describing.duplicates.near_duplicates import texts_of_one
 from mauve_metric.arrays import Array, Integers, MeasuredValue
 from mauve_metric.lexical.ngrams import letter_runs, word_counts
 from mauve_metric.lexical.tokens import Tokens
-from mauve_metric.measures.auc import HeldOut, accuracy_of_scores, auc_of_scores
+from mauve_metric.measures.auc import HeldOut, auc_of_scores, estimate_of_scores
 from mauve_metric.measures.cross_fitting import FEWEST_TO_CLASSIFY, assign_folds, check_groups, cross_fit, same_rows
 from mauve_metric.measures.groups import same_origin
 from mauve_metric.runtime.threads import one_blas_thread
@@ -206,3 +206,29 @@ def _stacked(
         chosen = (set_of == 0) | (set_of == number)
         check_groups(together[chosen], set_of[chosen] > 0, FEWEST_TO_CLASSIFY)
     return rows, set_of, together
+
+
+def accuracy_of_scores(held_out: HeldOut, level: float = 0.95) -> MeasuredValue:
+    """Share of held-out texts on the right side of log odds 0, the mean of the two sides' shares.
+
+    Its variance is θ(1 - θ) (1/n_p + 1/n_q)/4, at θ = ½ that of the classifier two-sample test, 1/(4 n_test)
+    (Lopez-Paz & Oquab 2017, §3); interval (Wilson 1927) and factors as for `auc_of_scores`.
+
+    Returns:
+        value in [0, 1], ½ for sets that cannot be told apart; p_value against that, one-sided.
+
+    Raises:
+        ValueError: level outside (0, 1).
+    """
+    correct = np.where(held_out.scores == 0, 0.5, (held_out.scores > 0) == held_out.is_model)
+    shares = np.array([correct[held_out.is_model == side].mean() for side in (False, True)])
+    counts = np.array([np.sum(held_out.is_model == side) for side in (False, True)])
+    side = held_out.is_model.astype(np.int64)
+    influences = (correct - shares[side]) / (2 * counts[side])
+    return estimate_of_scores(
+        float(shares.mean()),
+        lambda theta: theta * (1 - theta) * float((1 / counts).sum()) / 4,
+        influences,
+        held_out,
+        level,
+    )

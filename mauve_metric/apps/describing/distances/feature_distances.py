@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
+from mauve_metric.apps.describing.distances.checked_sets import check_sets
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.frechet import frechet_distance
-from mauve_metric.runtime.checks import check_least, check_sets
+from mauve_metric.runtime.checks import check_least
 
 _BLOCK_ELEMENTS = 4_000_000  # projections held at once, 32 MB a set
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from mauve_metric.apps.describing.distances.checked_sets import check_sets
 from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.measures.cross_fitting import permuted_sides
 from mauve_metric.measures.groups import FEWEST_GROUPS
 from mauve_metric.measures.p_values import t_quantile
-from mauve_metric.runtime.checks import check_least, check_sets
+from mauve_metric.runtime.checks import check_least
 
 _TILE_ROWS = 2048  # a tile of the kernel is 32 MB, and so are its rows at 2000 columns
 _MEDIAN_ROWS = 2000  # whose pairwise distances give the bandwidth

@@ -10,10 +10,11 @@ from typing import Literal
 
 import numpy as np
 
+from mauve_metric.apps.describing.distances.discriminators import accuracy_of_scores
 from mauve_metric.apps.describing.likelihood import per_token
 from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
 from mauve_metric.arrays import Floats, Integers, MeasuredValue
-from mauve_metric.measures.auc import HeldOut, accuracy_of_scores
+from mauve_metric.measures.auc import HeldOut
 from mauve_metric.measures.cross_fitting import assign_folds, cross_fit
 from mauve_metric.measures.groups import same_origin
 
@@ -152,7 +153,7 @@ def discriminator_ranks(
 
     Returns:
         Accuracy in [0, 1], ½ where the sets cannot be told apart, lower is better for the model; with interval and
-        p-value as `auc.accuracy_of_scores` says.
+        p-value as `discriminators.accuracy_of_scores` says.
 
     Raises:
         ValueError: a side has fewer than two different texts; both were not read alike.
