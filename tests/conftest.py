@@ -125,6 +125,15 @@ def short_forecasts() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def unchecked_parts_of_charts() -> None:
+    """Check no part of a chart while it is built; `to_dict`, with which the tests of charts look at it, checks all."""
+    if importlib.util.find_spec("altair") is not None:
+        from altair.utils.schemapi import disable_debug_mode
+
+        disable_debug_mode()
+
+
 @pytest.fixture(autouse=True)
 def own_log_level() -> None:
     """Scripts that a test before this one ran speak of errors alone, and leave the level so."""

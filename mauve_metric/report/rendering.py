@@ -54,7 +54,7 @@ def chart_svg(chart: alt.TopLevelMixin) -> str:
     Raises:
         ImportError: vl-convert-python is not installed.
     """
-    svg: str = import_vl_convert().vegalite_to_svg(chart.to_json())
+    svg: str = import_vl_convert().vegalite_to_svg(chart.to_json(validate=False))
     return svg
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, cast
 
 import gradio as gr
+from altair.utils.schemapi import disable_debug_mode
 from gradio.data_classes import APIInfo, BlocksConfigDict
 from gradio.events import Dependency, api
 from starlette.middleware import Middleware
@@ -333,6 +334,7 @@ def main(**options: Any) -> None:
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")
     limits = read_limits(os.environ)
     keep_texts_out()
+    disable_debug_mode()  # Altair's check of each part of a figure, which the tests do
     app = build_app(limits)
     threading.Thread(target=app.handlers.prepare, daemon=True).start()  # so that the first visitor need not wait
     app.launch(**launch_options(limits), **options)

@@ -93,7 +93,8 @@ def heading(text: str, *below: str) -> alt.TitleParams:
 def equal_line() -> alt.Chart:
     """The line on which coverage equals quality."""
     ends = [{"coverage": end, "quality": end} for end in (0, 1)]
-    return marks(ends, "line", color=LINE, strokeDash=[2, 4], strokeWidth=1).encode(x="coverage:Q", y="quality:Q")
+    line = marks(ends, "line", color=LINE, strokeDash=[2, 4], strokeWidth=1)
+    return line.encode(alt.X("coverage:Q"), alt.Y("quality:Q"))
 
 
 def cycle(values: Sequence[T], count: int) -> list[T]:

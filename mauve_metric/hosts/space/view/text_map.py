@@ -63,12 +63,13 @@ def map_chart(
         title = f"principal component {number + 1} ({100 * shares[number]:.0f} % of the variance)"
         places[key] = channel(f"{key}:Q", title=title, scale=alt.Scale(zero=False), axis=axis)
     symbols = figure.legend(names)
+    in_bucket = {"param": bucket.name, "empty": False, "value": 0.8}
+    of_set = {"test": {"and": [{"param": bucket.name}, {"param": picked.name}]}, "value": 0.22}
     dots = figure.marks(points, "point", filled=True, size=24).encode(
         **places,
         color=alt.Color("set:N", scale=colors, sort=names, legend=symbols),
         shape=alt.Shape("set:N", scale=shapes, sort=names, legend=symbols),
-        opacity=alt.when(bucket, empty=False).then(alt.value(0.8)).when(bucket & picked).then(alt.value(0.22))
-        .otherwise(alt.value(0.04)),
+        opacity=alt.OpacityValue(0.04, condition=[in_bucket, of_set]),
         tooltip=[alt.Tooltip("set:N"), alt.Tooltip("bucket:Q", format="d"), alt.Tooltip("text:N")],
         **({} if link is None else {"href": "link:N"}),
     )  # fmt: skip
@@ -79,7 +80,7 @@ def map_chart(
         strokeDash=alt.StrokeDash("share:O", scale=alt.Scale(domain=_INSIDE, range=[[1, 0], [6, 4]]), legend=None),
         detail="loop:N",
         order="place:Q",
-        opacity=alt.condition(picked, alt.value(1), alt.value(0.1)),
+        opacity=alt.OpacityValue(0.1, condition={"param": picked.name, "value": 1}),
     )
     drawn = f"{len(points)} of {total} texts, drawn at random" if len(points) < total else f"all {total} texts"
     tops = [
