@@ -6,6 +6,7 @@ Generated inputs: 15 for each test in the normal run, thousands with `--hypothes
 from __future__ import annotations
 
 import functools
+import gc
 import importlib.util
 import logging
 import os
@@ -68,6 +69,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return TogetherScheduling(config, log)
 
 
+def pytest_collection() -> None:
+    """Collect no garbage while the modules of the tests are imported."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of every later search for garbage, which trainings ask for."""
+    gc.freeze()
+    gc.enable()
+
+
 @functools.cache
 def _together(file: Path) -> str:
     """Run the tests that share the page's server, or the start of programs, in one worker.
@@ -122,6 +134,17 @@ def short_forecasts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts_needed, "DRAWS", 4)
         patch.setattr(texts_needed, "STEPS", 3)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_divisions(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Divide texts twice, not ten times, for the classifier of a score, where only its way to a reader is tested."""
+    from mauve_metric.uncertainty import learned_score
+
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.relative_to(Path(__file__).parent).parts[0] in ("fuzz", "hosts", "inputs", "report", "results"):
+            patch.setattr(learned_score, "MOST_DIVISIONS", 2)
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.metadata
 from functools import partial
@@ -15,13 +16,15 @@ _TEXTS = "texts (and drmm, lattice, score_device) need"
 
 def package_versions(*packages: str) -> dict[str, str]:
     """The installed version of each package, "unknown" for one that is not there."""
-    found = {}
-    for package in packages:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+    return {package: _version_of(package) for package in packages}
+
+
+@functools.cache
+def _version_of(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def _import(module: str, need: str, install: str) -> ModuleType:

@@ -25,6 +25,28 @@ RNG = np.random.default_rng(5)
 HUMAN = RNG.normal(size=(400, 6))
 GOOD, BAD = RNG.normal(size=(400, 6)) + 0.3, RNG.normal(size=(400, 6)) + 1.2
 OPTIONS: dict[str, Any] = {"num_buckets": 20, "kmeans_num_redo": 1, "num_runs": 2}
+FEW = {"num_buckets": 4, "kmeans_num_redo": 1, "num_runs": 1}
+
+
+@functools.cache
+def earlier(name: str) -> Comparison:
+    """The comparison of "good", "bad", or 60 rows ("few"), made once."""
+    if name == "few":
+        return compare(p_features=HUMAN[:60], models={"m": GOOD[:60]}, **FEW)
+    return compare(p_features=HUMAN, models={"m": GOOD if name == "good" else BAD}, **OPTIONS)
+
+
+def flags_of(options: dict[str, Any]) -> list[str]:
+    return [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+
+
+def stored(tmp_path: Path, name: str, change: dict[str, Any] | None = None) -> str:
+    """A file that `compare --json` printed of `earlier`; change: what is another in its model."""
+    found = json.loads(json.dumps(earlier(name).to_dict()))
+    found["models"]["m"] |= change or {}
+    path = tmp_path / f"{name}.json"
+    path.write_text(json.dumps(found))
+    return str(path)
 
 
 def files(tmp_path: Path, **sets: np.ndarray[Any, Any]) -> list[str]:
@@ -37,7 +59,7 @@ def test_a_closeness_below_the_bound_is_status_3(tmp_path: Path, capsys: pytest.
     human, good = files(tmp_path, human=HUMAN, good=GOOD)
     score = compute_mauve(p_features=HUMAN, q_features=GOOD, **OPTIONS)
     assert score.closeness is not None
-    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    flags = flags_of(OPTIONS)
     for shift, status in ((-0.001, 0), (0.001, 3)):
         bound = score.closeness + shift
         assert main(["score", human, good, "--json", "--fail-under", str(bound), *flags]) == status
@@ -48,19 +70,17 @@ def test_a_closeness_below_the_bound_is_status_3(tmp_path: Path, capsys: pytest.
 
 def test_only_a_significant_loss_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     human, first, second = files(tmp_path, human=HUMAN, first=GOOD, second=BAD)
-    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
-    earlier = {}
-    for name, file in (("good", first), ("bad", second)):
-        assert main(["compare", human, f"m={file}", "--json", *flags]) == 0
-        earlier[name] = tmp_path / f"{name}.json"
-        earlier[name].write_text(capsys.readouterr().out)
+    flags = flags_of(OPTIONS)
+    assert main(["compare", human, f"m={first}", "--json", *flags]) == 0
+    Path(stored(tmp_path, "good")).write_text(capsys.readouterr().out)
+    stored(tmp_path, "bad")
     for before, file, status in (("good", second, 3), ("good", first, 0), ("bad", first, 0)):
-        gate = ["--baseline", str(earlier[before]), "--fail-if-worse"]
+        gate = ["--baseline", str(tmp_path / f"{before}.json"), "--fail-if-worse"]
         assert main(["compare", human, f"m={file}", *gate, *flags]) == status, before
         err = capsys.readouterr().err
         assert "m: " in err and "would have shown in 8 of 10 cases" in err
         assert ("failed: m is worse than before" in err) == (status == 3)
-    assert main(["compare", human, f"m={first}", "--baseline", str(earlier["good"]), *flags, "--seed", "3"]) == 1
+    assert main(["compare", human, f"m={first}", "--baseline", str(tmp_path / "good.json"), *flags, "--seed", "3"]) == 1
     assert "cannot be compared with the earlier ones: seed 3 now and 25 before" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["compare", human, first, "--fail-if-worse"])
@@ -91,12 +111,8 @@ def test_a_baseline_that_cannot_be_compared_with_ends_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: Any, message: str
 ) -> None:
     human, first = files(tmp_path, human=HUMAN, first=GOOD)
-    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
-    assert main(["compare", human, f"m={first}", "--json", *flags]) == 0
-    before = json.loads(capsys.readouterr().out)
     monkeypatch.setattr(command_of_compare, "show_result_of", lambda *_: pytest.fail("it was computed"))
-    (tmp_path / "before.json").write_text(json.dumps(before | {"models": {"m": before["models"]["m"] | change}}))
-    gate = ["--baseline", str(tmp_path / "before.json"), *flags]
+    gate = ["--baseline", stored(tmp_path, "good", change), *flags_of(OPTIONS)]
     assert main(["compare", human, f"m={first}", *gate]) == 1
     out, err = capsys.readouterr()
     assert out == "" and re.search(message, err), err
@@ -106,9 +122,7 @@ def test_options_names_and_human_texts_are_compared_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     human, first, other = files(tmp_path, human=HUMAN, first=GOOD, other=HUMAN + 1)
-    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
-    assert main(["compare", human, f"m={first}", "--json", *flags]) == 0
-    (tmp_path / "before.json").write_text(capsys.readouterr().out)
+    flags, before = flags_of(OPTIONS), stored(tmp_path, "good")
     monkeypatch.setattr(command_of_compare, "show_result_of", lambda *_: pytest.fail("it was computed"))
     for command, said in (
         ([human, f"n={first}", *flags], "no model is in both runs: n now, m before"),
@@ -117,15 +131,14 @@ def test_options_names_and_human_texts_are_compared_before_the_work(
         ([human, f"m={first}", *flags, "--aligned"], "design aligned now and independent before"),
         ([other, f"m={first}", *flags], "p_digest [0-9a-f]+ now and [0-9a-f]+ before"),
     ):
-        assert main(["compare", *command, "--baseline", str(tmp_path / "before.json")]) == 1
+        assert main(["compare", *command, "--baseline", before]) == 1
         out, err = capsys.readouterr()
         assert out == "" and re.search(said, err), err
 
 
 def test_the_change_is_that_of_two_independent_scores(tmp_path: Path) -> None:
-    now, before = (compare(p_features=HUMAN, models={"m": rows}, **OPTIONS) for rows in (BAD, GOOD))
-    (tmp_path / "before.json").write_text(json.dumps(before.to_dict()))
-    change = changes(now, read_scores(tmp_path / "before.json"))["m"]
+    now, before = earlier("bad"), earlier("good")
+    change = changes(now, read_scores(Path(stored(tmp_path, "good"))))["m"]
     a, b = now.models["m"], before.models["m"]
     assert None not in (a.mauve_debiased, b.mauve_debiased, a.mauve_stderr, b.mauve_stderr)
     difference = a.mauve_debiased - b.mauve_debiased  # type: ignore[operator]
@@ -139,9 +152,8 @@ def test_files_without_scores_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(ValueError, match=r"x\.json must be what compare --json printed"):
         read_scores(tmp_path / "x.json")
-    now = compare(p_features=HUMAN, models={"m": GOOD}, **OPTIONS)
     with pytest.raises(ValueError, match="no model is in both runs: m now, other before"):
-        changes(now, {"other": {}})
+        changes(earlier("good"), {"other": {}})
 
 
 def sentences(count: int, seed: int) -> list[str]:
@@ -191,21 +203,21 @@ def test_wrecked_texts_fail_every_gate(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_a_gate_fails_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     human, few, good = files(tmp_path, human=HUMAN, few=GOOD[:15], good=GOOD)
-    flags = [f"--{name.replace('_', '-')}={value}" for name, value in (OPTIONS | {"num_buckets": 4}).items()]
+    flags = flags_of(OPTIONS | {"num_buckets": 4})
     assert main(["score", human, few, *flags, "--fail-under", "0"]) == 4
     assert "failed: NO VERDICT: 15 texts a set are too few." in capsys.readouterr().err
     assert main(["score", human, few, *flags]) == 0
     capsys.readouterr()
-    stored = {}
+    before_of = {}
     for name, file in (("few", few), ("good", good)):
         assert main(["compare", human, f"m={file}", "--json", *flags]) == 0
-        stored[name] = tmp_path / f"{name}.json"
-        stored[name].write_text(capsys.readouterr().out)
+        before_of[name] = tmp_path / f"{name}.json"
+        before_of[name].write_text(capsys.readouterr().out)
     for before, now, said in (
         ("good", few, "failed: m: NO VERDICT: 15 texts"),
         ("few", good, "earlier result of m: no"),
     ):
-        gate = ["--baseline", str(stored[before]), *flags]
+        gate = ["--baseline", str(before_of[before]), *flags]
         assert main(["compare", human, f"m={now}", *gate]) == 0
         assert main(["compare", human, f"m={now}", *gate, "--fail-if-worse"]) == 4
         assert said in capsys.readouterr().err
@@ -216,22 +228,18 @@ def test_every_reason_fails_every_gate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     human, good = files(tmp_path, human=HUMAN[:60], good=GOOD[:60])
-    flags = ["--num-runs", "1", "--num-buckets", "4", "--kmeans-num-redo", "1"]
-    assert main(["compare", human, f"m={good}", "--json", *flags]) == 0
-    before = tmp_path / "before.json"
-    before.write_text(capsys.readouterr().out)
+    flags, before, first = flags_of(FEW), stored(tmp_path, "few"), earlier("few")
 
     def doubted(result: MauveResult) -> MauveResult:
         return dataclasses.replace(result, verdict="no verdict", verdict_reason=reason)
 
     @functools.wraps(compute_mauve)
     def score(**given: Any) -> MauveResult:
-        return doubted(compute_mauve(**given))
+        return doubted(first.models["m"])
 
     @functools.wraps(compare)
     def comparison(**given: Any) -> Comparison:
-        found = compare(**given)
-        return dataclasses.replace(found, models={name: doubted(one) for name, one in found.models.items()})
+        return dataclasses.replace(first, models={name: doubted(one) for name, one in first.models.items()})
 
     monkeypatch.setattr("mauve_metric.scoring.compute.compute_mauve", score)
     monkeypatch.setattr("mauve_metric.scoring.compare.compare", comparison)
@@ -239,7 +247,7 @@ def test_every_reason_fails_every_gate(
     out, err = capsys.readouterr()
     said = f"NO VERDICT: {NO_VERDICT[reason].format(n=60)}"
     assert said in out and f"failed: {said}" in err
-    assert main(["compare", human, f"m={good}", *flags, "--baseline", str(before), "--fail-if-worse"]) == 4
+    assert main(["compare", human, f"m={good}", *flags, "--baseline", before, "--fail-if-worse"]) == 4
     out, err = capsys.readouterr()
     assert said in out and f"failed: m: {said}" in err
 

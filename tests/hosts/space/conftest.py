@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 from samples import HUMAN, LIMITS, MODEL, ngrams
@@ -36,7 +37,7 @@ def client(served: Any) -> Any:
     return gradio_client.Client(served.local_url, verbose=False)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def expected() -> MauveResult:
     return compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, num_buckets=4, seed=7)
 
@@ -48,6 +49,16 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Handlers:
 
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
     return Handlers(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}))
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no figure on the page where none is looked at."""
+    from mauve_metric.hosts.space.view import showing
+
+    for name in ("of_comparison", "of_result", "map_chart"):
+        monkeypatch.setattr(showing, name, Mock())
+    monkeypatch.setattr(showing, "plot_value", lambda chart, square=False: None)
 
 
 @pytest.fixture(scope="module")

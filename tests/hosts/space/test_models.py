@@ -109,6 +109,7 @@ def test_a_ninth_set_an_empty_one_and_too_many_texts_are_named_and_the_others_st
     assert names(desk) == ["m7", "many0", "many1", "many2"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path)
     (tmp_path / "more").mkdir()
@@ -129,6 +130,7 @@ def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> 
     assert shown_of(desk).scored.embedded is texts  # nothing was read again
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_pasted_lines_are_a_set_until_another_is_begun(desk: Handlers) -> None:
     desk.add_paste("one\ntwo", visitor(desk))
     desk.add_paste("one\ntwo\nthree", visitor(desk))
@@ -179,6 +181,7 @@ def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path, wante
     assert shown["picked"]["value"] == wanted.ranking[-1] and shown["picked"]["visible"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_play_and_alignment_give_what_compare_gives_without_reading_again(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path, human=HUMAN[:24])
     press(desk, aligned=True)
@@ -201,6 +204,7 @@ def test_play_and_alignment_give_what_compare_gives_without_reading_again(desk: 
         assert shown_of(desk).scored.embedded is kept  # no text was read again
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_text_is_read_twice(desk: Handlers, tmp_path: Path) -> None:
     """Texts without their layout, which are tried as by `compare`, are other texts."""
     read: list[tuple[str, ...]] = []
@@ -266,6 +270,7 @@ def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_
             desk.click_bucket(clicked, visitor(desk))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_commands_give_the_same_comparison(
     tmp_path: Path, minilm: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -284,6 +289,7 @@ def test_the_commands_give_the_same_comparison(
     assert comparison is not None and comparison.to_dict() == ran["out"].to_dict()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_files_of_a_comparison(desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def save_svg(chart: Any, path: Path) -> None:
         save_chart(chart, path) if path.suffix == ".svg" else path.write_text("drawn")  # other tests draw each format
@@ -331,6 +337,7 @@ def test_errors_of_a_comparison_name_the_set(desk: Handlers, tmp_path: Path) -> 
         press(desk)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_comparison_is_stopped_between_two_sets(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path)
     press(desk)

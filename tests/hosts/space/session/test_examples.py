@@ -47,6 +47,7 @@ def test_the_example_is_what_its_texts_give(minilm: str) -> None:
     assert "still the example" in changed
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_example_is_compared_without_the_model_and_seen_by_every_visitor(minilm: str) -> None:
     desk = Handlers(Limits(), ["minilm"], Encoders())
     desk.take_example("greedy decoding", visitor(desk))

@@ -19,6 +19,7 @@ from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import measures_notice
 
 gr = pytest.importorskip("gradio")
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 def the_description(desk: Handlers) -> Description:

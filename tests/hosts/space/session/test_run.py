@@ -36,6 +36,7 @@ def the_result(desk: Handlers) -> MauveResult:
     return result
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_is_stopped_and_a_second_one_refused(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     inner: list[Any] = []
@@ -102,6 +103,7 @@ def test_nothing_is_logged_of_a_run(desk: Handlers, tmp_path: Path, caplog: pyte
     assert "slept" not in caplog.text and "The bird" not in caplog.text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_stopped_run_is_reported_and_the_old_result_stays(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
@@ -287,6 +289,7 @@ def test_the_time_of_a_run_is_that_of_the_last_ones_by_characters_and_texts(monk
     assert measured.seconds({"a": [["z"]]}, 0) == 5 + 5
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_forecast_comes_once_a_run_was_measured_and_the_sample_keeps_rows_together(
     desk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def test_sessions_do_not_see_each_other(desk: Handlers, tmp_path: Path) -> None:
         desk.sessions.get(None)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_data_of_a_visitor_is_deleted_when_the_page_closes(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)

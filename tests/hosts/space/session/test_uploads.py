@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mauve_metric.hosts.space.view.handlers import Handlers
 
 gr = pytest.importorskip("gradio")
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 Upload = Callable[[str, list[str]], str]
 

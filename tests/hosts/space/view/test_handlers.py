@@ -62,6 +62,7 @@ def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: Mauve
     assert "num_buckets=4" in shown["python"] and "--num-buckets 4" in shown["shell"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path, model=[*MODEL[:15], *HOSTILE])
     shown = press(desk)
@@ -87,6 +88,7 @@ def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: 
         assert all(value in page for _, value in item.facts)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
@@ -119,6 +121,7 @@ def test_play_clusters_again_only_where_the_buckets_would_change() -> None:
     assert other.partition is first.partition
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_commands_give_the_same_result(
     tmp_path: Path, minilm: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,6 +157,7 @@ def offering_two(desk: Handlers) -> Handlers:
     return Handlers(LIMITS, ["ngrams", "letters"], Encoders({"ngrams": ngrams, "letters": letters}))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Path) -> None:
     desk, told = offering_two, []
     give(desk, tmp_path)
@@ -183,6 +187,7 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
         press(desk, others=["gpt9"])
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
@@ -222,6 +227,7 @@ def stale(desk: Handlers, **more: Any) -> str:
     return desk.stale([more.get("aligned", False), *settings(**more)], visitor(desk))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_result_is_stale_until_the_inputs_are_its_own_again(desk: Handlers, tmp_path: Path) -> None:
     assert stale(desk) == ""  # no result, nothing to say
     give(desk, tmp_path)
@@ -241,6 +247,7 @@ def test_a_result_is_stale_until_the_inputs_are_its_own_again(desk: Handlers, tm
     assert stale(desk, play=(5, 4, 8, 0.95)) == ""
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_play_value_out_of_range_is_named_and_put_back(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
