@@ -285,13 +285,20 @@ def test_every_folder_is_named_in_the_architecture_and_nothing_else() -> None:
 
 
 @functools.cache
+def imports_of(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """The imports of a file, in functions too."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+@functools.cache
 def imported(path: Path) -> frozenset[str]:
-    """The modules that a file imports, in functions too; a public name of the package is the module of its home."""
+    """The modules that a file imports; a public name of the package is the module of its home."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in imports_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     if path == PACKAGE / "hosts/cli/main.py":  # which imports them by their names
         found |= {command.__name__ for command in COMMANDS.values()}
@@ -332,11 +339,10 @@ def test_every_module_that_a_test_imports_exists() -> None:
     """A test file whose import fails is left out without an error, by `--doctest-ignore-import-errors`."""
     missing = []
     for path in sorted(TESTS.rglob("*.py")):
-        imports = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if hasattr(node, "module")]
-        for node in imports:
-            home = ROOT / str(node.module).replace(".", "/")
-            if node.module is None or not node.module.startswith("mauve_metric."):
+        for node in imports_of(path):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("mauve_metric."):
                 continue
+            home = ROOT / str(node.module).replace(".", "/")
             if home.is_dir():
                 text = (home / "__init__.py").read_text(encoding="utf-8")
                 there = {item.stem for item in home.iterdir()} | set(re.findall(r"\w+", text))

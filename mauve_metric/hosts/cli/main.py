@@ -15,7 +15,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser
@@ -65,10 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
 
 
-def parser(everything: bool = False) -> argparse.ArgumentParser:
-    """The parser of the whole command line; the defaults are what other files need of a command.
+def parser(everything: bool = False, commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of the command line; the defaults are what other files need of a command.
 
-    everything: include rare options in the help.
+    everything: include rare options in the help. commands: those whose arguments are added, which takes a millisecond
+    for each.
     """
     whole = argparse.ArgumentParser(
         prog="mauve-metric",
@@ -79,7 +80,8 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"mauve_metric {__version__}")
     added = whole.add_subparsers(required=True, metavar="COMMAND", dest="command", parser_class=CommandParser)
-    for name, command in COMMANDS.items():
+    for name in commands:
+        command = COMMANDS[name]
         about, examples = f"{command.HELP[0].upper()}{command.HELP[1:]}.", getattr(command, "EXAMPLES", None)
         about = textwrap.fill(about, shutil.get_terminal_size().columns - 2)
         own = added.add_parser(name, help=command.HELP, description=about, epilog=examples, everything=everything)
@@ -98,7 +100,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         SystemExit: with status 2 after a message for wrong usage.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    whole = parser("--help-all" in given)
+    whole = parser("--help-all" in given, given[:1] if given and given[0] in COMMANDS else COMMANDS)
     if not given:
         whole.print_help()
         whole.exit()
@@ -126,7 +128,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _flags(command: str) -> list[str]:
     """Every flag of a command."""
     with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
-        parser(everything=True).parse_args([command, "--help"])
+        parser(everything=True, commands=[command]).parse_args([command, "--help"])
     return re.findall(r"--[a-z-]+", shown.getvalue())
 
 
