@@ -157,7 +157,7 @@ def test_references_are_cut_unless_told_otherwise(
 ) -> None:
     for options, times in (({}, 1), ({"cut_references": False}, 0)):
         caplog.clear()
-        make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(**options)]).train()
+        make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(**options)], max_steps=4).train()
         assert caplog.text.count("texts are cut to the length that is generated") == times
 
 
