@@ -143,7 +143,8 @@ def few_divisions(request: pytest.FixtureRequest) -> Iterator[None]:
     from mauve_metric.uncertainty import learned_score
 
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.relative_to(Path(__file__).parent).parts[0] in ("fuzz", "hosts", "inputs", "report", "results"):
+        folder = request.path.relative_to(Path(__file__).parent).parts[0]
+        if folder in ("features", "fuzz", "hosts", "inputs", "report", "results"):
             patch.setattr(learned_score, "MOST_DIVISIONS", 2)
         yield
 
@@ -160,7 +161,9 @@ def unchecked_parts_of_charts() -> None:
 @pytest.fixture(autouse=True)
 def own_log_level() -> None:
     """Scripts that a test before this one ran speak of errors alone, and leave the level so."""
-    logging.getLogger("mauve_metric").setLevel(logging.NOTSET)
+    logger = logging.getLogger("mauve_metric")
+    if logger.level != logging.NOTSET:  # another level is slow to set: it concerns every logger
+        logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture

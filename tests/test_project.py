@@ -286,9 +286,15 @@ def test_every_folder_is_named_in_the_architecture_and_nothing_else() -> None:
 
 @functools.cache
 def imports_of(path: Path) -> list[ast.Import | ast.ImportFrom]:
-    """The imports of a file, in functions too."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    """The imports of a file, in functions too; of other statements only those within them are looked at."""
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    found = []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.append(node)
+        waiting += [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.expr)]
+    return found
 
 
 @functools.cache

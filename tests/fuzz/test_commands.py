@@ -74,7 +74,7 @@ ANY_TEXT = {"preferences --human", "lm-eval-task --prompts"}
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    monkeypatch.setattr(whole_cli, "parser", lambda everything=False: WHOLE)  # built once
+    monkeypatch.setattr(whole_cli, "parser", lambda everything=False, commands=(): WHOLE)  # built once
     monkeypatch.chdir(tmp_path)
     (tmp_path / "preferences.csv").write_text("winner,loser\na,b\nb,a\n", encoding="utf-8")
     (tmp_path / "guesses.csv").write_text("boundary,guess\n4,5\n3,2\n", encoding="utf-8")
