@@ -122,7 +122,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
     assert condition()
 
 
-def hover(page: Any, mark: Any, words: str = "", tries: int = 60) -> Any:
+def hover(page: Any, mark: Any, words: str = "", tries: int = 150) -> Any:
     """The tip with these words over a mark, which the page may draw anew or move while the pointer is on its way."""
     from playwright.sync_api import TimeoutError
 

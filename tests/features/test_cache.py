@@ -479,7 +479,7 @@ def stored(folder: Path) -> int:
     """Number of features that other processes have stored so far."""
     if not (folder / FILE_NAME).is_file():
         return 0
-    connection = sqlite3.connect(folder / FILE_NAME, timeout=30)
+    connection = sqlite3.connect(folder / FILE_NAME, timeout=300)
     try:
         return int(connection.execute("SELECT COUNT(*) FROM features").fetchone()[0])
     except sqlite3.OperationalError:  # the table is not there yet

@@ -277,9 +277,7 @@ def cut_by_hand(tiny_gpt2: str) -> tuple[int, MauveResult]:
 
 
 @pytest.mark.parametrize("form", [as_list, as_generator, as_arrow], ids=lambda form: form.__name__)
-def test_lengths_cut_to_the_shorter_median(
-    tiny_gpt2: str, cut_by_hand: tuple[int, MauveResult], form: Any
-) -> None:
+def test_lengths_cut_to_the_shorter_median(tiny_gpt2: str, cut_by_hand: tuple[int, MauveResult], form: Any) -> None:
     length, by_hand = cut_by_hand
     options = {"featurize_model_name": tiny_gpt2, **SMALL}
     found = compute_mauve(p_text=form(LONG), q_text=form(SHORT), match_lengths="truncate", **options)

@@ -57,9 +57,7 @@ def before(sources: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def inputs(
-    sources: Path, before: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def inputs(sources: Path, before: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the inputs, the current folder of the test; it is compared with what it was afterwards."""
     folder = tmp_path / "work"
     shutil.copytree(sources, folder, symlinks=True, copy_function=shutil.copyfile)
