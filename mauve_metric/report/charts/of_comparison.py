@@ -192,7 +192,7 @@ def contributions_chart(
         description += f"; the largest, bucket {first['bucket']}, adds {first['contribution']:.3f}"
     noise = [{"label": "pale: could be noise"}] * any(row["noise"] for row in rows)
     words = figure.marks(noise, "text", align="right", fontSize=11)
-    words = words.encode(x=alt.XValue("width"), y=alt.YValue(8), text="label:N")
+    words = words.encode(x=alt.value("width"), y=alt.value(8), text="label:N")
     short = f"{explanation.type_one:.3f} too much (Type I), {explanation.type_two:.3f} missed (Type II)"
     title = f"The gap of {explanation.gap:.3f}", short
     return figure.layered([bars, middle, words], width, 200, title, f"{description}.")

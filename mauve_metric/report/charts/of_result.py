@@ -101,7 +101,7 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
     up = base.mark_rect(color=figure.HUMAN).encode(y=share, y2=alt.datum(0))
     down = base.mark_rect(color=figure.COLORS[place % len(figure.COLORS)]).encode(y="below:Q", y2=alt.datum(0))
     labels = [
-        figure.marks([row], "text", align="left", fontSize=12).encode(x=alt.XValue(6), y=alt.YValue(y), text="label:N")
+        figure.marks([row], "text", align="left", fontSize=12).encode(x=alt.value(6), y=alt.value(y), text="label:N")
         for row, y in (({"label": "human texts"}, 10), ({"label": "model texts"}, _HISTOGRAM - 10))
     ]
     middle = figure.marks([{"share": 0}], "rule", color=figure.LINE).encode(y="share:Q")
