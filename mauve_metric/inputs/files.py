@@ -16,7 +16,18 @@ from typing import Literal, NamedTuple, get_args
 
 from mauve_metric.inputs.fields import LOOKED_AT, Choice, Field, Role, choose, no_such_field, text_fields
 from mauve_metric.inputs.json_rows import json_rows, unfolded
-from mauve_metric.inputs.records import GZIP, Record, Rows, decode, has_field, lines_of, read_bytes, unpacked, value_at
+from mauve_metric.inputs.records import (
+    GZIP,
+    Record,
+    Rows,
+    check_content,
+    decode,
+    has_field,
+    lines_of,
+    read_bytes,
+    unpacked,
+    value_at,
+)
 from mauve_metric.inputs.sources import NoTextsError
 from mauve_metric.inputs.tables import (
     csv_rows,
@@ -49,15 +60,6 @@ _JSON: Mapping[str, Literal["lines", "value"]] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".jsonlines", ".jl"), "lines"),
 }
 _ALSO_READ = (*_JSON, ".gz")  # beside `READERS`
-_OTHER_CONTENT = {  # what the first bytes of a file say that cannot be read
-    b"BZh": "is compressed: unpack it first",
-    b"\xfd7zXZ": "is compressed: unpack it first",
-    b"\x28\xb5\x2f\xfd": "is compressed: unpack it first",
-    b"PK\3\4": "is a zip archive: unpack it first",
-    b"\x93NUMPY": "holds features of numpy: name it .npy",
-    b"%PDF": "is a PDF: write its texts into a .txt or .jsonl file",
-    b"\xd0\xcf\x11\xe0": "is a file of an old Excel or Word: save it as .xlsx or .csv",
-}
 
 
 def read_texts(
@@ -221,7 +223,7 @@ class TextFile:
         suffix = path.suffix.lower()
         if suffix not in READERS and suffix not in _ALSO_READ:
             with contextlib.suppress(OSError):
-                _check_content(path)
+                check_content(path)
             raise UnknownEnding(
                 f"{path} has an unknown ending {path.suffix!r}: expected {', '.join(READERS)}, a folder of .txt files, "
                 f"or {' or '.join(FEATURE_FILES)} for features"
@@ -235,7 +237,7 @@ class TextFile:
             return _Source.of(inspect_rows(path))
         if _is_workbook(path):
             return _Source.of(workbook_rows(path, self._most))
-        _check_content(path)
+        check_content(path)
         inner = Path(path.stem).suffix.lower() if suffix == ".gz" else suffix
         return self._of_bytes(read_bytes(path, self._most), inner)
 
@@ -631,15 +633,6 @@ def _is_workbook(path: Path) -> bool:
             return "xl/workbook.xml" in archive.namelist()
     except (OSError, ValueError, zipfile.BadZipFile):
         return False
-
-
-def _check_content(path: Path) -> None:
-    """Refuse a file whose first bytes say that it holds no text."""
-    with path.open("rb") as file:
-        start = file.read(8)
-    said = next((said for mark, said in _OTHER_CONTENT.items() if start.startswith(mark)), None)
-    if said is not None:
-        raise UnknownEnding(f"{path} {said}")
 
 
 def _standard_input() -> bytes:

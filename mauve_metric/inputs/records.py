@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import DamagedFile, NoFile, NoSuchField, WrongOption
+from mauve_metric.runtime.errors import DamagedFile, NoFile, NoSuchField, UnknownEnding, WrongOption
 
 _WIDE_SHARE = 0.02  # of zero bytes: UTF-16 has more, by its spaces and line ends alone, in any alphabet
 _LOOKED_AT = 1 << 16  # bytes of a file by which its encoding is guessed
-# Encodings that are guessed, those that many files have; of two that read the same text the first is named.
+# Encodings that are guessed, those that many files have; of two that are as likely the first is named.
 _ENCODINGS = [
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
     *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
 ]
+_OFFICE = "is a document of an office program: save it as .xlsx or .csv, or as .txt with one text a line"
+_OFFICE_MEMBERS = {"[Content_Types].xml", "content.xml", "Index/Document.iwa"}  # of Word, LibreOffice, Pages
 GZIP = b"\x1f\x8b"
+
+
+_CONTENTS = {  # of files that hold no text that can be read, by their first bytes
+    b"BZh": "is compressed: unpack it first",
+    b"\xfd7zXZ": "is compressed: unpack it first",
+    b"\x28\xb5\x2f\xfd": "is compressed: unpack it first",
+    b"PK\3\4": "is a zip archive: unpack it first",
+    b"\x93NUMPY": "holds features of numpy: name it .npy",
+    b"%PDF": "is a PDF: write its texts into a .txt or .jsonl file",
+    b"\xd0\xcf\x11\xe0": _OFFICE,
+    b"{\\rtf": _OFFICE,
+}
 
 
 class WrongEncoding(DamagedFile):
@@ -66,13 +81,15 @@ def _guess(raw: bytes) -> str | None:
 
     start = next(place for place in (raw.find(bytes([byte])) for byte in range(128, 256)) if place >= 0)
     part = raw[max(0, start - _LOOKED_AT // 2) :][:_LOOKED_AT]
-    best = from_bytes(part, cp_isolation=_ENCODINGS).best()
+    matches = from_bytes(part, cp_isolation=_ENCODINGS)
+    best = matches.best()
     if best is None:
         return None
     with contextlib.suppress(UnicodeDecodeError):
         if part.decode("cp1252") == str(best):
             return "cp1252"
-    return best.encoding
+    as_likely = {match.encoding for match in matches if (match.chaos, match.coherence) == (best.chaos, best.coherence)}
+    return next(encoding for encoding in _ENCODINGS if encoding in as_likely)
 
 
 def _wrong_encoding(said: str, encoding: str | None, raw: bytes = b"", place: int = 0) -> WrongEncoding:
@@ -102,6 +119,21 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         reason = getattr(error, "strerror", None) or error
         raise OSError(f"{shown(str(path), most=200)} cannot be read: {reason}") from error
     return unpacked(raw, str(path), most) if raw.startswith(GZIP) else raw
+
+
+def check_content(path: Path) -> None:
+    """Refuse a file that holds no text, by its first bytes.
+
+    Raises:
+        UnknownEnding: it is a document of an office program, a PDF, an archive or features.
+    """
+    with path.open("rb") as file:
+        start = file.read(8)
+    content = next((content for mark, content in _CONTENTS.items() if start.startswith(mark)), None)
+    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+        content = content if _OFFICE_MEMBERS.isdisjoint(archive.namelist()) else _OFFICE
+    if content is not None:
+        raise UnknownEnding(f"{path} {content}")
 
 
 def unpacked(raw: bytes, name: str, most: int | None = None) -> bytes:

@@ -15,7 +15,7 @@ from mauve_metric.inputs.fields import LOOKED_AT, role_of
 from mauve_metric.inputs.records import Rows
 from mauve_metric.runtime.checks import check_unpacked, quoted
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, SeveralTexts, one_line
-from mauve_metric.runtime.optional_imports import import_datasets, import_openpyxl, import_parquet
+from mauve_metric.runtime.optional_imports import import_datasets, import_parquet
 
 if TYPE_CHECKING:
     import pyarrow.parquet
@@ -183,9 +183,10 @@ def workbook_rows(path: Path, most: int | None = None) -> Rows:
     """The rows of the only sheet of a workbook (`.xlsx`) that has any. most: bytes that it may have unpacked.
 
     Raises:
-        ImportError: openpyxl is missing. ValueError: it cannot be read, or several sheets have rows.
+        ValueError: it cannot be read, or several sheets have rows.
     """
-    openpyxl = import_openpyxl()
+    import openpyxl
+
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())  # zipfile unpacks no more than these
@@ -194,9 +195,11 @@ def workbook_rows(path: Path, most: int | None = None) -> Rows:
     if most is not None and size > most:
         raise ValueError(f"{path}: the texts may take at most {most >> 20} MB unpacked here")
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        sheets = {sheet.title: [list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book.worksheets}
-        book.close()
+        with path.open("rb") as file:  # by its name openpyxl refuses other endings
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            sheets = {
+                sheet.title: [list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book.worksheets
+            }
     except Exception as error:  # of the parser of XML, of openpyxl
         raise DamagedFile(f"{path} is not a workbook that can be read: {one_line(error)}") from error
     filled = {

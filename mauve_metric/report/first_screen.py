@@ -65,7 +65,7 @@ NOTES = {
     "truncated_texts": "{percent} of the {set} texts were cut to the featurizer's length",
     "duplicates_within": "{percent} of the {set} texts repeat another one: error bars are too short",
     "above_ceiling": "the sets are more alike than most: by chance, or they share texts",
-    "garbled_texts": "{more} texts were decoded wrongly (such as â€™ for ’): read their file again as UTF-8",
+    "garbled_texts": "{more} texts were decoded wrongly (such as â€™ for ’): save them anew, or mend them by ftfy",
     "few_texts": "{n} texts a set are few: 500 or more for a paper",
     "few_prompts": "{prompts} prompts are few: error bars are rough",
     "not_literature_featurizer": "{featurizer} does not see {unseen}: add --featurizer ngrams",

@@ -7,6 +7,7 @@ import difflib
 import math
 import operator
 import os
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Check = Callable[[str, object], object]
 # Of the record at the end of a zip file: its size, and the number of members that it has where a larger record says it.
 _END_BYTES, _MANY = 22, 0xFFFF
+_ADDRESS = re.compile(r"[a-z0-9]{2,}:/")  # `Path` makes one slash of two
 # names of earlier versions and of evaluate
 RENAMED = {"paired": "aligned", "prompts_of": "q_groups", "references": "p_text", "predictions": "q_text"}
 
@@ -93,7 +95,8 @@ def check_file(path: Path, before: str = "") -> None:
     `Path.is_file` raises `OSError`: a name that a user gives is looked up by `os.path`.
     """
     if not os.path.isfile(path):
-        raise NoFile(f"{before}there is no file {shown(str(path), most=200)}")
+        address = "" if _ADDRESS.match(str(path)) is None else ": it is an address, download it first"
+        raise NoFile(f"{before}there is no file {shown(str(path), most=200)}{address}")
 
 
 def check_directory(path: Path) -> None:

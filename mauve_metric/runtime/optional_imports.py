@@ -52,7 +52,6 @@ import_altair = partial(_import, "altair", "figures need Altair", "'mauve_metric
 import_vl_convert = partial(_import, "vl_convert", "figure files need vl-convert-python", "'mauve_metric[space]'")
 import_pandas = partial(_import, "pandas", "to_frame needs pandas", "pandas")
 import_parquet = partial(_import, "pyarrow.parquet", "parquet files need pyarrow", "pyarrow")
-import_openpyxl = partial(_import, "openpyxl", ".xlsx files need openpyxl", "'mauve_metric[space]'")
 import_datasets = partial(_import, "datasets", "folders of save_to_disk need datasets", "datasets")
 import_inspect_log = partial(_import, "inspect_ai.log", "logs of Inspect need its own reader", "inspect_ai")
 import_ray = partial(_import, "ray", "work on several machines needs Ray", "'mauve_metric[ray]'")

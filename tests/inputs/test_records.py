@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from mauve_metric.apps.judging.tables import read_preferences
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.records import WrongEncoding
 from mauve_metric.runtime.errors import DamagedFile
@@ -48,6 +52,9 @@ def test_dotted_paths(tmp_path: Path) -> None:
     ("text", "encoding"),
     [
         ("Ein schöner Satz über Käse.", "cp1252"),
+        ("Sales at the company rose to £28.8bn, she said – “not enough”.\n" * 9, "cp1252"),
+        ("Hoje de manhã fui à loja e comprei pão e leite.", "cp1252"),
+        ("Příliš žluťoučký kůň úpěl ďábelské ódy.", "cp1250"),
         ("один два три четыре, пять", "cp1251"),
         ("これは日本語の文章です。とても良い。", "shift_jis"),
         ("один два три", "utf-16"),
@@ -57,7 +64,7 @@ def test_another_encoding_is_guessed_and_read_once_it_is_confirmed(text: str, en
     path = write(tmp_path / "a.txt", text.encode(encoding))
     with pytest.raises(WrongEncoding, match=f"a.txt is not UTF-8: .*pass encoding='{encoding}'") as caught:
         read_texts(path)
-    assert caught.value.encoding == encoding and read_texts(path, encoding=encoding) == [text]
+    assert caught.value.encoding == encoding and read_texts(path, encoding=encoding) == text.splitlines()
 
 
 def test_an_encoding_is_for_files_that_are_not_utf8(tmp_path: Path) -> None:
@@ -77,7 +84,33 @@ def test_gzip_by_any_name(name: str, tmp_path: Path) -> None:
         TextFile(write(tmp_path / name, gzip.compress(b"x\n" * 2**20)), most_bytes=2**20)
 
 
-@pytest.mark.parametrize(("raw", "message"), [(b"%PDF-1.7", "is a PDF"), (b"\xd0\xcf\x11\xe0", "an old Excel or Word")])
-def test_other_content_is_named(raw: bytes, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        read_texts(write(tmp_path / "a.txt", raw))
+def archive(member: str) -> bytes:
+    """A zip archive with one member."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        file.writestr(member, "x")
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.docx"])
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"%PDF-1.7", "is a PDF"),
+        (b"\xd0\xcf\x11\xe0", "is a document of an office program: save it as .xlsx or .csv"),
+        (b"{\\rtf1", "is a document of an office program"),
+        (archive("[Content_Types].xml"), "is a document of an office program"),
+        (archive("content.xml"), "is a document of an office program"),
+        (archive("a.txt"), "is a zip archive: unpack it first"),
+        (b"PK\3\4", "is a zip archive: unpack it first"),
+    ],
+)
+def test_other_content_is_named(raw: bytes, message: str, name: str, tmp_path: Path) -> None:
+    for read in (read_texts, read_preferences):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            read(write(tmp_path / name, raw))
+
+
+def test_an_address_is_no_file() -> None:
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*: it is an address, download it first"):
+        read_texts("https://example.org/a.csv")

@@ -6,11 +6,12 @@ import collections
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pytest
 
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.sources import text_source
-from mauve_metric.inputs.tables import parquet_batches
+from mauve_metric.inputs.tables import open_table, parquet_batches
 from mauve_metric.runtime import checks
 from mauve_metric.runtime.errors import DamagedFile
 
@@ -158,7 +159,6 @@ def test_no_text_of_a_table_is_lost(name: str, content: str, tmp_path: Path) -> 
 
 
 def test_a_workbook(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     for row in (["nr", "Reply"], [1, "A text in a workbook."], [2, "Another one is here."], [None, None]):
         book.active.append(row)
@@ -173,10 +173,18 @@ def test_a_workbook(tmp_path: Path) -> None:
         read_texts(tmp_path / "b.xlsx")
 
 
-def test_a_workbook_without_its_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    with pytest.raises(ImportError, match=r"pip install 'mauve_metric\[space\]'"):
-        read_texts(write(tmp_path / "a.xlsx", b"PK"))
+def test_a_table_of_judgements_is_read_from_a_workbook_and_a_csv_file(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["winner", "loser", "seconds"], ["human", "é", 4], ["é", "human", None]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    content = "winner;loser;seconds\nhuman;é;4\né;human;\n"
+    of_csv = open_table("judgements", write(tmp_path / "a.csv", content))
+    assert [line.values for line in of_csv.lines] == [
+        line.values for line in open_table("judgements", tmp_path / "a.xlsx").lines
+    ]
+    with pytest.raises(ValueError, match=r"a\.csv is not UTF-8: save it as \.xlsx, or as CSV UTF-8"):
+        open_table("judgements", write(tmp_path / "a.csv", content.encode("cp1252")))
 
 
 def test_nested_columns_of_parquet(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from mauve_metric.apps.judging.judgement import (
 from mauve_metric.apps.judging.measures import bradley_terry
 from mauve_metric.apps.judging.measures.judgement_options import Errors, Ties
 from mauve_metric.apps.judging.measures.rank_correlation import spearman
-from mauve_metric.apps.judging.tables import Question, Table, TableData, number_at, open_table, read_preferences
+from mauve_metric.apps.judging.tables import TABLE_ENDINGS, Question, Table, TableData, number_at, open_table, read_preferences
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.results.scores import REGISTRY
@@ -31,7 +31,6 @@ from mauve_metric.version import __version__
 MOST_WINS = 1e9  # most pseudo-wins per pair: all scores are then equal to nine digits
 MOST_MODELS = 1_000  # of which all pairs are compared: half a million rows
 _NOTHING = 1e-9  # a variance below this part of Fisher's is due to rounding
-_TABLES = (".csv", ".tsv")
 Measures: TypeAlias = str | Path | Mapping[str, Mapping[str, float | None]]
 
 
@@ -274,20 +273,17 @@ def reading_of(measure: str) -> Reading:
 def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]:
     """The measures in a file, by name.
 
-    `.json`: what `mauve-metric describe --json` or `compare --json` printed. `.csv`, `.tsv`: a column `model` and one
-    for each measure; the row of the human texts is called `human`, and a measure that has one and is not known by name
-    counts as the better the closer to it.
+    `.json`: what `mauve-metric describe --json` or `compare --json` printed. A table (see `open_table`): a column
+    `model` and one for each measure; the row of the human texts is called `human`, and a measure that has one and is
+    not known by name counts as the better the closer to it.
 
     Raises:
         FileNotFoundError, ValueError: the file has no measures of several models.
     """
     path = Path(path)
-    if path.suffix.lower() in _TABLES:
+    if path.suffix.lower() in TABLE_ENDINGS:
         return _of_table(open_table("measures", path), human)
-    try:
-        content = read_json(path)
-    except OSError as error:
-        raise type(error)(f"measures: {error}") from error
+    content = read_json(path)
     models = content.get("models") if isinstance(content, Mapping) else None
     if not isinstance(content, Mapping) or not isinstance(models, Mapping) or not models:
         raise ValueError(f"{path} must be what describe --json or compare --json printed: it has no 'models'")

@@ -13,13 +13,13 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mauve_metric.inputs.records import decode, read_bytes
-from mauve_metric.inputs.tables import csv_rows
-from mauve_metric.runtime.checks import check_count, check_number, is_bool, quoted, shown
-from mauve_metric.runtime.errors import NoSuchField
+from mauve_metric.inputs.records import Rows, WrongEncoding, check_content, decode, read_bytes
+from mauve_metric.inputs.tables import csv_rows, workbook_rows
+from mauve_metric.runtime.checks import check_count, check_file, check_number, is_bool, listed, quoted, shown
+from mauve_metric.runtime.errors import DamagedFile, NoSuchField, UnknownEnding
 
 TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
-_ENDINGS = (".csv", ".tsv")
+TABLE_ENDINGS = (".csv", ".tsv", ".xlsx")
 _FIRST = ("model_a", "model1", "system_a", "model_1", "a")
 _SECOND = ("model_b", "model2", "system_b", "model_2", "b")
 _ANSWERS = ("winner", "answer", "preference", "preferred", "choice", "judgement", "judgment", "vote")
@@ -63,23 +63,16 @@ class Table(NamedTuple):
 
 
 def open_table(name: str, data: TableData) -> Table:
-    """A table of a `.csv` or `.tsv` file, or of dicts with the same keys.
+    """A table of a `.csv`, `.tsv` or `.xlsx` file, or of dicts with the same keys.
 
     Raises:
         FileNotFoundError: no such file. TypeError, ValueError: no such table, or one without rows.
     """
     if isinstance(data, (str, Path)):
         path = Path(data)
-        if path.suffix.lower() not in _ENDINGS:
-            raise ValueError(f"{' '.join(str(path).split())} must be a table, {' or '.join(_ENDINGS)}")
-        try:
-            content = decode(read_bytes(path), str(path))
-        except OSError as error:
-            raise type(error)(f"{name}: {error}") from error
-        name, tabs = str(path), path.suffix.lower() == ".tsv"
-        rows = csv_rows(content, name, tabs, header=True)
+        name, rows = str(path), _rows_of_table(path)
         columns = list(rows.columns)
-        lines = [Line(row.where, {key: value.strip() for key, value in row.value.items()}) for row in rows]
+        lines = [Line(row.where, {key: _cell(value) for key, value in row.value.items()}) for row in rows]
     else:
         is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
         if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one:
@@ -103,6 +96,22 @@ def open_table(name: str, data: TableData) -> Table:
         if missing:
             raise ValueError(f"{line.where}: no value for {missing[0]!r}")
     return Table(name, columns, lines)
+
+
+def _rows_of_table(path: Path) -> Rows:
+    """The rows of a file with a header."""
+    check_file(path)
+    suffix = path.suffix.lower()
+    if suffix == ".xlsx":
+        return workbook_rows(path)
+    check_content(path)
+    if suffix not in TABLE_ENDINGS:
+        raise UnknownEnding(f"{' '.join(str(path).split())} is no table: expected {listed(TABLE_ENDINGS, 'or')}")
+    try:
+        content = decode(read_bytes(path), str(path))
+    except WrongEncoding as error:
+        raise DamagedFile(f"{path} is not UTF-8: save it as .xlsx, or as CSV UTF-8") from error
+    return csv_rows(content, str(path), tabs=suffix == ".tsv", header=True)
 
 
 def _cell(value: object) -> str:
@@ -168,7 +177,7 @@ def read_preferences(
     (how strong a preference is does not count, as in Pillutla et al. 2021, App. E); or the preferred model's name.
 
     Args:
-        data: a `.csv` or `.tsv` file with a header, or a list of dicts.
+        data: a `.csv`, `.tsv` or `.xlsx` file with a header, or a list of dicts.
         answers: the columns of the answers; None: those that are known.
         min_seconds: judgements made in less (column `seconds` or `Answer.te`) are left out.
 
@@ -291,7 +300,7 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
     there; rows with a `date` (ISO 8601: 2021-12-31, with a time or without) are taken in its order.
 
     Args:
-        data: a `.csv` or `.tsv` file with a header, or a list of dicts. sentences: of each text.
+        data: a `.csv`, `.tsv` or `.xlsx` file with a header, or a list of dicts. sentences: of each text.
         by: a column whose values group the rounds, more than eight different numbers in up to five ranges; "round",
             where no column is called so: how many rounds a player had played, from 1.
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT", bound="Result")
 GATE_FAILED, NO_VERDICT = 3, 4  # exit statuses
 COLOURS = {"LIKE HUMAN TEXT": 32, "DIFFERENT": 31, "UNDECIDED": 33, "NO VERDICT": 33}  # of ANSI terminals
+_HUMAN = re.compile(r"(?<![a-z])(?:human|reference)s?(?![a-z])")  # in the name of a file of human texts
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
@@ -71,7 +72,16 @@ def two_sides(options: argparse.Namespace) -> dict[str, Any]:
             )
         return {"q_text": human}
     model = _read_side(options.model, options)
+    _tell_of_order(options, [options.model])
     return {f"{side}_text" if isinstance(data, TextFile) else side: data for side, data in (("p", human), ("q", model))}
+
+
+def _tell_of_order(options: argparse.Namespace, models: Sequence[str]) -> None:
+    """Tell of a file of a model whose name says that its texts are human, where the name of HUMAN does not."""
+    human, *others = [_HUMAN.search(Path(named_file(file)[1]).name.lower()) for file in (options.human, *models)]
+    swapped = next((file for file, is_human in zip(models, others, strict=True) if is_human), None)
+    if swapped is not None and human is None and not options.quiet:
+        tell(f"{options.human} is read as human texts and {swapped} as a model's: the human file comes first")
 
 
 def human_side(options: argparse.Namespace) -> dict[str, Any]:
@@ -122,6 +132,7 @@ def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
         )
     if not models:
         raise NotOneSet(f"{options.human!r} is the only file: expected MODEL after HUMAN, or a file that holds both")
+    _tell_of_order(options, options.models)
     names = names_of_models(options.models)
     side = {"p_text" if isinstance(human, TextFile) else "p": human}
     return {"models": dict(zip(names, models.values(), strict=True)), **side}

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import check_output_files, drop_output, named_file, tell
-from mauve_metric.inputs.files import READERS
+from mauve_metric.inputs.files import READERS, split_field
 from mauve_metric.report.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import code_of, message_of
@@ -105,7 +105,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         whole.print_help()
         whole.exit()
     if given and not given[0].startswith("-") and given[0] not in COMMANDS:
-        whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], [*COMMANDS, '--help', '--version'])}")
+        near = did_you_mean(given[0], [*COMMANDS, "--help", "--version"])
+        if os.path.exists(split_field(named_file(given[0])[1])[0]):
+            near = ", and there is a file of this name: a command comes first, such as `mauve-metric score HUMAN MODEL`"
+        whole.error(f"there is no command {given[0]!r}{near}")
     options, unknown = whole.parse_known_args(given)
     if unknown:
         near = did_you_mean(unknown[0], _flags(options.command), prefix="--")

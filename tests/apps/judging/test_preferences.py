@@ -297,9 +297,9 @@ def test_more_models_than_can_be_compared_are_refused() -> None:
 
 @pytest.mark.parametrize("measures", ["nowhere.json", ["nowhere.csv"]])
 def test_missing_files_are_named(measures: Any) -> None:
-    with pytest.raises(FileNotFoundError, match=r"^preferences: there is no file 'nowhere\.csv'$"):
+    with pytest.raises(FileNotFoundError, match=r"^there is no file 'nowhere\.csv'$"):
         rank_by_preferences("nowhere.csv")
-    with pytest.raises(FileNotFoundError, match=r"^measures: there is no file 'nowhere\."):
+    with pytest.raises(FileNotFoundError, match=r"^there is no file 'nowhere\."):
         rank_by_preferences(preferences(30), measures)
-    with pytest.raises(FileNotFoundError, match=r"^guesses: there is no file 'nowhere\.csv'$"):
+    with pytest.raises(FileNotFoundError, match=r"^there is no file 'nowhere\.csv'$"):
         score_boundary_guesses("nowhere.csv")

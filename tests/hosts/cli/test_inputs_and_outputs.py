@@ -1,11 +1,30 @@
-"""Models named by their files."""
+"""Models named by their files, and the order of the files."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+from samples import texts_of, write_jsonl
+
 from mauve_metric.hosts.cli.inputs_and_outputs import model_names
+from mauve_metric.hosts.cli.main import main
 
 
 def test_names_are_unique() -> None:
     assert model_names(["a/b.jsonl", "c/b.txt", "d.npy"]) == ["a/b", "c/b", "d"]
     assert model_names(["a/b.jsonl", "a/b.txt", "a/b.jsonl"]) == ["b", "b-2", "b-3"]
     assert model_names(["texts/", "-", "./x.y.jsonl"]) == ["texts", "stdin", "x.y"]
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_swapped_files_are_told_of(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("human", "human-other", "gpt2"):
+        write_jsonl(tmp_path / f"{name}.jsonl", texts_of(20, seed=len(name)))
+
+    def told(*names: str) -> bool:
+        files = [str(tmp_path / f"{name}.jsonl") for name in names]
+        assert main([command, *files, "--featurizer", "ngrams", "--num-buckets", "4"]) == 0
+        return "the human file comes first" in capsys.readouterr().err
+
+    assert told("gpt2", "human") and not told("human", "gpt2") and not told("human", "human-other")

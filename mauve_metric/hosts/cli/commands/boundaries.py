@@ -13,7 +13,7 @@ HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the table of guesses and the rules of the game."""
-    parser.add_argument("guesses", metavar="GUESSES", help="a .csv or .tsv with boundary and guess on each row")
+    parser.add_argument("guesses", metavar="GUESSES", help="a .csv, .tsv or .xlsx with boundary and guess on each row")
     text = "also group the rounds: reason, words, …; round: by the player's experience"
     parser.add_argument("--by", metavar="COLUMN", help=text)
     parser.add_number("--sentences", SENTENCES, "of each text", "N", int)

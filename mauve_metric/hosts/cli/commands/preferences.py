@@ -14,7 +14,7 @@ HELP = "rank models by people's preferences, and measures by those ranks"
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the table of preferences and what to do with it."""
-    text = "a .csv or .tsv with winner and loser, or model_a, model_b, winner"
+    text = "a .csv, .tsv or .xlsx with winner and loser, or model_a, model_b, winner"
     parser.add_argument("preferences", metavar="PREFERENCES", help=text)
     text = "measures to correlate: the JSON of describe or compare, or a .csv with a column model; may be repeated"
     parser.add_argument("--with", dest="measures", metavar="FILE", action="append", help=text)

@@ -87,7 +87,7 @@ def test_boundaries_prints_points_and_those_of_random_guesses(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["preferences", "nowhere.csv"], "preferences: there is no file 'nowhere.csv'  [no_file]"),
+        (["preferences", "nowhere.csv"], "error: there is no file 'nowhere.csv'  [no_file]"),
         (["preferences", "GUESSES"], "must have the columns 'winner' and 'loser'"),
         (["boundaries", "PREFERENCES"], "must have the columns 'boundary' and 'guess'"),
         (["preferences", "PREFERENCES", "--with", "GUESSES"], "in column 'guess'|is given twice|no measures"),
