@@ -180,8 +180,11 @@ class Example:
         others = {"featurizers": self._others} if self._others else {}
         return {**own, "featurize_model_name": FEATURIZER, **others}
 
-    def shown(self) -> Shown | None:
-        """The example's result for one visitor; None if its texts or their features are missing."""
+    def shown(self, run: Run | None = None) -> Shown | None:
+        """The example's result for one visitor; None if its texts or their features are missing.
+
+        run: that scores it if it is not scored yet.
+        """
         with self._lock:
             if self._untried:
                 self._untried = False
@@ -189,7 +192,7 @@ class Example:
                     human, models = example_sets(LABEL, self._limits)
                     stored = stored_features([human, *models.values()], self._encoders.config(self.options))
                     if stored is not None and len(stored.sets) > len(models):
-                        found = compare_sets(human, models, self.options, self._encoders, Run())
+                        found = compare_sets(human, models, self.options, self._encoders, run or Run())
                         self._shown = replace(found, example=True)
                 except (OSError, ValueError) as error:
                     logger.warning("the example cannot be shown: %s", error)

@@ -174,6 +174,7 @@ def duration(seconds: float) -> str:
 # Of gradio's 40 threads: each run that waits here holds one. The others wait in gradio's own queue.
 ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 24}
 _LOOK = 0.2  # seconds between two checks whether a waiting run was stopped
+_PATIENCE = 20.0  # seconds that a stage without a visitor waits for the runs of visitors
 _REMEMBERED = 20  # past runs, whose mean time is that of the next
 
 
@@ -234,6 +235,11 @@ class Turns:
             with self._changed:
                 self._tickets.remove(ticket)
                 self._changed.notify_all()
+
+    def give_way(self, *_: object) -> None:
+        """Wait while visitors' runs are there, a while at most: the `tell` of a run that may be late."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._tickets, _PATIENCE)
 
     def _words(self, ended: int) -> str:
         """The time until so many more runs have ended, in words: by the mean of past ones, else at most."""

@@ -57,8 +57,9 @@ class Handlers(TextHandlers):
     # --- the page opens -------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Score the example, and measure the preset featurizer in its turn."""
-        if (shown := self.example.shown()) is not None:
+        """Score the example, and measure the preset featurizer in its turn; give way to the runs of visitors."""
+        if (shown := self.example.shown(Run(self.turns.give_way))) is not None:
+            self.turns.give_way()
             texts = {side.title: side.texts[:_WARM_TEXTS] for side in (shown.human, *shown.models.values())}
             with self.turns.turn("", Run()):
                 embed(texts, self.encoders.config(shown.options), self.encoders, Run())

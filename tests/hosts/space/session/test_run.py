@@ -270,6 +270,20 @@ class Clock:
         return self.now
 
 
+def test_what_is_prepared_gives_way_to_the_runs_of_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = Turns(LIMITS)
+    late = threading.Thread(target=lambda: Run(turns.give_way).stage(0.5, "scoring"), daemon=True)
+    with turns.turn("a", Run()):
+        late.start()
+        late.join(0.05)
+        assert late.is_alive()
+    late.join(60)
+    assert not late.is_alive()
+    monkeypatch.setattr(module, "_PATIENCE", 0.0)
+    with turns.turn("a", Run()):
+        turns.give_way()  # not for ever
+
+
 def test_the_time_of_a_run_is_that_of_the_last_ones_by_characters_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, measured = Clock(), module.Speeds()
     monkeypatch.setattr(module, "time", clock)
