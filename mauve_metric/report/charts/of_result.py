@@ -20,6 +20,7 @@ from mauve_metric.uncertainty.jackknife import CurveBand
 
 _SCORE_ROW = 20  # pixels
 _HISTOGRAM = 200  # pixels of its height
+_FREE = 0.3, 0.6, 0.15  # places of the label of a curve that has points beside it
 
 
 def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
@@ -64,8 +65,10 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     targets = targets.encode(tooltip=figure.tooltips({"quality": "precision", "coverage": "recall"}))
     found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
     missing = ["k-NN scores: not computed"] if result.precision is None else []
-    named = _curve_label("of the histograms", points)
     neighbours = _neighbour_rows(result)
+    heights = [float(row["quality"] or 0) for row in neighbours]
+    free = max(_FREE, key=lambda place: min((abs(place - height) for height in heights), default=1))
+    named = _curve_label("of the histograms", points, free)
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in neighbours)
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
     layers = [*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(neighbours), named]

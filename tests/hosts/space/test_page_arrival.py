@@ -169,13 +169,13 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
     context: Any, arrived: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
-    assert page.inner_text("#run_limit") == "A run may take 5 minutes here."
+    assert page.inner_text("#run_limit") == "A run may take at most 5 minutes here."
     each = {"seconds": 2.0}  # that a text takes
     speeds = arrived.handlers.encoders.speeds
     monkeypatch.setattr(speeds, "seconds", lambda new, texts: texts * (0.01 if [*new] == [ngrams] else each["seconds"]))
     for which in ("human", "model"):
         upload(page, which, write_jsonl(tmp_path / f"{which}.jsonl", texts_of(1000, seed=len(which))))
-    page.wait_for_selector("#run_limit :text('would take about 67 minutes, and a run may take 5 minutes here')")
+    page.wait_for_selector("#run_limit :text('would take about 67 minutes, and a run may take at most 5 minutes here')")
     assert page.evaluate(IN_SIGHT, "#run_limit") and page.inner_text("#compare_quick") == "Compare with ngrams alone"
     assert page.locator("#compare_sample:visible").count() == 0  # it would have fewer than 100 texts
     each["seconds"] = 0.5

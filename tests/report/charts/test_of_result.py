@@ -99,6 +99,13 @@ def test_a_density_above_one_is_drawn_at_one_and_named(result: MauveResult) -> N
         assert ("drawn at 1" in str(spec)) == (density > 1)
 
 
+def test_the_label_of_the_curve_keeps_away_from_the_points(result: MauveResult) -> None:
+    for density in (0.29, 0.6):
+        chart = of_result.precision_recall_chart(dataclasses.replace(result, precision=0.9, density=density))
+        (label,) = rows_of(chart, layer=-1)
+        assert abs(label["quality"] - density) > 0.1
+
+
 def test_the_score_is_drawn_between_floor_and_ceiling(result: MauveResult, score: dict[str, Any]) -> None:
     chart = score
     assert chart["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]

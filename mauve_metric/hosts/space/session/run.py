@@ -143,7 +143,7 @@ class Run:
             allowed = self._end - self._began
             if passed > _JUDGED and passed + left > _MARGIN * allowed:
                 raise ValueError(
-                    f"reading these texts would take about {duration(passed + left)}, and a run may take "
+                    f"reading these texts would take about {duration(passed + left)}, and a run may take at most "
                     f"{duration(self._seconds)} here: give about {self._all * allowed / (passed + left):.0f} of "
                     f"the {self._all} texts, or choose a faster featurizer, such as ngrams"
                 )
@@ -323,11 +323,11 @@ def forecast(seconds: float | None, limit: float) -> str:
     """The sentence beside the button; seconds: see `Speeds.seconds`, None if that is not known.
 
     >>> forecast(None, 300), forecast(100, 300)
-    ('A run may take 5 minutes here.', 'About 2 minutes; a run may take 5 minutes here.')
+    ('A run may take at most 5 minutes here.', 'About 2 minutes; a run may take 5 minutes here.')
     >>> forecast(1948, 300)
-    'These texts would take about 32 minutes, and a run may take 5 minutes here.'
+    'These texts would take about 32 minutes, and a run may take at most 5 minutes here.'
     """
-    most = f"run may take {duration(limit)} here."
+    most = f"run may take at most {duration(limit)} here."
     if seconds is None:
         return f"A {most}"
     if seconds > limit:

@@ -173,7 +173,7 @@ def test_a_run_that_cannot_end_in_time_is_refused_early(monkeypatch: pytest.Monk
     now[0] = 20.0
     run.texts_done("a set", 120, 1000)  # six a second: 333 seconds, and it may become faster
     now[0] = 40.0
-    with pytest.raises(ValueError, match="about 11 minutes, and a run may take 5 minutes here: give about 90"):
+    with pytest.raises(ValueError, match="about 11 minutes, and a run may take at most 5 minutes here: give about 90"):
         run.texts_done("a set", 121, 1000)
 
 
@@ -309,7 +309,7 @@ def test_a_forecast_comes_once_a_run_was_measured_and_the_sample_keeps_rows_toge
 ) -> None:
     values = ["ngrams", 5, 4, 7, 0.95, *[None] * len(panel_names()), []]
     said, sample, quick = desk.forecast(values, visitor(desk)).values()
-    assert "A run may take 5 minutes here." in said and not sample["visible"] and not quick["visible"]
+    assert "A run may take at most 5 minutes here." in said and not sample["visible"] and not quick["visible"]
     give(desk, tmp_path)
     assert "A run may take" in desk.forecast(values, visitor(desk))["run_limit"]  # nothing was measured yet
     press(desk)
