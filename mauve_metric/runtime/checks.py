@@ -22,8 +22,11 @@ Check = Callable[[str, object], object]
 # Of the record at the end of a zip file: its size, and the number of members that it has where a larger record says it.
 _END_BYTES, _MANY = 22, 0xFFFF
 _ADDRESS = re.compile(r"[a-z0-9]{2,}:/")  # `Path` makes one slash of two
-# names of earlier versions and of evaluate
-RENAMED = {"paired": "aligned", "prompts_of": "q_groups", "references": "p_text", "predictions": "q_text"}
+# names of earlier versions and of evaluate, and near ones that mean something else than the nearest option
+RENAMED = {
+    **{"paired": "aligned", "prompts_of": "q_groups", "references": "p_text", "predictions": "q_text"},
+    **{"p_texts": "p_text", "q_texts": "q_text"},
+}
 
 
 def is_bool(value: object) -> bool:

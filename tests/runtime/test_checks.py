@@ -44,6 +44,8 @@ def test_other_messages_are_as_short() -> None:
     with pytest.raises(UnknownOption) as raised:
         check_known_options(["x" * 10_000], ["seed"])
     assert len(str(raised.value)) < 200
+    with pytest.raises(UnknownOption, match="did you mean 'p_text'"):
+        compute_mauve(p_texts=["a"], q_text=["b"])
 
 
 class Nameless:
