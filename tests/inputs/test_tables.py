@@ -11,7 +11,7 @@ import pytest
 
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.sources import text_source
-from mauve_metric.inputs.tables import open_table, parquet_batches
+from mauve_metric.inputs.tables import parquet_batches
 from mauve_metric.runtime import checks
 from mauve_metric.runtime.errors import DamagedFile
 
@@ -171,20 +171,6 @@ def test_a_workbook(tmp_path: Path) -> None:
     book.save(tmp_path / "b.xlsx")
     with pytest.raises(ValueError, match=r"b\.xlsx has rows in 2 sheets, 'Sheet', 'b': save one as a file of its own"):
         read_texts(tmp_path / "b.xlsx")
-
-
-def test_a_table_of_judgements_is_read_from_a_workbook_and_a_csv_file(tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    for row in (["winner", "loser", "seconds"], ["human", "é", 4], ["é", "human", None]):
-        book.active.append(row)
-    book.save(tmp_path / "a.xlsx")
-    content = "winner;loser;seconds\nhuman;é;4\né;human;\n"
-    of_csv = open_table("judgements", write(tmp_path / "a.csv", content))
-    assert [line.values for line in of_csv.lines] == [
-        line.values for line in open_table("judgements", tmp_path / "a.xlsx").lines
-    ]
-    with pytest.raises(ValueError, match=r"a\.csv is not UTF-8: save it as \.xlsx, or as CSV UTF-8"):
-        open_table("judgements", write(tmp_path / "a.csv", content.encode("cp1252")))
 
 
 def test_nested_columns_of_parquet(tmp_path: Path) -> None:

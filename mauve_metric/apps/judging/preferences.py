@@ -21,7 +21,15 @@ from mauve_metric.apps.judging.judgement import (
 from mauve_metric.apps.judging.measures import bradley_terry
 from mauve_metric.apps.judging.measures.judgement_options import Errors, Ties
 from mauve_metric.apps.judging.measures.rank_correlation import spearman
-from mauve_metric.apps.judging.tables import TABLE_ENDINGS, Question, Table, TableData, number_at, open_table, read_preferences
+from mauve_metric.apps.judging.tables import (
+    TABLE_ENDINGS,
+    Question,
+    Table,
+    TableData,
+    number_at,
+    open_table,
+    read_preferences,
+)
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.results.scores import REGISTRY

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 
-from mauve_metric.apps.judging.tables import read_guesses, read_preferences
+from mauve_metric.apps.judging.tables import open_table, read_guesses, read_preferences
 
 
 def written(folder: Path, content: str) -> Path:
@@ -35,6 +36,22 @@ def test_winners_and_losers(tmp_path: Path) -> None:
     assert (question.first, question.second) == (["human", "gpt2"], ["gpt2", "human"])
     assert (question.outcome, question.annotators) == ([1.0, 1.0], ["ann", "bob"])
     assert question.models() == ["human", "gpt2"]
+
+
+def test_a_table_of_judgements_is_read_from_a_workbook_and_a_csv_file(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["winner", "loser", "seconds"], ["human", "é", 4], ["é", "human", None]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    content = "winner;loser;seconds\nhuman;é;4\né;human;\n"
+    of_csv = open_table("judgements", written(tmp_path, content))
+    assert [line.values for line in of_csv.lines] == [
+        line.values for line in open_table("judgements", tmp_path / "a.xlsx").lines
+    ]
+    path = tmp_path / "b.csv"
+    path.write_bytes(content.encode("cp1252"))
+    with pytest.raises(ValueError, match=r"b\.csv is not UTF-8: save it as \.xlsx, or as CSV UTF-8"):
+        open_table("judgements", path)
 
 
 PUBLISHED = """,WorkerId,Input.model_b,Input.model_a,Input.ctx,Answer.q1,Answer.q2,Answer.q3,Answer.te
