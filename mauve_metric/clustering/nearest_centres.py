@@ -205,13 +205,14 @@ class _Part:
         else:
             self.bounds[moved] = fresh
         left = left[farther]
-        if 4 * len(left) > len(self.rows):
+        if 8 * len(left) > len(self.rows):
             return self._settle(centres, squares, *self._open(centres, squares))
         limits = self._limits(squares)
         number, places = _below(fresh, limits)
-        still = np.flatnonzero(~has_moved)
-        other, place = _below(self.bounds[still][:, left], limits[left])
-        numbers, places = np.concatenate([moved[number], still[other]]), np.concatenate([places, left[place]])
+        other, place = _below(self.bounds.take(left, axis=1), limits[left])  # of those that moved too: faster
+        still = ~has_moved[other]
+        numbers = np.concatenate([moved[number], other[still]])
+        places = np.concatenate([places, left[place[still]]])
         return self._settle(centres, squares, numbers, places)
 
     def _bounds(self, centres: Rows, squares: Rows, width: int) -> Rows | low_precision.Bits:
