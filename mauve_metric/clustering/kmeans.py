@@ -29,6 +29,7 @@ _RESTART_STEP = 15_486_557  # between the seeds of two restarts, as in faiss
 _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
 _SEEDING_ROWS = 5  # for each centre, among which k-means++ looks for starts
 _LEAST_SEEDING_ROWS = 2500
+_MOST_PRODUCTS = 2**24  # of the rows of a start with each other, computed at once: 64 MiB
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
 _MOST_DISTANCES = 2**22  # of all rows to all centres of the runs that go on in step
 _NO_GAIN = 1e-6  # relative: smaller differences of cost are rounding
@@ -252,13 +253,15 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
 
     def distances(places: Integers) -> Rows:
         """Squared distances (m, n) of the candidates from some of them."""
-        away: Rows = squares[places][:, None] + squares - 2 * candidates[places] @ candidates.T
+        known = candidates[places] @ candidates.T if products is None else products[places]
+        away: Rows = squares[places][:, None] + squares - 2 * known
         away[np.arange(len(places)), places] = 0
         np.maximum(away, 0, out=away)
         return away
 
     chosen = [0]
     with one_blas_thread():  # for many small products
+        products = candidates @ candidates.T if len(sample) ** 2 <= _MOST_PRODUCTS else None
         nearest = distances(np.array([0]))[0]
         while len(chosen) < num_buckets:
             sums = np.cumsum(nearest, dtype=np.float64)
