@@ -15,7 +15,7 @@ import numpy as np
 
 from mauve_metric.arrays import Hashes, Integers
 from mauve_metric.features.feature_set import Dependence, FeatureSet
-from mauve_metric.features.row_blocks import as_rows, content_keys, order_of_keys, row_hashes, some_numbers
+from mauve_metric.features.row_blocks import as_rows, content_keys, copies, order_of_keys, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups, same_origin
 from mauve_metric.measures.prompt_order import find_prompt_order
 from mauve_metric.measures.shared_prompts import PairSearch, find_pairs, find_repeats, standardised
@@ -93,19 +93,18 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     if design != "prompts":
         search, repeats, across = _search(human, model, seed, declared=bool(declared))
     size, n_p = len(human) + len(model), len(human)
-    hashes = [row_hashes(side.features) for side in sides]
+    copied = copies([side.features for side in sides], [side.row_keys() for side in sides])
     # answers such as "yes" are draws, not copies
-    few_kinds = any(len(np.unique(side)) < FEWEST_GROUPS for side in hashes)
-    columns: list[list[object]] = [[] if few_kinds else [*np.concatenate(hashes).tolist()]]
+    few_kinds = any(
+        (side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in np.split(copied, [n_p])
+    )
+    columns = [[] if few_kinds else _entries(copied)]
     if declared:
         columns.append(np.concatenate(declared).tolist())
     else:
         # a pair by chance would join two prompts
-        pairs = [] if search is None or across else _paired(search, n_p, size)
-        answers = [code if code >= 0 else None for code in repeats.tolist()]
-        together = [
-            column for column in (pairs, answers, _shared_openings(sides)) if any(entry is not None for entry in column)
-        ]
+        pairs = _paired(search, n_p, size) if search is not None and search.found and not across else []
+        together = [column for column in (pairs, _entries(repeats), _shared_openings(sides)) if column]
         columns += together
         design = "found" if together else design
     found = same_origin([None] * size, *filter(None, columns))
@@ -114,6 +113,11 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     codes = names[first[place]]
     partners = int(np.isin(codes[n_p:], codes[:n_p]).sum())
     return codes[:n_p], codes[n_p:], Dependence(design, partners, _share_in_step(search, *(declared or (None, None))))
+
+
+def _entries(codes: Integers) -> list[object]:
+    """The codes as a column of `same_origin`; empty where all are negative, which stands for a text alone."""
+    return [code if code >= 0 else None for code in codes.tolist()] if (codes >= 0).any() else []
 
 
 def _share_in_step(search: PairSearch | None, human: Integers | None, model: Integers | None) -> float | None:

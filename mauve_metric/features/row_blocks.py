@@ -13,6 +13,7 @@ from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers
 from mauve_metric.runtime.errors import NotFeatures, NotFinite, UnlikeFeatures
 from mauve_metric.runtime.tensors import as_array, check_finite, check_kind, in_memory, is_tensor
 
+_KEY_ROUNDING = 1e-11  # between the keys of equal rows, as a share of the largest key
 BLOCK_ROWS = 2048  # at 1280 columns a block in float64 is small enough for its memory to be used again
 
 
@@ -238,6 +239,28 @@ def row_hashes(features: Features) -> NDArray[np.uint64]:
             bits = (np.ascontiguousarray(block, dtype=np.float64) + 0.0).view(np.uint64)  # + 0.0 turns -0 into 0
             parts.append(np.einsum("ij,j->i", bits ^ (bits >> np.uint64(32)), factors))
     return np.concatenate(parts)
+
+
+def copies(features: Sequence[Features], keys: Sequence[Floats]) -> Integers:
+    """Number the rows of stacked sets that occur more than once, equal ones alike, (Σ n_i,); -1 for all others.
+
+    Args:
+        keys: of the rows of each set, see `content_keys`; only rows whose keys agree but for rounding are read.
+
+    >>> rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
+    >>> copies([rows, rows[1:2]], [content_keys(rows), content_keys(rows[1:2])]).tolist()
+    [1, 0, 1, 0]
+    """
+    order = order_of_keys(*keys)
+    ordered = np.concatenate(keys)[order]
+    near = np.diff(ordered, prepend=-np.inf, append=np.inf) <= _KEY_ROUNDING * np.abs(ordered).max()
+    candidates = np.sort(order[near[1:] | near[:-1]])
+    found = np.full(len(order), -1)
+    if len(candidates):
+        hashes = row_hashes(ConcatenatedRows([as_rows(some) for some in features]).take(candidates))
+        _, place, times = np.unique(hashes, return_inverse=True, return_counts=True)
+        found[candidates] = np.where(times[place] > 1, place, -1)
+    return found
 
 
 def content_order(*sides: Features) -> Integers:

@@ -35,7 +35,9 @@ TEXTS_A_BUCKET = 15  # of the smaller side
 FEWEST_BUCKETS, MOST_BUCKETS = 4, 50
 _LEAST_SHRINKAGE = 1e-3  # keeps the covariance of copied columns invertible in float32
 _ROUNDINGS = 8  # of a column's mean: a smaller standard deviation is that of a constant column
-_BLOCK = 8192  # rows per block that are standardised
+_BLOCK = 8192  # rows whose products are computed at once
+_STEP = 128  # rows that are standardised at once, in the processor's cache
+_AS_THEY_ARE = (np.float32, np.float64)  # numbers that are standardised in their own precision
 _MOST_HELD = 2**27  # numbers that are standardised once and kept; more are standardised anew for each pass
 
 
@@ -208,10 +210,24 @@ def same_rows(rows: Features, groups: Integers | None = None) -> Integers:
     """
     blocks = [rows] if isinstance(rows, np.ndarray) else rows.blocks()
     hashes = [hash(row.tobytes()) for block in blocks for row in block]
-    if len(set(hashes)) < len(hashes):
-        return same_origin(hashes, *([] if groups is None else [groups.tolist()]))
-    found = np.arange(len(hashes)) if groups is None else np.unique(groups, return_inverse=True)[1]
-    return found.astype(np.int64)
+    _, place, times = np.unique(hashes, return_inverse=True, return_counts=True)
+    return joined_groups(np.where(times[place] > 1, place, -1), groups)
+
+
+def joined_groups(copied: Integers, groups: Integers | None = None) -> Integers:
+    """Groups of rows with an equal number in either argument, numbered from 0, (n,).
+
+    Args:
+        copied: of copies; -1: a row has none. groups: None: each row is alone.
+
+    >>> joined_groups(np.array([-1, 4, -1, 4]), np.array([0, 1, 2, 2])).tolist()
+    [0, 1, 1, 1]
+    """
+    if (copied < 0).all():
+        found = np.arange(len(copied)) if groups is None else np.unique(groups, return_inverse=True)[1]
+        return found.astype(np.int64)
+    entries = [code if code >= 0 else None for code in copied.tolist()]
+    return same_origin(entries, *([] if groups is None else [groups.tolist()]))
 
 
 def permuted_sides(
@@ -299,58 +315,66 @@ def monotone_buckets(p_counts: Counts, q_counts: Counts) -> Labels:
 
 
 class Standardised:
-    """Rows with columns of mean 0 and variance 1 in float32, in blocks; d: the columns of the rows that they were."""
+    """Rows with columns of mean 0 and variance 1 in float32, in blocks; d: the columns of the rows that they were.
+
+    Differences from a near number lose no digits in the rows' own precision, float32 or float64.
+    """
 
     def __init__(self, rows: Features) -> None:
         self.rows, self.d = rows, rows.shape[1]
         self.unit = _unit(rows)
-        # close enough for exact squares of what is left
-        first = next(_pieces(rows, self.unit))[:100].mean(axis=0, dtype=np.float64)
+        first = next(_pieces(rows, self.unit))
+        shift = first[:100].mean(axis=0, dtype=np.float64).astype(first.dtype)  # for exact squares of what is left
         n, total, squares = rows.shape[0], np.zeros(self.d), np.zeros(self.d)
-        for block in _pieces(rows, self.unit):
-            centred = block - first
+        for block in _pieces(rows, self.unit, _STEP):
+            centred = block - shift
             total += centred.sum(axis=0)
-            squares += np.einsum("ij,ij->j", centred, centred)
+            squares += np.square(centred, out=centred).sum(axis=0)
         variance = squares / n - np.square(total / n)
-        self.mean = first + total / n
-        rounding = _ROUNDINGS * np.finfo(np.float64 if next(_pieces(rows)).dtype == np.float64 else np.float32).eps
+        self.mean = shift + total / n
+        rounding = _ROUNDINGS * np.finfo(next(_pieces(rows)).dtype).eps
         varied = variance > np.square(rounding * self.mean)
-        self.scale = np.sqrt(np.where(varied, variance, np.inf))  # infinite for constant columns
-        self.held: list[Array] = []
+        self.factor = 1 / np.sqrt(np.where(varied, variance, np.inf))  # 0 for constant columns
+        self.held: Array | None = None
         if isinstance(rows, np.ndarray) and rows.size <= _MOST_HELD:
-            self.held = list(self)
+            self.held, done = np.empty(rows.shape, dtype=np.float32), 0
+            for block in self._scaled(_STEP):
+                self.held[done : done + len(block)] = block
+                done += len(block)
 
     @cached_property
     def products(self) -> Array:
         """The inner products of all rows, which are held, (n, n)."""
-        rows: Array = np.concatenate(self.held)
+        rows = np.concatenate(list(self))
         found: Array = rows @ rows.T
         return found
 
     def __iter__(self) -> Iterator[Array]:
-        if self.held:
-            yield from self.held
-            return
-        for block in _pieces(self.rows, self.unit):
-            yield ((block - self.mean) / self.scale).astype(np.float32)  # in float64, else a common offset takes digits
+        return self._scaled(_BLOCK) if self.held is None else _pieces(self.held)
+
+    def _scaled(self, step: int) -> Iterator[Array]:
+        for block in _pieces(self.rows, self.unit, step):
+            centred = block - self.mean.astype(block.dtype)
+            centred *= self.factor.astype(block.dtype)
+            yield centred.astype(np.float32, copy=False)
 
 
 def _unit(rows: Features) -> float:
     """The power of two that brings features to about 1 whose squares float32 does not hold; 1 for all others."""
-    largest = max(max(float(block.max()), -float(block.min())) for block in _pieces(rows))
+    largest = max(max(float(block.max()), -float(block.min())) for block in _pieces(rows, step=_STEP))
     if largest == 0 or 1e-12 < largest < 1e12:
         return 1.0
     return 2.0 ** -min(max(math.frexp(largest)[1], -1000), 1023)
 
 
-def _pieces(rows: Features, unit: float = 1.0) -> Iterator[Array]:
-    """Rows in order times the unit, a block at a time."""
+def _pieces(rows: Features, unit: float = 1.0, step: int = _BLOCK) -> Iterator[Array]:
+    """Rows in order times the unit, in float32 or float64, a block at a time; step: rows of a block of an array."""
     if isinstance(rows, np.ndarray):
-        blocks: Iterator[Array] = (rows[start : start + _BLOCK] for start in range(0, len(rows), _BLOCK))
+        blocks: Iterator[Array] = (rows[start : start + step] for start in range(0, len(rows), step))
     else:
         blocks = rows.blocks()
     for block in blocks:
-        yield block if unit == 1 else block.astype(np.float64) * unit
+        yield block if unit == 1 and block.dtype in _AS_THEY_ARE else block.astype(np.float64) * unit
 
 
 class _Moments:
@@ -440,7 +464,7 @@ def _held_out_scores(
     rows: Standardised, fold_of: Integers, sides: Array, seen: Sides, device: torch.device | None = None
 ) -> Array:
     """Scores of every row for every column of sides, (n, m) in float32."""
-    if rows.held and len(sides) <= rows.d:
+    if rows.held is not None and len(sides) <= rows.d:
         with one_blas_thread():
             return _scores_of_few_rows(rows.products, fold_of, sides, seen, rows.d)
     moments = _Moments(rows, fold_of, sides, seen, device)

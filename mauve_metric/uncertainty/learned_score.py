@@ -9,7 +9,14 @@ import numpy as np
 
 from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
 from mauve_metric.clustering.histograms import Histograms, count_labels
-from mauve_metric.features.row_blocks import ConcatenatedRows, as_rows, content_keys, order_of_keys, some_numbers
+from mauve_metric.features.row_blocks import (
+    ConcatenatedRows,
+    as_rows,
+    content_keys,
+    copies,
+    order_of_keys,
+    some_numbers,
+)
 from mauve_metric.measures.auc import auc_of_scores
 from mauve_metric.measures.cross_fitting import (
     FEWEST_TO_CLASSIFY,
@@ -18,8 +25,8 @@ from mauve_metric.measures.cross_fitting import (
     buckets_of_ranks,
     cross_fit,
     cross_fit_repeatedly,
+    joined_groups,
     monotone_buckets,
-    same_rows,
 )
 from mauve_metric.options import MauveConfig
 from mauve_metric.runtime import tensors
@@ -216,8 +223,8 @@ class _Stacked(NamedTuple):
 
         Rows that are read in blocks stay in theirs, and only the folds are drawn in the order by content.
         """
-        p_keys, q_keys = keys or (content_keys(p), content_keys(q))
-        p_order, q_order = orders = order_of_keys(p_keys), order_of_keys(q_keys)
+        keys = keys or (content_keys(p), content_keys(q))
+        p_order, q_order = orders = order_of_keys(keys[0]), order_of_keys(keys[1])
         one, two = tensors.in_memory(p), tensors.in_memory(q)
         rows: Features
         if one is not None and two is not None:
@@ -226,7 +233,8 @@ class _Stacked(NamedTuple):
             rows, drawn = ConcatenatedRows([as_rows(p), as_rows(q)]), np.concatenate([p_order, q_order + len(p_order)])
             orders = np.arange(len(p_order)), np.arange(len(q_order))
         sorted_groups = None if groups is None else (groups[0][orders[0]], groups[1][orders[1]])
-        together = same_rows(rows, None if sorted_groups is None else np.concatenate(sorted_groups))
+        copied = copies([rows], [np.concatenate([own[order] for own, order in zip(keys, orders, strict=True)])])
+        together = joined_groups(copied, None if sorted_groups is None else np.concatenate(sorted_groups))
         return cls(rows, together, sorted_groups, orders, drawn)
 
 

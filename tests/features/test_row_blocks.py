@@ -14,7 +14,7 @@ from mauve_metric import FeatureSet, compare, compute_mauve, explain
 from mauve_metric.clustering.blocks import CHECKPOINT_FILE
 from mauve_metric.features import feature_files, row_blocks
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
-from mauve_metric.features.row_blocks import ArrayRows, ConcatenatedRows, all_rows
+from mauve_metric.features.row_blocks import ArrayRows, ConcatenatedRows, all_rows, content_keys, copies
 
 Array = NDArray[Any]
 OPTIONS: dict[str, Any] = {"num_buckets": 6, "num_runs": 1}
@@ -416,3 +416,14 @@ def test_pages_of_a_map_do_not_count_as_memory_after_they_were_read(tmp_path: Pa
     _, entry = status.read_text().split("rows.npy\n", 1)
     kilobytes = next(int(line.split()[1]) for line in entry.splitlines() if line.startswith("Rss:"))
     assert kilobytes < rows.nbytes / 1024 / 4
+
+
+def test_copies_are_found_in_any_layout_and_number_format() -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 30)).astype(np.float32) + 100
+    near = rows.copy()
+    near[:, 7] = np.nextafter(near[:, 7], np.float32(0))
+    sets = [rows, np.asfortranarray(rows[::-1].astype(np.float64)), near]
+    found = copies(sets, [content_keys(some) for some in sets])
+    assert (found[:40] >= 0).all() and len(set(found[:40].tolist())) == 40
+    assert found[40:80].tolist() == found[:40][::-1].tolist()
+    assert (found[80:] < 0).all()
