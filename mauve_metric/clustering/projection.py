@@ -1,8 +1,8 @@
 """Unit rows and their principal components: a common projection of all sets.
 
 The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0, whose numbers they reproduce: where
-scikit-learn's PCA, which it calls, finds the directions with an error that shows (many float32 rows of few columns),
-they are found by it here too, elsewhere in float64.
+scikit-learn's PCA, which mauve-text calls, finds the directions with an error that shows (many float32 rows of few columns),
+they are found by the same operations here too, elsewhere in float64.
 """
 
 from __future__ import annotations
@@ -160,18 +160,30 @@ def _rounded_as_scikit_learn(rows: FeatureRows, explained_variance: float, pca_m
         done += len(block)
     if np.result_type(*kinds) != np.float32:
         return None
-    from sklearn.decomposition import PCA
-
     fitted = unit[_fitted_on(n, pca_max_data, seed)] if 0 < pca_max_data < n else unit
-    with np.errstate(invalid="ignore"):  # the shares of no variance
-        pca = PCA(svd_solver="covariance_eigh").fit(fitted)
-    if pca.explained_variance_.sum() <= _FLOAT32_ROUNDING:
+    mean, axes, variances = _axes_of_covariance(fitted)
+    if variances.sum() <= _FLOAT32_ROUNDING:
         return None
-    # with all components and rows: with fewer, the sums round otherwise
-    projected: Rows = pca.transform(unit)
+    projected: Rows = unit @ axes  # with all axes: with fewer, the sums round otherwise
     del unit, fitted  # as large as what follows
-    before = np.count_nonzero(np.cumsum(pca.explained_variance_ratio_) < explained_variance)
+    projected -= mean[None] @ axes
+    before = np.count_nonzero(np.cumsum(variances / variances.sum()) < explained_variance)
     return np.ascontiguousarray(projected[:, : before + 1] if explained_variance < 1 else projected)
+
+
+def _axes_of_covariance(rows: Rows) -> tuple[Rows, Rows, Rows]:
+    """The mean (d,) of rows, their principal axes as columns (d, d), and the variances along these, falling.
+
+    Operation by operation as by scikit-learn's solver "covariance_eigh", whose import takes more than a second.
+    """
+    n, mean = len(rows), rows.mean(axis=0)
+    covariance = rows.T @ rows
+    covariance -= n * mean[:, None] * mean
+    covariance /= n - 1
+    variances, axes = (values[..., ::-1] for values in np.linalg.eigh(covariance))
+    variances[variances < 0] = 0
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
+    return mean, np.ascontiguousarray(axes), variances
 
 
 def fit_projection(

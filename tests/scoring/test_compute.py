@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -365,3 +367,15 @@ def test_live_model_with_a_head_in_training_mode(tiny_gpt2: str) -> None:
     assert (tokenizer.padding_side, tokenizer.truncation_side, tokenizer.pad_token, len(tokenizer)) == state
     assert tokenizer.backend_tokenizer.to_str() == backend
     assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_a_score_of_features_imports_nothing_large() -> None:
+    script = (
+        "import sys, numpy as np\n"
+        "from mauve_metric import compute_mauve\n"
+        "rows = np.random.default_rng(0).normal(size=(2, 60, 6)).astype(np.float32)\n"
+        "compute_mauve(p_features=rows[0], q_features=rows[1], num_runs=1)\n"
+        "print([name for name in ('torch', 'sklearn', 'pandas', 'scipy.stats') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout.strip() == "[]"
