@@ -3,7 +3,8 @@
     python -m benchmarks all [--quick]
     python -m benchmarks score neighbours
 
-`--quick`: the best of two repeats in place of five, a tenth of the texts, no million rows. The first line names the
+`--quick`: the best of two repeats in place of five, a twentieth of the texts, of mauve-text's batch sizes the default
+alone, no million rows. The first line names the
 machine; run nothing else on it. Peak memory is that of a process that loads features and scores them, on Linux; of
 neighbours, of the arrays that are made; of texts, what is added to the model. The other scripts of this folder measure
 one part each in more detail.
@@ -70,8 +71,9 @@ def neighbours(quick: bool) -> Iterator[Row]:
 def texts(quick: bool) -> Iterator[Row]:
     """MiniLM features of texts, and mauve-text's featurizer on the same weights, at its best batch size."""
     case = featurize.CASES["minilm"]
-    options = argparse.Namespace(device="cpu", mauve_batch_sizes=[8, 32], max_batch_tokens=None)
-    count = case.texts // 10 if quick else case.texts
+    sizes = [] if quick else [8, 32]
+    options = argparse.Namespace(device="cpu", mauve_batch_sizes=sizes, max_batch_tokens=None, dtypes=[])
+    count = case.texts // 20 if quick else case.texts
     variants, _ = featurize.variants(str(featurize.minilm_folder()), case, count, options)
     for _ in range(2):
         for variant in variants:

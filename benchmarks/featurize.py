@@ -165,7 +165,9 @@ def variants(folder: str, case: Case, count: int, options: argparse.Namespace) -
     found.append(ours("ours, float32", plain, texts, options.max_batch_tokens))
     if device.startswith("cuda"):
         found.append(ours("ours, float32 in TF32", plain, texts, options.max_batch_tokens, tf32=True))
-    for dtype in ["bfloat16", *(["float16"] if device.startswith("cuda") else [])]:
+    for dtype in (
+        options.dtypes if options.dtypes is not None else ["bfloat16", *["float16"] * device.startswith("cuda")]
+    ):
         encoder = load_encoder(folder, dtype=dtype, **settings)
         found.append(ours(f"ours, {dtype}", encoder, texts, options.max_batch_tokens))
     return found, np.array([len(row) for row in ids])
@@ -317,6 +319,7 @@ def main() -> None:
     parser.add_argument("--mauve-batch-sizes", type=int, nargs="*", default=[8, 32], help="beside mauve-text's default")
     parser.add_argument("--max-batch-tokens", type=int, help="our token budget; unset: what the package chooses")
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--dtypes", nargs="*", help="beside float32; unset: bfloat16, and float16 on a GPU")
     options = parser.parse_args()
     logging.getLogger("mauve_metric.scoring.compute").setLevel(
         logging.ERROR
