@@ -250,6 +250,7 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
     sample = _random_order(len(rows), seed + 1 + restart * _RESTART_STEP)[:most]
     candidates = on_cpu(rows[sample])
     squares, rng = np.einsum("ij,ij->i", candidates, candidates), np.random.default_rng([seed, restart])
+    products: Rows | None = None
 
     def distances(places: Integers) -> Rows:
         """Squared distances (m, n) of the candidates from some of them."""
@@ -261,7 +262,8 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
 
     chosen = [0]
     with one_blas_thread():  # for many small products
-        products = candidates @ candidates.T if len(sample) ** 2 <= _MOST_PRODUCTS else None
+        if len(sample) ** 2 <= _MOST_PRODUCTS:
+            products = candidates @ candidates.T
         nearest = distances(np.array([0]))[0]
         while len(chosen) < num_buckets:
             sums = np.cumsum(nearest, dtype=np.float64)

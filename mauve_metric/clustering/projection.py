@@ -1,8 +1,8 @@
 """Unit rows and their principal components: a common projection of all sets.
 
 The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0, whose numbers they reproduce: where
-scikit-learn's PCA, which mauve-text calls, finds the directions with an error that shows (many float32 rows of few columns),
-they are found by the same operations here too, elsewhere in float64.
+scikit-learn's PCA, which mauve-text calls, finds the directions with an error that shows (many float32 rows of few
+columns), they are found by the same operations here too, elsewhere in float64.
 """
 
 from __future__ import annotations

@@ -337,10 +337,11 @@ class Standardised:
         self.factor = 1 / np.sqrt(np.where(varied, variance, np.inf))  # 0 for constant columns
         self.held: Array | None = None
         if isinstance(rows, np.ndarray) and rows.size <= _MOST_HELD:
-            self.held, done = np.empty(rows.shape, dtype=np.float32), 0
+            held, done = np.empty(rows.shape, dtype=np.float32), 0
             for block in self._scaled(_STEP):
-                self.held[done : done + len(block)] = block
+                held[done : done + len(block)] = block
                 done += len(block)
+            self.held = held
 
     @cached_property
     def products(self) -> Array:
