@@ -74,6 +74,7 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
     **dict.fromkeys(("near_duplicates_within", "repeated_passages"), 0.3),
     **dict.fromkeys(("unequal_sizes", "dropped_texts", "blanks_in_one_set", "features_without_identity"), 0.2),
     **dict.fromkeys(("not_literature_featurizer", "empty_buckets", "stripped_texts", "unequal_models"), 0.1),
+    "precision_with_prompts": 0.1,
 }
 
 _DUPLICATION = {  # measure: threshold, code; where the message names what is usual, above that of the human texts
@@ -234,6 +235,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
                 undeclared = "" if q.design != "independent" else UNDECLARED
                 warning = warn("shared_prompts", {"share": float(opening.mean())}, undeclared=undeclared)
                 yield warning if undeclared else warning._replace(weight=_DECLARED_WEIGHT)
+                yield warn("precision_with_prompts", {"share": float(opening.mean())})
     yield from _unseen_warnings(p, q)
     yield from _length_warnings(p, q)
 

@@ -19,6 +19,7 @@ from mauve_metric.features.feature_set import Dependence, FeatureSet, featurize
 from mauve_metric.inputs.fingerprints import format_numbers
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts, count_groups
+from mauve_metric.measures.knn_precision_recall import support_scores
 from mauve_metric.uncertainty.score_warnings import (
     GUIDE,
     SEVERE,
@@ -237,6 +238,13 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             ["11.0 %"],
         )
     ],
+    "precision_with_prompts": [
+        (
+            lambda: text_warnings(side(openings=11), side(first=1000, openings=11)),
+            lambda: text_warnings(side(openings=10), side(first=1000, openings=10)),
+            ["precision and recall"],
+        )
+    ],
     "repeated_prompts": [
         (
             lambda: text_warnings(answers(12), OTHER),
@@ -298,6 +306,18 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
 FLAT = [(code, *case) for code, cases in CASES.items() for case in cases]
 
 
+def test_the_cure_of_precision_with_prompts() -> None:
+    """Texts off the human ones by a constant, near those of their own prompts: halves of different prompts show it."""
+    rng = np.random.default_rng(0)
+    prompts = rng.normal(size=(400, 8))
+    human, model = (prompts + 0.2 * rng.normal(size=(400, 8)) for _ in range(2))
+    human, model = (np.hstack([side, np.full((400, 1), far)]) for side, far in ((human, 0.0), (model, 1.2)))
+    shared, cured = support_scores(human, model), support_scores(human[:200], model[200:])
+    fair = support_scores(human[:200], human[200:])
+    assert shared.precision > cured.precision + 0.15 and fair.precision > cured.precision + 0.15
+    assert shared.recall > cured.recall + 0.15
+
+
 @pytest.mark.parametrize(("code", "above", "below", "named"), FLAT)
 def test_speaks_above_the_threshold_only(
     code: str, above: Callable[[], Warnings], below: Callable[[], Warnings], named: list[str]
@@ -322,9 +342,9 @@ def test_a_weight_is_that_of_the_code_and_grows_with_the_share() -> None:
     assert min(WEIGHTS[code] for code in SEVERE) > WEIGHTS["not_literature_featurizer"]
     (few,), (many,) = (text_warnings(OTHER, unseen(share)) for share in (0.06, 0.15))
     assert 0 < few.weight < many.weight < WEIGHTS[many.code]
-    (undeclared,) = text_warnings(side(openings=50), side(first=1000, openings=50))
+    undeclared, _ = text_warnings(side(openings=50), side(first=1000, openings=50))
     known = {"groups": np.arange(100), "dependence": Dependence("aligned")}
-    (declared,) = text_warnings(side(openings=50, **known), side(first=1000, openings=50, **known))
+    declared, _ = text_warnings(side(openings=50, **known), side(first=1000, openings=50, **known))
     assert declared.weight < 0.2 < undeclared.weight
 
 
