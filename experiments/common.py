@@ -18,14 +18,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mauve_metric import FeatureSet, __version__, compute_mauve
+from mauve_metric import __version__
 from mauve_metric.report.charts.figure import AXIS_STYLE, COLORS, LINE, SHAPES, cycle
 from mauve_metric.report.document import Column, TableRow, csv_table, markdown_table
 from mauve_metric.report.rendering import save_chart
 from mauve_metric.runtime.outputs import written_whole
+from mauve_metric.runtime.plain_text import cell
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from mauve_metric.apps.describing.description import Description
+    from mauve_metric.arrays import MeasuredValue
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES, RESULTS = ROOT / "examples", ROOT / "experiments" / "results"
@@ -40,15 +44,6 @@ LOOK: dict[str, Any] = {
     "title": {"color": INK, "subtitleColor": INK},
     "header": {"labelColor": INK, "titleColor": INK},
 }
-
-SCORE_COLUMNS = (  # of `score_row`
-    Column("mauve", "MAUVE", ".3f"),
-    Column("debiased", "debiased", ".3f"),
-    Column("low", "from", ".3f"),
-    Column("high", "to", ".3f"),
-    Column("precision", "precision", ".3f"),
-    Column("recall", "recall", ".3f"),
-)
 
 T = TypeVar("T")
 
@@ -101,12 +96,30 @@ def progress(steps: Iterable[T], title: str, total: int | None = None) -> Iterab
     return bar
 
 
-def score_row(human: FeatureSet, texts: FeatureSet, seed: int) -> TableRow:
-    """MAUVE of one set on its own buckets, as in the papers, with precision and recall: values of `SCORE_COLUMNS`."""
-    result = compute_mauve(p=human, q=texts, seed=seed)
-    low, high = result.mauve_ci or (None, None)
-    row: TableRow = {"mauve": result.mauve, "debiased": result.mauve_debiased, "low": low, "high": high}
-    return row | {"precision": result.precision, "recall": result.recall}
+def described_row(found: Description, model: str | None, measures: Iterable[str]) -> TableRow:
+    """The measures of one model, or of the human texts, with intervals of the values themselves."""
+    row: TableRow = {}
+    for name in measures:
+        item = None if model is None else found.models[model].get(name)
+        row[name] = found.human.get(name) if item is None else item.value
+        if item is not None and item.ci is not None:  # of the difference, where the human texts have a value
+            zero = 0.0 if item.difference is None else item.value - item.difference
+            row |= {f"{name}_low": zero + item.ci[0], f"{name}_high": zero + item.ci[1]}
+    return row
+
+
+def measured_row(name: str, found: MeasuredValue) -> TableRow:
+    """A value with its interval."""
+    low, high = found.ci or (None, None)
+    return {name: found.value, f"{name}_low": low, f"{name}_high": high}
+
+
+def share_row(name: str, share: float, count: int) -> TableRow:
+    """A share of so many texts with its interval by Wilson."""
+    from scipy.stats import binomtest
+
+    low, high = binomtest(round(share * count), count).proportion_ci(method="wilson")
+    return {name: share, f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
 def marks_of(names: Sequence[str], field: str = "model") -> dict[str, Any]:
@@ -142,7 +155,8 @@ def save(
     Args:
         name: of the files, that of the script. title: of the page.
         columns: key, title and number format of each (`Column("mauve", "MAUVE", ".3f")`).
-        rows: values by key; what a row lacks is left empty.
+        rows: values by key; what a row lacks is left empty. KEY_low and KEY_high are the interval of a value: it
+            follows the value on the page, and has columns of its own in the CSV.
         chart: with a description, which is read where the figure is not seen. It gets greys and no background, so
             that it is read on a light page and on a dark one; its own `configure` is replaced.
         seconds: that the whole took. notes: paragraphs between the command and the table: what was run, on what.
@@ -153,15 +167,27 @@ def save(
     """
     if not rows:
         raise ValueError("rows must hold at least one row, got none")
-    rows = [{column.key: row.get(column.key) for column in columns} for row in rows]
+    ends = [f"{column.key}_{end}" for column in columns for end in ("low", "high")]
+    kept = [*columns, *(Column(end, end) for end in ends if any(end in row for row in rows))]
+    complete = [{column.key: row.get(column.key) for column in kept} for row in rows]
+    shown = [column._replace(form=">" if column.form != "s" else "s") for column in columns]
+    table = markdown_table(shown, [{column.key: _with_interval(row, column) for column in columns} for row in rows])
     out.mkdir(parents=True, exist_ok=True)
     save_chart(chart.configure(**LOOK), out / f"{name}.svg")
     page = out / f"{name}.md"
-    text = _page(name, title, markdown_table(columns, rows), chart, seconds, notes, _by_hand(page))
-    for path, content in ((out / f"{name}.csv", csv_table(columns, rows)), (page, text)):
+    text = _page(name, title, table, chart, seconds, notes, _by_hand(page))
+    for path, content in ((out / f"{name}.csv", csv_table(kept, complete)), (page, text)):
         with written_whole(path) as temporary:
             temporary.write_text(content, encoding="utf-8", newline="\n")
     return page
+
+
+def _with_interval(row: TableRow, column: Column) -> str:
+    """A cell of the page: the value, and behind it the interval."""
+    value, low, high = (
+        cell(row.get(key), column.form, column.ends) for key in (column.key, f"{column.key}_low", f"{column.key}_high")
+    )
+    return value if row.get(f"{column.key}_low") is None else f"{value} ({low} to {high})"
 
 
 def command() -> str:

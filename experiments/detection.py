@@ -1,31 +1,27 @@
-"""How well discriminators tell a model's texts from human ones, by decoding rule (Ippolito et al. 2020; 2021, §3.4).
+"""How well discriminators tell a model's texts from human ones, by decoder and length (Ippolito 2021, §3.4).
 
     python experiments/detection.py
-    python experiments/detection.py --models gpt2 gpt2-medium --featurizer gpt2-large --texts 600 --device cuda
+    python experiments/detection.py --models gpt2 gpt2-medium --featurizer gpt2-large --device cuda
 
-Accuracies are of held-out texts, balanced, 0.5 where the sets cannot be told apart. Texts of one prompt are in one
-fold. Ranks and total probability are those under the last model with weights.
+Accuracies are of held-out texts, balanced, 0.5 where the sets cannot be told apart. Texts are cut after so many tokens
+of the last model, which also says how probable they are.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import altair as alt
 import numpy as np
-from common import AXIS, argument_parser, marks_of, progress, save
-from decoding import EVERY, texts_by
-from models import Workshop, add_arguments
+from common import AXIS, argument_parser, marks_of, measured_row, progress, save
+from models import OF_EXAMPLES, Workshop, add_arguments
 
-from mauve_metric.apps.describing.distances.discriminators import discriminate, discriminate_words
-from mauve_metric.apps.describing.likelihood.likelihood_measures import (
-    discriminator_ranks,
-    discriminator_total_probability,
-)
-from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods, likelihoods
-from mauve_metric.options import RunOptions
+from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
+from mauve_metric.features.likelihood.likelihoods import Likelihoods
+from mauve_metric.measures.discriminators import discriminate, discriminate_words
 from mauve_metric.report.document import Column, TableRow
 
 ACCURACIES = {  # key → what tables and figure call it
@@ -37,67 +33,61 @@ ACCURACIES = {  # key → what tables and figure call it
 COLUMNS = (
     Column("model", "model"),
     Column("decoder", "decoder"),
-    *(Column(key, title, ".3f") for key, title in ACCURACIES.items()),
-    Column("words_auc", "bag of words, AUC", ".3f"),
-    Column("features_auc", "features, AUC", ".3f"),
+    Column("tokens", "most tokens", "d"),
+    *(Column(key, title, ".2f") for key, title in ACCURACIES.items()),
 )
-CHOSEN = ("sampling", "nucleus 0.95", "top-k 40", "temperature 0.7", "greedy")
 
 
-def read(workshop: Workshop, texts: Sequence[str]) -> Likelihoods:
-    """The texts under the last model."""
-    judge = workshop.model(workshop.judge)
-    return likelihoods(list(texts), judge, run=RunOptions(cache=workshop.folder / "features"), prepend_bos=True)
+def beginnings(found: Likelihoods, tokens: int) -> Likelihoods:
+    """The same texts cut after so many tokens."""
+    ends = np.minimum(found.offsets[1:], found.offsets[:-1] + tokens - 1)
+    kept = np.concatenate([np.arange(*span) for span in zip(found.offsets, ends, strict=False)])
+    offsets = np.concatenate([[0], np.cumsum(ends - found.offsets[:-1])])
+    names = ("token_ids", "log_probabilities", "ranks", "sparsemax", "most_likely", "choices")
+    return replace(found, offsets=offsets, **{name: getattr(found, name)[kept] for name in names})
 
 
-def row_of(workshop: Workshop, texts: Sequence[str], seed: int) -> TableRow:
+def row_of(workshop: Workshop, texts: Sequence[str], tokens: int) -> TableRow:
     """The accuracies of all discriminators for one set."""
-    human, number = workshop.human, np.arange(len(texts))
-    words = discriminate_words(human, texts, seed=seed, prompts=(number.tolist(), number.tolist()))
-    rows = [workshop.features(side).features for side in (human, texts)]
-    features = discriminate(*rows, seed=seed, groups_p=number.tolist(), groups_q=number.tolist())
-    both, groups = [read(workshop, side) for side in (human, texts)], {"groups_p": number, "groups_q": number}
-    return {
-        "words": words.accuracy.value,
-        "features": features.accuracy.value,
-        "ranks": discriminator_ranks(*both, seed=seed, **groups).value,
-        "total": discriminator_total_probability(*both, seed=seed, **groups).value,
-        "words_auc": words.auc.value,
-        "features_auc": features.auc.value,
+    seed, sides = workshop.options.seed, (workshop.human, texts)
+    cut = [workshop.first_tokens(side, tokens) for side in sides]
+    rows = [workshop.features(side).features for side in cut]
+    read = [beginnings(workshop.read(side), tokens) for side in sides]
+    found = {
+        "words": discriminate_words(*cut, seed=seed).accuracy,
+        "features": discriminate(*rows, seed=seed).accuracy,
+        "ranks": discriminator_ranks(*read, seed=seed),
+        "total": discriminator_total_probability(*read, seed=seed),
     }
+    return {key: value for name, item in found.items() for key, value in measured_row(name, item).items()}
 
 
-def rows_of(workshop: Workshop, decoders: Sequence[str]) -> list[TableRow]:
-    """One row a model and decoder."""
-    steps = [(model, decoder) for model in workshop.options.models for decoder in decoders]
+def rows_of(workshop: Workshop, decoders: Sequence[str], lengths: Sequence[int]) -> list[TableRow]:
+    """One row a model, decoder and length."""
+    steps = [(m, decoder, tokens) for m in workshop.options.models for decoder in decoders for tokens in lengths]
     rows: list[TableRow] = []
-    for model, decoder in progress(steps, "detection"):
-        names: TableRow = {"model": model, "decoder": decoder}
-        rows.append(names | row_of(workshop, texts_by(workshop, model, decoder), workshop.options.seed))
+    for model, decoder, tokens in progress(steps, "detection"):
+        names: TableRow = {"model": model, "decoder": decoder, "tokens": tokens}
+        rows.append(names | row_of(workshop, workshop.write(model, decoder), tokens))
     return rows
 
 
-def figure(rows: Sequence[TableRow], decoders: Sequence[str]) -> alt.HConcatChart:
-    """Accuracy of each discriminator by decoder, one panel a model."""
-    panels = []
-    for model in dict.fromkeys(str(row["model"]) for row in rows):
-        values = [
-            {"decoder": row["decoder"], "discriminator": title, "accuracy": row[key]}
-            for row in rows
-            if row["model"] == model
-            for key, title in ACCURACIES.items()
-        ]
-        axis = alt.Axis(**AXIS)
-        points = alt.Chart(alt.InlineData(values=values)).mark_point(filled=True, size=70, opacity=0.9)
-        points = points.encode(
-            x=alt.X("accuracy:Q", title="held-out accuracy", scale=alt.Scale(domain=[0.4, 1]), axis=axis),
-            y=alt.Y("decoder:N", sort=list(decoders), title=None, axis=axis),
-            **marks_of(list(ACCURACIES.values()), "discriminator"),
+def figure(rows: Sequence[TableRow]) -> alt.HConcatChart:
+    """Accuracy by length, one line a decoder, one panel a discriminator, of the last model."""
+    shown = [row for row in rows if row["model"] == rows[-1]["model"]]
+    decoders, axis = list(dict.fromkeys(str(row["decoder"]) for row in rows)), alt.Axis(**AXIS)
+    marks, panels = marks_of(decoders, "decoder"), []
+    for key, title in ACCURACIES.items():
+        base = alt.Chart(alt.InlineData(values=shown)).encode(
+            x=alt.X("tokens:Q", title="most tokens of a text", axis=axis), color=marks["color"]
         )
-        panels.append(points.properties(width=260, height={"step": 30}, title=model))
+        y = alt.Y(f"{key}:Q", title=None, scale=alt.Scale(domain=[0.4, 1]), axis=axis)
+        points = base.mark_point(filled=True, size=60, opacity=0.9).encode(y=y, shape=marks["shape"])
+        layers = [base.mark_line().encode(y=y), points]
+        panels.append(alt.LayerChart(layer=layers).properties(width=150, height=200, title=title))
     return alt.HConcatChart(hconcat=panels).properties(
-        title="How often discriminators are right, by decoder",
-        description="Held-out accuracy of four discriminators for each model and decoder, as in the table.",
+        title="How often discriminators are right, by length and decoder",
+        description="Held-out accuracy of four discriminators for each decoder and length, as in the table.",
     )
 
 
@@ -105,19 +95,26 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     """Run the experiment."""
     parser = argument_parser(__doc__)
     add_arguments(parser)
-    parser.add_argument("--decoders", nargs="+", choices=EVERY, default=list(CHOSEN))
+    parser.add_argument("--decoders", nargs="+", default=list(OF_EXAMPLES), help="as of `mauve-metric generate`")
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", default=[25, 50, 120], help="most tokens (default: %(default)s)"
+    )
     options = parser.parse_args(arguments)
     started = time.monotonic()
     workshop = Workshop(options)
-    rows = rows_of(workshop, options.decoders)
+    rows = rows_of(workshop, options.decoders, sorted(options.lengths))
     return save(
         "detection",
-        "Accuracy of discriminators by decoder",
+        "Accuracy of discriminators by decoder and length",
         COLUMNS,
         rows,
-        figure(rows, options.decoders),
+        figure(rows),
         seconds=time.monotonic() - started,
-        notes=[workshop.said(), f"Ranks and total probability are those under {workshop.judge}."],
+        notes=[
+            workshop.said(),
+            f"Ranks and total probability are those of the first {options.read} texts of a set under {workshop.judge}. "
+            "In parentheses: 95 % intervals.",
+        ],
         out=options.out,
     )
 

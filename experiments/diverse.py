@@ -1,7 +1,7 @@
 """Decoders of several different continuations of one prompt (Ippolito et al. 2019; Ippolito 2021, §3.3).
 
 Each returns continuations with their log-probabilities under the model, the likeliest first. transformers has left the
-search in groups to code on the Hub; these are short loops over its models, for models of the experiments' size.
+search in groups to code on the Hub; these are short loops over its models.
 Means of the model's own input embeddings replace those of GloVe in the clusters.
 """
 
@@ -119,9 +119,9 @@ def beam_search(
         model: gives logits (b, t, V) of token ids (b, t). prompt: token ids, at least one. count: tokens to write.
         width: beams that stay. never: tokens that are never written. forbidden: how many children `choose` may refuse.
     """
-    beams = [Child(0.0, 0, ())]
+    beams, reader = [Child(0.0, 0, ())], Reader(model, prompt, never)
     for _ in range(count):
-        logs = _next_logs(model, prompt, [beam.ids for beam in beams], never)
+        logs = reader.next_logs([(beam.parent, beam.ids) for beam in beams])
         likeliest = torch.topk(logs, min(logs.shape[1] - len(never), 2 * width + forbidden), dim=1)
         children = [
             Child(beam.log_probability + value, parent, (*beam.ids, token))
@@ -147,14 +147,14 @@ def noisy(
 ) -> list[Written]:
     """Decode greedily several times with Gaussian noise of deviation `noise`/t on the last hidden state (NPAD)."""
     rows: list[tuple[int, ...]] = [()] * times
-    head = model.get_output_embeddings()
+    head, reader = model.get_output_embeddings(), Reader(model, prompt, never)
     for step in range(1, count + 1):
         deviation = noise / step
         hook = head.register_forward_pre_hook(
             lambda _, given, size=deviation: (given[0] + size * torch.randn_like(given[0]), *given[1:])
         )
         try:
-            tokens = _next_logs(model, prompt, rows, never).argmax(dim=1).tolist()
+            tokens = reader.next_logs(list(enumerate(rows))).argmax(dim=1).tolist()
         finally:
             hook.remove()
         rows = [(*row, token) for row, token in zip(rows, tokens, strict=True)]
@@ -167,10 +167,13 @@ def oversampled(
 ) -> list[Written]:
     """Sample `times` continuations, and keep the likeliest of them."""
     rows: list[tuple[int, ...]] = [()] * times
+    total, reader = torch.zeros(times, dtype=torch.float64), Reader(model, prompt, never)
     for _ in range(count):
-        tokens = torch.multinomial(_next_logs(model, prompt, rows, never).exp(), 1)[:, 0].tolist()
-        rows = [(*row, token) for row, token in zip(rows, tokens, strict=True)]
-    return _ranked(model, prompt, rows, never)[:kept]
+        logs = reader.next_logs(list(enumerate(rows)))
+        tokens = torch.multinomial(logs.exp(), 1)
+        total += logs.gather(1, tokens)[:, 0]
+        rows = [(*row, token) for row, token in zip(rows, tokens[:, 0].tolist(), strict=True)]
+    return sorted(map(Written, total.tolist(), rows), reverse=True)[:kept]
 
 
 def one_of_each(
@@ -188,27 +191,42 @@ def one_of_each(
     return [*turns, *others][:kept]
 
 
-def _next_logs(
-    model: Model, prompt: Sequence[int], rows: Sequence[Sequence[int]], never: Sequence[int]
-) -> torch.Tensor:
-    """Log-probabilities of the next token of each row after the prompt, renormalised without `never`, (b, V)."""
-    logits = _logits(model, prompt, rows)[:, -1]
-    logits[:, list(never)] = -math.inf
-    return logits.log_softmax(-1)
+class Reader:
+    """The probabilities of the next token of rows that continue one prompt; keeps what the model has read.
 
+    Args:
+        model: see `beam_search`. prompt, never: likewise.
+    """
 
-def _logits(model: Model, prompt: Sequence[int], rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """The logits of each row after the prompt, (b, t, V)."""
-    ids = torch.tensor([[*prompt, *row] for row in rows], device=next(model.parameters()).device)
-    logits: torch.Tensor = model(input_ids=ids).logits.double().cpu()
-    return logits
+    def __init__(self, model: Model, prompt: Sequence[int], never: Sequence[int]) -> None:
+        self.model, self.prompt, self.never = model, prompt, list(never)
+        self.read: Any = None
+
+    def next_logs(self, rows: Sequence[tuple[int, Sequence[int]]]) -> torch.Tensor:
+        """Natural logarithms of the next token of each row, renormalised without `never`, (b, V).
+
+        Args:
+            rows: of each the number of the row of the last call that it extends by one token, and its tokens.
+        """
+        device = next(self.model.parameters()).device
+        if self.read is None:
+            ids = torch.tensor([self.prompt] * len(rows), device=device)
+        else:
+            ids = torch.tensor([row[-1:] for _, row in rows], device=device)
+            self.read.reorder_cache(torch.tensor([parent for parent, _ in rows], device=device))
+        out = self.model(input_ids=ids, past_key_values=self.read, use_cache=True, logits_to_keep=1)
+        self.read = out.past_key_values
+        logits: torch.Tensor = out.logits[:, -1].double().cpu()
+        logits[:, self.never] = -math.inf
+        return logits.log_softmax(-1)
 
 
 def _ranked(
     model: Model, prompt: Sequence[int], rows: Sequence[tuple[int, ...]], never: Sequence[int]
 ) -> list[Written]:
     """Rows with their log-probabilities, the likeliest first."""
-    logits = _logits(model, prompt, rows)[:, len(prompt) - 1 : -1]
+    ids = torch.tensor([[*prompt, *row] for row in rows], device=next(model.parameters()).device)
+    logits = model(input_ids=ids).logits[:, len(prompt) - 1 : -1].double().cpu()
     logits[..., list(never)] = -math.inf
     picked = logits.log_softmax(-1).gather(2, torch.tensor(rows)[:, :, None])[..., 0]
     return sorted(map(Written, picked.sum(dim=1).tolist(), rows), reverse=True)

@@ -58,22 +58,22 @@ def package_texts(package: str) -> list[str]:
     return passages(docstrings(Path(spec.submodule_search_locations[0])))
 
 
-def licence_texts() -> list[str]:
-    """Prose of the licences of all installed packages."""
+def licence_files() -> list[str]:
+    """The licences of all installed packages."""
     files = [
         Path(str(file.locate()))
         for distribution in sorted(importlib.metadata.distributions(), key=lambda item: item.name.lower())
         for file in distribution.files or ()
         if re.search(r"licen[cs]e|copying|notice", file.name, flags=re.IGNORECASE) and not file.name.endswith(".py")
     ]
-    return passages(file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
+    return [file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file()]
 
 
 # The topics of the human texts, and topics that only a model writes about.
 OWN: dict[str, Callable[[], list[str]]] = {
     "speeches": lambda: example_texts("human") + example_texts("human_other"),
     "Python": lambda: passages(docstrings(Path(sysconfig.get_paths()["stdlib"]))),
-    "licences": licence_texts,
+    "licences": lambda: passages(licence_files()),
 }
 FOREIGN: dict[str, Callable[[], list[str]]] = {
     "SciPy's statistics": lambda: package_texts("scipy.stats"),

@@ -3,8 +3,9 @@
     python experiments/duplication.py
     python experiments/duplication.py --models gpt2-xl --featurizer gpt2-large --device cuda
 
-A share of what the last model writes under nucleus sampling is replaced by passages that it was trained on. MAUVE knows
-only the human texts; the measures of copying know the training texts too.
+A share of what the last model writes under nucleus sampling is replaced by the human texts of `--human` behind the
+first `--texts`, as if it had been trained on them and copied them. MAUVE does not know
+these; the measures of copying do.
 """
 
 from __future__ import annotations
@@ -15,22 +16,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import altair as alt
-from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
-from decoding import nucleus
-from models import Workshop, add_arguments, first_words
+from common import AXIS, argument_parser, described_row, marks_of, measured_row, progress, save
+from models import Workshop, add_arguments
 
 from mauve_metric.apps.describing.distances.authenticity import authenticity, data_copying
 from mauve_metric.apps.describing.memorisation import memorisation
 from mauve_metric.report.document import Column, TableRow
 
+MEASURES = (
+    Column("mauve", "MAUVE", ".3f"),
+    Column("mauve_debiased", "debiased", ".3f"),
+    Column("precision", "precision", ".3f"),
+    Column("recall", "recall", ".3f"),
+)
 COLUMNS = (
     Column("share", "share copied", ".2f"),
-    *SCORE_COLUMNS,
+    *MEASURES,
     Column("memorised", "memorised", ".3f"),
     Column("authenticity", "authenticity", ".3f"),
     Column("copying", "data copying C_T", ".2f"),
 )
-SHOWN = {"debiased": "debiased MAUVE", "memorised": "memorised", "authenticity": "authenticity"}
+DECODER = "top_p=0.95"
+SHOWN = {"mauve_debiased": "debiased MAUVE", "memorised": "memorised", "authenticity": "authenticity"}
 
 
 def copied(written: Sequence[str], training: Sequence[str], share: float, seed: int) -> list[str]:
@@ -51,19 +58,18 @@ def copied(written: Sequence[str], training: Sequence[str], share: float, seed: 
 
 def rows_of(workshop: Workshop, shares: Sequence[float], window: int) -> list[TableRow]:
     """One row a share."""
-    options = workshop.options
-    written = workshop.write(options.models[-1], *nucleus(0.95))
-    passages = [first_words(text, options.words) for text in workshop.passages.training[: 2 * options.texts]]
-    human, training = workshop.features(workshop.human), workshop.features(passages)
+    options, passages = workshop.options, workshop.rest
+    written = workshop.write(workshop.judge, DECODER)
+    sets = {f"{share:g}": copied(written, passages, share, options.seed) for share in shares}
+    found, training = workshop.describe(sets, "score"), workshop.features(passages).features
+    human = workshop.features(workshop.human).features
     rows: list[TableRow] = []
-    for share in progress(shares, "shares"):
-        texts = copied(written, passages, share, options.seed)
-        found = workshop.features(texts)
-        three = (human.features, found.features, training.features)
-        row: TableRow = {"share": share} | score_row(human, found, options.seed)
-        row |= {"memorised": memorisation(texts, passages, length=window).rate}
-        row |= {"authenticity": authenticity(*three).value, "copying": data_copying(*three, seed=options.seed).value}
-        rows.append(row)
+    for share, (name, texts) in progress(zip(shares, sets.items(), strict=True), "shares", len(sets)):
+        three = (human, workshop.features(texts).features, training)
+        row: TableRow = {"share": share} | described_row(found, name, [column.key for column in MEASURES])
+        row["memorised"] = memorisation(texts, passages, length=window).rate
+        row |= measured_row("authenticity", authenticity(*three))
+        rows.append(row | measured_row("copying", data_copying(*three, seed=options.seed)))
     return rows
 
 
@@ -92,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     parser = argument_parser(__doc__)
     add_arguments(parser)
     parser.add_argument("--shares", type=float, nargs="+", default=[0.0, 0.1, 0.25, 0.5, 0.75, 1.0])
-    parser.add_argument("--window", type=int, default=50, help="words that count as copied (default: %(default)s)")
+    parser.add_argument("--window", type=int, default=20, help="words that count as copied (default: %(default)s)")
     options = parser.parse_args(arguments)
     if not all(0 <= share <= 1 for share in options.shares):
         parser.error(f"--shares must be in [0, 1], got {options.shares}")
@@ -108,8 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> Path:
         seconds=time.monotonic() - started,
         notes=[
             workshop.said(),
-            f"Decoder: nucleus 0.95 of {options.models[-1]}. Copies are of {2 * options.texts} training passages, the "
-            f"ones that memorisation (windows of {options.window} words), authenticity and C_T take.",
+            f"Decoder: {DECODER} of {workshop.judge}. Copies are of {len(workshop.rest)} other human texts, the ones "
+            f"that memorisation (windows of {options.window} words), authenticity and C_T take. In parentheses: 95 % "
+            "intervals.",
         ],
         out=options.out,
     )

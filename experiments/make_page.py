@@ -18,8 +18,8 @@ search:
 ---
 # Experiments
 
-Small models on a CPU show most of what the papers found. The page behind each link has the table, the command, the
-machine, the time, and where the result differs from the paper. [The papers' tables and
+A small language model on a CPU shows much of what the papers found. The page behind each link has the table, the
+command, the machine, the time, and where the result differs from the paper. [The papers' tables and
 figures](../experiments/papers.md) lists what of three papers is here.
 
 <!-- Written by experiments/make_page.py from the results. -->

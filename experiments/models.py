@@ -1,67 +1,57 @@
-"""The models of the experiments: two sizes of GPT-2, trained from scratch here, or any that transformers loads.
+"""The human texts of the experiments, and what language models write for them, kept for the next script.
 
-Both are trained by `documentation.py` on passages of Django's documentation; 600 other passages give the prompts and
-the human texts, and 600 more are seen by nothing else. With `--human FILE` the texts are the caller's, and the models
-ready ones, such as `smollm2`. Models, what they write and its features are kept in a folder, so that the next script
-finds them.
+Without files the human texts are those of `examples/`, and smollm2's texts under the decoders of the examples are the
+ones there. A model continues the first tokens of the texts of `--prompts`; all sets are compared with `--human`, whose
+texts share no prompts with them.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import documentation
-import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+from common import EXAMPLES, neighbour
 
-import mauve_metric
-from mauve_metric import FeatureSet, read_texts
-from mauve_metric.apps.generation.decoding import Prompt, generation_settings, start_ids, token_ids
-from mauve_metric.apps.generation.writer import Writer
-from mauve_metric.features.pretrained import folder_of
-from mauve_metric.runtime.outputs import written_whole
+from mauve_metric import FeatureSet, featurize, read_texts
+from mauve_metric.apps.describing.describe import describe
+from mauve_metric.apps.describing.description import Description
+from mauve_metric.apps.generation.decoding import decode, generation_settings, token_ids
+from mauve_metric.apps.generation.generate import generate
+from mauve_metric.apps.generation.prompts import PromptSource
+from mauve_metric.apps.generation.writing_options import WritingOptions
+from mauve_metric.apps.generation.written_file import save_written
+from mauve_metric.features.encoder import load_encoder
+from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
+from mauve_metric.options import RunOptions
+from mauve_metric.results.result import WrittenText
 
-SIZE = re.compile(r"(\d+)x(\d+)")  # the name of a model that is trained here: layers and width
-HEADS = 4
-SET_ASIDE = 600  # passages of each of the two sets that no model is trained on
+MODEL = "smollm2"
+_EXAMPLES = neighbour("examples", "make_examples")
+OF_EXAMPLES = {decoder: name for name, decoder in _EXAMPLES.DECODERS.items()}  # their files
 
 Model, Tokenizer = Any, Any  # of transformers
-# Another way to write than by transformers' settings: (model, rows of token ids, tokens to write) → new token ids.
+# Another way to write than by transformers: (model, rows of token ids, tokens to write) → new token ids.
 Writing = Callable[[Model, Sequence[Sequence[int]], int], list[list[int]]]
 
 
-class Passages(NamedTuple):
-    """Human texts: those that models are trained on, those whose first words they continue, and as many others."""
-
-    training: list[str]
-    scraps: list[str]  # parts of passages, trained on too
-    prompts: list[str]
-    others: list[str]
-
-
-def add_arguments(parser: argparse.ArgumentParser, texts: int = 300) -> None:
-    """Arguments of a script that needs models: names, folder, how much they write."""
-    sizes = "LAYERSxWIDTH of a GPT-2 that is trained here; smollm2 (packaged); what transformers loads"
-    parser.add_argument("--models", nargs="+", default=["2x128", "4x256"], help=sizes)
-    parser.add_argument("--human", help="file of human texts whose first words ready models continue")
-    parser.add_argument("--others", help="with --human: file of other human texts (unset: half of that one)")
-    parser.add_argument("--training", help="with --human: file of texts that the models were trained on")
-    parser.add_argument("--folder", type=Path, default=Path("experiments/work"), help="where models and texts are kept")
-    parser.add_argument("--source", type=Path, help="Django's source distribution; pip downloads it if not given")
-    parser.add_argument("--epochs", type=int, default=7, help="of the training (default: %(default)s)")
-    parser.add_argument("--texts", type=int, default=texts, help="of each set, at most 600 (default: %(default)s)")
-    parser.add_argument("--words", type=int, default=70, help="of a human text (default: %(default)s)")
-    parser.add_argument("--prompt-words", type=int, default=8, help="of them the prompt (default: %(default)s)")
-    parser.add_argument("--batch", type=int, default=100, help="texts written together (default: %(default)s)")
-    parser.add_argument("--device", default="cpu", help="of the models (default: %(default)s)")
+def add_arguments(parser: argparse.ArgumentParser, texts: int = 200) -> None:
+    """Arguments of a script that needs models: names, human texts, folder, how much they write."""
+    given: dict[str, Any] = {"type": Path, "default": None}
+    parser.add_argument("--models", nargs="+", default=[MODEL], help="smollm2 (packaged), or what transformers loads")
+    parser.add_argument("--human", **given, help="human texts that all sets are compared with (unset: the examples)")
+    parser.add_argument("--prompts", **given, help="with --human: those that models continue")
+    parser.add_argument(
+        "--prompt-tokens", type=int, default=_EXAMPLES.PROMPT_TOKENS, help="of a prompt (default: %(default)s)"
+    )
+    parser.add_argument("--texts", type=int, default=texts, help="of each set (default: %(default)s)")
+    parser.add_argument("--read", type=int, default=100, help="of them by the last model (default: %(default)s)")
+    parser.add_argument("--batch", type=int, default=64, help="texts written together (default: %(default)s)")
+    parser.add_argument("--folder", type=Path, default=Path("experiments/work"), help="where new texts are kept")
+    parser.add_argument("--device", default=None, help="of the models")
     parser.add_argument("--featurizer", default="minilm", help="of the texts (default: %(default)s)")
 
 
@@ -72,51 +62,25 @@ class Workshop:
         options: what `add_arguments` and `common.argument_parser` read.
 
     Raises:
-        ValueError: more texts than there are, prompts as long as the texts, or a model to train on given texts.
+        ValueError: one file without the other, or more texts than a file has.
+
+    Attributes:
+        human: the texts that all sets are compared with. other_human: those whose first tokens the models continue.
+        rest: human texts that are in neither.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.options = options
-        self.folder = Path(options.folder)
-        to_train = [name for name in options.models if SIZE.fullmatch(name)]
-        if options.human is None and (options.others, options.training) != (None, None):
-            raise ValueError("--others and --training need --human: without it the texts are Django's documentation")
-        if options.human is not None and to_train:
-            raise ValueError(
-                f"--models must name ready models where --human is given, such as smollm2, got {to_train[0]}"
-            )
-        most = SET_ASIDE if options.human is None else len(self.passages.prompts)
+        self.options, self.folder = options, Path(options.folder)
+        if (options.human is None) != (options.prompts is None):
+            raise ValueError("--human and --prompts go together")
+        self.files = (options.human or EXAMPLES / "human.jsonl", options.prompts or EXAMPLES / "human_other.jsonl")
+        sides = [read_texts(path) for path in self.files]
+        most = min(map(len, sides))
         if not 2 <= options.texts <= most:
             raise ValueError(f"--texts must be between 2 and {most}, got {options.texts}")
-        if not 1 <= options.prompt_words < options.words:
-            raise ValueError(
-                f"--prompt-words must be from 1 to below --words={options.words}, got {options.prompt_words}"
-            )
-        self.model = cache(self._model)
-
-    @cached_property
-    def passages(self) -> Passages:
-        """The human texts."""
-        options = self.options
-        if options.human is None:
-            return _passages(self.folder / "passages.json", options.source)
-        prompts = read_texts(options.human)
-        if options.others is None:
-            order = np.random.default_rng(0).permutation(len(prompts))
-            others, prompts = ([prompts[row] for row in half] for half in np.array_split(order, 2))
-        else:
-            others = read_texts(options.others)
-        return Passages(read_texts(options.training) if options.training else [], [], prompts, others)
-
-    @property
-    def human(self) -> list[str]:
-        """The human texts whose first words the models continue, cut to `--words` words."""
-        return [first_words(text, self.options.words) for text in self.passages.prompts[: self.options.texts]]
-
-    @property
-    def other_human(self) -> list[str]:
-        """As many human texts of other passages."""
-        return [first_words(text, self.options.words) for text in self.passages.others[: self.options.texts]]
+        self.human, self.other_human = (side[: options.texts] for side in sides)
+        self.rest = sides[0][options.texts :]
+        self.model, self._read = cache(self._model), cache(self._read_once)
 
     @property
     def judge(self) -> str:
@@ -124,59 +88,92 @@ class Workshop:
         name: str = self.options.models[-1]
         return name
 
+    def describe(self, sets: Mapping[str, Sequence[str]], measures: str, tokens: int | None = None) -> Description:
+        """Measures of sets of texts against the human ones, all cut after so many tokens."""
+        options, human = self.options, self.human
+        if tokens is not None:
+            human = self.first_tokens(human, tokens)
+            sets = {name: self.first_tokens(texts, tokens) for name, texts in sets.items()}
+        given: dict[str, Any] = {"featurize_model_name": options.featurizer, "device": options.device}
+        return describe(human, sets, measures=measures, seed=options.seed, verbose=False, **given)
+
+    def features(self, texts: Sequence[str]) -> FeatureSet:
+        """The features of texts by `--featurizer`."""
+        options = self.options
+        return featurize(list(texts), featurize_model_name=options.featurizer, device=options.device, verbose=False)
+
+    def first_tokens(self, texts: Sequence[str], count: int) -> list[str]:
+        """The texts, cut after so many tokens of the judge."""
+        tokenizer = self.model(self.judge)[1]
+        rows = zip(texts, token_ids(tokenizer, texts), strict=True)
+        return [text if len(ids) <= count else decode(tokenizer, ids[:count]) for text, ids in rows]
+
+    def read(self, texts: Sequence[str]) -> Likelihoods:
+        """The first `--read` of the texts, read by the judge."""
+        return self._read(tuple(texts[: self.options.read]))
+
+    def _read_once(self, texts: tuple[str, ...]) -> Likelihoods:
+        return likelihoods(list(texts), self.judge, run=RunOptions(device=self.options.device or "cpu"))
+
     def _model(self, name: str) -> tuple[Model, Tokenizer]:
-        """A model and its tokenizer, trained first if its name is a size and it is not in the folder."""
-        kept = self.folder / f"{name}-{self.options.epochs}"
-        if SIZE.fullmatch(name) and not (kept / "config.json").exists():
-            train(name, self.passages, kept, self.options.epochs, self.options.seed)
-        source = kept if SIZE.fullmatch(name) else folder_of(name)
-        model = AutoModelForCausalLM.from_pretrained(source).eval().to(self.options.device)
-        return model, AutoTokenizer.from_pretrained(source)
+        """A model and its tokenizer."""
+        found = load_encoder(name, dtype="float32", device=self.options.device or "cpu", causal=True)
+        return found.model, found.tokenizer
 
-    def write(self, name: str, decoder: str, settings: Mapping[str, object] | Writing) -> list[str]:
-        """The prompts, each with a model's continuation: as many tokens in all as the human text has.
-
-        The model is kept from ending a text before: the human texts are cut too.
+    def write(self, name: str, decoder: str) -> list[str]:
+        """The prompts, each with a model's continuation to the length of the human text.
 
         Args:
-            name: of the model. decoder: a name for the settings, that of the file in which the texts are kept.
-            settings: of transformers' `GenerationConfig`, or a function that writes.
+            name: of the model. decoder: as of `mauve-metric generate`.
         """
         options = self.options
-        sizes = f"{options.texts}-{options.words}-{options.prompt_words}-{options.epochs}-{options.seed}"
-        sizes += f"-{Path(options.human).stem}" if options.human else ""
-        path = self.folder / "texts" / f"{name.replace('/', '--')}-{decoder}-{sizes}.json"
+        as_examples = (options.prompts, options.prompt_tokens, name) == (None, _EXAMPLES.PROMPT_TOKENS, MODEL)
+        if as_examples and decoder in OF_EXAMPLES:
+            return read_texts(EXAMPLES / f"{OF_EXAMPLES[decoder]}.jsonl")[: options.texts]
+        path = self.file(name, decoder)
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            settings: dict[str, Any] = {"decoder": decoder, "prompt_tokens": options.prompt_tokens}
+            settings |= {"seed": options.seed, "batch_size": options.batch, "device": options.device, "verbose": True}
+            generate(self.other_human, path, model=self.model(name), **settings)
+        return read_texts(path)
+
+    def write_by(self, name: str, decoder: str, write: Writing) -> list[str]:
+        """As `write`, by a function."""
+        path = self.file(name, decoder)
+        if not path.exists():
+            torch.manual_seed(self.options.seed)
+            texts: list[WrittenText] = []
             model, tokenizer = self.model(name)
-            prompts = prompts_of(model, tokenizer, self.human, options.prompt_words)
-            write = _by_function if callable(settings) else _by_settings
-            texts = write(model, tokenizer, prompts, settings, options.batch, options.seed)
-            with written_whole(path) as temporary:
-                temporary.write_text(json.dumps(texts, ensure_ascii=False, indent=0), encoding="utf-8")
-        found: list[str] = json.loads(path.read_text(encoding="utf-8"))
-        return found
+            plan = WritingOptions(dataset=self.other_human, prompt_tokens=self.options.prompt_tokens)
+            prompts = PromptSource(plan, generation_settings(None), None).of_dataset(
+                self.other_human, model, tokenizer
+            )[0]
+            for start in range(0, len(prompts), self.options.batch):
+                part = prompts[start : start + self.options.batch]
+                rows = write(model, [prompt.ids for prompt in part], max(prompt.new_tokens for prompt in part))
+                for prompt, row in zip(part, rows, strict=True):
+                    new = row[: prompt.new_tokens]
+                    whole = decode(tokenizer, [*prompt.ids, *new])
+                    texts.append(WrittenText(prompt.text, whole[len(prompt.text) :], whole, len(new)))
+            save_written(path, texts, decoder, self.options.seed)
+        return read_texts(path)
+
+    def file(self, name: str, decoder: str) -> Path:
+        """The file in which texts are kept."""
+        options = self.options
+        sizes = f"{options.texts}-{options.prompt_tokens}-{options.seed}-{self.files[1].stem}"
+        path = self.folder / "texts" / f"{name.replace('/', '--')}-{decoder}-{sizes}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
 
     def said(self) -> str:
         """The models and settings of a run, for the page of an experiment."""
-        options, trained = self.options, [name for name in self.options.models if SIZE.fullmatch(name)]
-        how = f"GPT-2 of layers x width {', '.join(trained)}, trained for {options.epochs} epochs" if trained else ""
-        others = [name for name in options.models if name not in trained]
-        who = "; ".join(part for part in (how, ", ".join(others)) if part)
-        source = "Django's documentation" if options.human is None else f"`{options.human}`"
+        options, (human, prompts) = self.options, (f"`{path.name}`" for path in self.files)
         return (
-            f"Models: {who}. They continue the first {options.prompt_words} words of {options.texts} passages of "
-            f"{source} to the length of their first {options.words}; P is those human texts, with which "
-            "models share the first words and other human texts do not. "
-            f"Features: {options.featurizer}. Seed {options.seed}."
-        )
-
-    def features(self, texts: Sequence[str]) -> FeatureSet:
-        """The features of texts by `--featurizer`, which may be one of the models."""
-        name = self.options.featurizer
-        encoder = self.model(name) if SIZE.fullmatch(name) else name
-        return mauve_metric.featurize(
-            list(texts), featurize_model_name=encoder, cache=self.folder / "features", device=self.options.device
+            f"{options.texts} texts of each set, by {', '.join(options.models)}: continuations of the first "
+            f"{options.prompt_tokens} tokens of texts of {prompts} to the length of these. They are compared with as "
+            f"many texts of {human}, with which they share no prompts. Features: {options.featurizer}. Seed "
+            f"{options.seed}."
         )
 
 
@@ -187,70 +184,3 @@ def first_words(text: str, count: int) -> str:
     'The cat sat'
     """
     return " ".join(text.split()[:count])
-
-
-def prompts_of(model: Model, tokenizer: Tokenizer, texts: Sequence[str], words: int) -> list[Prompt]:
-    """The first words of each text behind the token between texts, to be continued to the text's number of tokens."""
-    starts = [first_words(text, words) for text in texts]
-    rows = zip(starts, token_ids(tokenizer, starts), token_ids(tokenizer, texts), strict=True)
-    between = start_ids(model, tokenizer)
-    return [Prompt((*between, *start), max(1, len(whole) - len(start)), text) for text, start, whole in rows]
-
-
-def _by_settings(
-    model: Model, tokenizer: Tokenizer, prompts: Sequence[Prompt], settings: Any, batch: int, seed: int
-) -> list[str]:
-    never_ending = {**settings, "suppress_tokens": [tokenizer.eos_token_id]}
-    writer = Writer(generation_settings(never_ending), batch, seed)
-    written = writer.write(model, tokenizer, prompts, range(len(prompts)))
-    return [item.text.strip() for item in written if item is not None]
-
-
-def _by_function(
-    model: Model, tokenizer: Tokenizer, prompts: Sequence[Prompt], write: Any, batch: int, seed: int
-) -> list[str]:
-    torch.manual_seed(seed)
-    texts = []
-    for start in range(0, len(prompts), batch):
-        part = prompts[start : start + batch]
-        rows = write(model, [prompt.ids for prompt in part], max(prompt.new_tokens for prompt in part))
-        ids = [[*prompt.ids, *row[: prompt.new_tokens]] for prompt, row in zip(part, rows, strict=True)]
-        texts += [text.strip() for text in tokenizer.batch_decode(ids, skip_special_tokens=True)]
-    return texts
-
-
-def train(name: str, passages: Passages, folder: Path, epochs: int, seed: int) -> None:
-    """Train a model of the size that its name says, and its tokenizer, into a folder that transformers loads.
-
-    Raises:
-        ValueError: the width cannot be shared among the heads.
-    """
-    layers, width = map(int, name.split("x"))
-    if width % HEADS:
-        raise ValueError(f"the width of a model must be a multiple of {HEADS}, got {name}")
-    plan = documentation.Training(layers=layers, width=width, heads=HEADS, epochs=epochs)
-    model, tokenizer = documentation.train_model(passages.training, passages.scraps, plan, seed)
-    end = documentation.END
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token=end,
-        eos_token=end,
-        pad_token=end,
-        model_max_length=documentation.CONTEXT,
-        clean_up_tokenization_spaces=False,
-    )
-    fast.save_pretrained(folder)
-    model.save_pretrained(folder)
-
-
-def _passages(kept: Path, source: Path | None) -> Passages:
-    """The passages, dealt at random, from the file in which they are kept or Django's source distribution."""
-    if not kept.exists():
-        with tempfile.TemporaryDirectory() as folder:
-            documents = documentation.read_source(source or documentation.download_sdist(Path(folder)))
-        passages, scraps = documentation.make_passages(documents)
-        others, prompts, training = documentation.split_passages(passages, SET_ASIDE, seed=0)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(kept) as temporary:
-            temporary.write_text(json.dumps([training, scraps, prompts, others]), encoding="utf-8")
-    return Passages(*json.loads(kept.read_text(encoding="utf-8")))

@@ -1,9 +1,9 @@
 """MAUVE and its company by the length of the texts (Pillutla et al. 2021, §4.1).
 
     python experiments/text_length.py
-    python experiments/text_length.py --models gpt2 gpt2-xl --featurizer gpt2-large --device cuda
+    python experiments/text_length.py --models gpt2-xl --featurizer gpt2-large --device cuda
 
-What the models write under nucleus sampling, and the human texts, are cut after so many words.
+The texts of the models and the human texts are cut after so many tokens of the last model.
 """
 
 from __future__ import annotations
@@ -13,58 +13,53 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import altair as alt
-from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
-from decoding import nucleus
-from models import Workshop, add_arguments, first_words
+from common import AXIS, argument_parser, described_row, marks_of, progress, save
+from models import OF_EXAMPLES, Workshop, add_arguments
 
-from mauve_metric.apps.describing.distances.discriminators import discriminate
-from mauve_metric.lexical.diversity import distinct_n
-from mauve_metric.lexical.ngrams import letter_runs
 from mauve_metric.report.document import Column, TableRow
 
 HUMAN = "other human texts"
 COLUMNS = (
-    Column("model", "model"),
-    Column("words", "words", "d"),
-    *SCORE_COLUMNS,
-    Column("auc", "discriminator AUC", ".3f"),
-    Column("distinct_4", "distinct-4", ".3f"),
+    Column("set", "texts"),
+    Column("tokens", "most tokens", "d"),
+    Column("mauve", "MAUVE", ".3f"),
+    Column("mauve_debiased", "debiased", ".3f"),
+    Column("mauve_classifier", "by classifier", ".3f"),
 )
 
 
-def rows_of(workshop: Workshop, lengths: Sequence[int]) -> list[TableRow]:
+def rows_of(workshop: Workshop, decoders: Sequence[str], lengths: Sequence[int]) -> list[TableRow]:
     """One row a set and length."""
-    decoder, settings = nucleus(0.95)
     sets = {HUMAN: workshop.other_human}
-    sets |= {model: workshop.write(model, decoder, settings) for model in workshop.options.models}
-    steps = [(length, name) for length in lengths for name in sets]
-    rows: list[TableRow] = []
-    for length, name in progress(steps, "lengths"):
-        texts = [first_words(text, length) for text in sets[name]]
-        human = workshop.features([first_words(text, length) for text in workshop.human])
-        found = workshop.features(texts)
-        row: TableRow = {"model": name, "words": length}
-        row |= score_row(human, found, workshop.options.seed)
-        prompts = {} if name == HUMAN else {"groups_p": range(len(texts)), "groups_q": range(len(texts))}
-        auc = discriminate(human.features, found.features, seed=workshop.options.seed, **prompts).auc.value
-        rows.append(row | {"auc": auc, "distinct_4": distinct_n([letter_runs(text) for text in texts], 4)})
+    for model in workshop.options.models:
+        names = {
+            decoder: decoder if len(workshop.options.models) == 1 else f"{model} {decoder}" for decoder in decoders
+        }
+        sets |= {name: workshop.write(model, decoder) for decoder, name in names.items()}
+    scores, rows = [column.key for column in COLUMNS[2:]], []
+    for tokens in progress(lengths, "lengths"):
+        found = workshop.describe(sets, "score", tokens)
+        for name in sets:
+            row: TableRow = {"set": name, "tokens": tokens}
+            rows.append(row | described_row(found, name, scores))
     return rows
 
 
 def figure(rows: Sequence[TableRow]) -> alt.LayerChart:
     """Debiased MAUVE with its interval by length."""
-    names = list(dict.fromkeys(str(row["model"]) for row in rows))
+    names = list(dict.fromkeys(str(row["set"]) for row in rows))
+    marks = marks_of(names, "set")
     base = alt.Chart(alt.InlineData(values=list(rows))).encode(
-        x=alt.X("words:Q", title="words of a text", axis=alt.Axis(**AXIS)), color=marks_of(names)["color"]
+        x=alt.X("tokens:Q", title="most tokens of a text", axis=alt.Axis(**AXIS)), color=marks["color"]
     )
-    y = alt.Y("debiased:Q", title="debiased MAUVE", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(**AXIS))
-    intervals, lines = base.mark_rule(opacity=0.5).encode(y="low:Q", y2="high:Q"), base.mark_line().encode(y=y)
-    points = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, shape=marks_of(names)["shape"])
-    return alt.LayerChart(layer=[lines, intervals, points]).properties(
+    y = alt.Y("mauve_debiased:Q", title="debiased MAUVE", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(**AXIS))
+    intervals = base.mark_rule(opacity=0.5).encode(y="mauve_debiased_low:Q", y2="mauve_debiased_high:Q")
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, shape=marks["shape"])
+    return alt.LayerChart(layer=[base.mark_line().encode(y=y), intervals, points]).properties(
         width=420,
         height=280,
         title="Longer texts: debiased MAUVE with its interval",
-        description="Debiased MAUVE of each model by the length of the texts, as in the table.",
+        description="Debiased MAUVE of each set by the length of the texts, as in the table.",
     )
 
 
@@ -72,15 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     """Run the experiment."""
     parser = argument_parser(__doc__)
     add_arguments(parser)
+    parser.add_argument("--decoders", nargs="+", default=list(OF_EXAMPLES), help="as of `mauve-metric generate`")
     parser.add_argument(
-        "--lengths", type=int, nargs="+", default=[12, 20, 30, 45, 70], help="in words, at most --words"
+        "--lengths", type=int, nargs="+", default=[25, 50, 120], help="most tokens (default: %(default)s)"
     )
     options = parser.parse_args(arguments)
-    if max(options.lengths) > options.words or min(options.lengths) < 1:
-        parser.error(f"--lengths must be between 1 and --words={options.words}, got {options.lengths}")
     started = time.monotonic()
     workshop = Workshop(options)
-    rows = rows_of(workshop, sorted(options.lengths))
+    rows = rows_of(workshop, options.decoders, sorted(options.lengths))
     return save(
         "text_length",
         "MAUVE by text length",
@@ -88,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
         rows,
         figure(rows),
         seconds=time.monotonic() - started,
-        notes=[workshop.said(), "Decoder: nucleus 0.95. The discriminator is a logistic regression on the features."],
+        notes=[workshop.said(), "The sets of a length share their buckets. In parentheses: 95 % intervals."],
         out=options.out,
     )
 

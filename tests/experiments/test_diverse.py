@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from samples import ROOT
+from transformers import GPT2Config, GPT2LMHeadModel
 
 sys.path.append(str(ROOT / "experiments"))
 
@@ -19,23 +19,11 @@ import diverse
 SIZE, COUNT, PROMPT, NEVER = 6, 3, (1, 2), (0,)
 
 
-class Small(torch.nn.Module):
-    """A model whose next token depends on the last two."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__()
-        torch.manual_seed(seed)
-        self.states, self.head = torch.randn(SIZE, SIZE, 4), torch.nn.Linear(4, SIZE)
-
-    def get_output_embeddings(self) -> torch.nn.Module:
-        return self.head
-
-    def forward(self, input_ids: torch.Tensor) -> SimpleNamespace:
-        before = torch.cat([input_ids[:, :1], input_ids[:, :-1]], dim=1)
-        return SimpleNamespace(logits=self.head(self.states[before, input_ids]))
-
-
-MODEL = Small(0)
+torch.manual_seed(0)
+MODEL = GPT2LMHeadModel(
+    GPT2Config(vocab_size=SIZE, n_positions=8, n_embd=8, n_layer=1, n_head=2, initializer_range=1.0)
+)
+MODEL.eval()
 EMBEDDINGS = np.random.default_rng(0).normal(size=(SIZE, 3))
 
 

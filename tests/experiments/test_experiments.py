@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from samples import ROOT, ngrams, texts_of, write_jsonl
+from samples import ROOT, texts_of, write_jsonl
 
 sys.path.append(str(ROOT / "experiments"))
 
 import altair as alt
 import common
 import torch
-
-from mauve_metric import FeatureSet
+from models import Workshop, add_arguments
 
 
 def chart() -> alt.Chart:
@@ -36,10 +34,10 @@ def saved(folder: Path, rows: list[common.TableRow]) -> str:
 
 def test_a_page_has_command_table_and_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [str(ROOT / "experiments" / "t.py"), "--seed", "7"])
-    page = saved(tmp_path / "new", [{"a": "x", "b": 2.0}, {"a": "y"}])
+    page = saved(tmp_path / "new", [{"a": "x", "b": 2.0, "b_low": 1.0, "b_high": 3.5}, {"a": "y"}])
     assert page.startswith("# A title\n\n    python experiments/t.py --seed 7\n\n3 s on ")
-    assert "\nA note.\n\n| A | B |\n|---|---:|\n| x | 2.00 |\n| y | – |\n\n![one point](t.svg)\n" in page
-    assert (tmp_path / "new" / "t.csv").read_text(encoding="utf-8") == "a,b\nx,2.0\ny,\n"
+    assert "\nA note.\n\n| A | B |\n|---|---:|\n| x | 2.00 (1.00 to 3.50) |\n| y | – |\n\n![one point](t.svg)\n" in page
+    assert (tmp_path / "new" / "t.csv").read_text(encoding="utf-8") == "a,b,b_low,b_high\nx,2.0,1.0,3.5\ny,,,\n"
 
 
 def test_what_a_person_wrote_stays_and_the_table_is_new(tmp_path: Path) -> None:
@@ -74,7 +72,7 @@ def test_example_texts() -> None:
 
 def test_adversarial_text_is_as_probable_as_was_asked_for(tiny_gpt2: str) -> None:
     """By one pass over each whole text alone, without filling: the loop's masks and places are right then."""
-    from decoding import RANDOM_SHARE, adversarial
+    from adversarial import RANDOM_SHARE, adversarial
     from transformers import AutoModelForCausalLM
 
     model = AutoModelForCausalLM.from_pretrained(tiny_gpt2).eval()
@@ -94,58 +92,54 @@ def test_adversarial_text_is_as_probable_as_was_asked_for(tiny_gpt2: str) -> Non
         assert abs(float(each[:first].mean()) - target) > 0.01  # drawn at random, not matched
 
 
-def test_prompts_stand_behind_the_token_between_texts(tiny_gpt2: str) -> None:
-    from models import prompts_of
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    model, tokenizer = AutoModelForCausalLM.from_pretrained(tiny_gpt2), AutoTokenizer.from_pretrained(tiny_gpt2)
-    text = "one two three four five"
-    (prompt,) = prompts_of(model, tokenizer, [text], 2)
-    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    assert prompt.text == "one two" and prompt.ids[0] == tokenizer.eos_token_id  # it has no other
-    assert len(prompt.ids) - 1 + prompt.new_tokens == len(ids)
-
-
-def options_of(folder: Path, *more: str) -> list[str]:
-    return ["--folder", str(folder), "--texts", "40", "--words", "12", "--models", "1x8", *more]
+def workshop_of(folder: Path, model: str, *more: str) -> Workshop:
+    """Six texts of each set; models continue the first four tokens."""
+    human, prompts = (write_jsonl(folder / f"{seed}.jsonl", texts_of(12, seed)) for seed in (0, 1))
+    parser = common.argument_parser("A script.")
+    add_arguments(parser, texts=6)
+    given = ["--human", str(human), "--prompts", str(prompts), "--prompt-tokens", "4", "--models", model]
+    return Workshop(parser.parse_args([*given, "--folder", str(folder / "work"), *more]))
 
 
 def test_what_a_workshop_refuses(tmp_path: Path) -> None:
-    from models import Workshop, add_arguments, train
-
-    def workshop(*arguments: str) -> Workshop:
-        parser = common.argument_parser("A script.")
-        add_arguments(parser)
-        return Workshop(parser.parse_args(arguments))
-
-    with pytest.raises(ValueError, match="--texts must be between 2 and 600, got 601"):
-        workshop("--texts", "601")
-    with pytest.raises(ValueError, match="--prompt-words must be from 1 to below --words=70, got 70"):
-        workshop("--prompt-words", "70")
-    human = str(write_jsonl(tmp_path / "human.jsonl", texts_of(20, 0)))
-    with pytest.raises(ValueError, match=r"--models must name ready models where --human is given, .* got 2x128"):
-        workshop("--human", human)
-    with pytest.raises(ValueError, match="--texts must be between 2 and 10, got 300"):
-        workshop("--human", human, "--models", "smollm2")
-    with pytest.raises(ValueError, match="--others and --training need --human"):
-        workshop("--others", human)
-    with pytest.raises(ValueError, match="a multiple of 4, got 1x10"):
-        train("1x10", None, tmp_path, 1, 0)
-
-
-def test_a_ready_model_continues_texts_of_a_file(tmp_path: Path, tiny_gpt2: str) -> None:
-    from models import Workshop, add_arguments
-
-    human = write_jsonl(tmp_path / "human.jsonl", texts_of(12, 0))
+    with pytest.raises(ValueError, match="--texts must be between 2 and 12, got 13"):
+        workshop_of(tmp_path, "smollm2", "--texts", "13")
     parser = common.argument_parser("A script.")
-    add_arguments(parser, texts=6)
-    given = ["--human", str(human), "--models", tiny_gpt2, "--words", "12", "--folder", str(tmp_path / "work")]
-    workshop = Workshop(parser.parse_args(given))
-    written = workshop.write(tiny_gpt2, "greedy", {"do_sample": False})
-    assert len(written) == 6 and not set(workshop.human) & set(workshop.other_human)
-    for text, whole in zip(written, workshop.human, strict=True):
-        assert text.startswith(" ".join(whole.split()[:8]))
-    assert f"`{human}`" in workshop.said() and "Django" not in workshop.said()
+    add_arguments(parser)
+    with pytest.raises(ValueError, match="--human and --prompts go together"):
+        Workshop(parser.parse_args(["--human", str(tmp_path / "0.jsonl")]))
+
+
+def test_a_model_continues_the_prompts_and_the_texts_are_kept(tmp_path: Path, tiny_gpt2: str) -> None:
+    workshop = workshop_of(tmp_path, tiny_gpt2)
+    written = workshop.write(tiny_gpt2, "greedy")
+    assert len(written) == 6 and len(workshop.rest) == 6
+    by_function = workshop.write_by(tiny_gpt2, "fives", lambda _, rows, count: [[5] * count for _ in rows])
+    prompts = workshop.first_tokens(workshop.other_human, 4)
+    for prompt, *texts in zip(prompts, written, by_function, strict=True):
+        assert all(text.startswith(prompt) for text in texts)
+    again = workshop_of(tmp_path, tiny_gpt2)
+    again.model = None  # type: ignore[assignment, method-assign]
+    assert again.write(tiny_gpt2, "greedy") == written
+
+
+def test_the_texts_of_the_examples_are_not_written_again(tmp_path: Path) -> None:
+    parser = common.argument_parser("A script.")
+    add_arguments(parser, texts=5)
+    workshop = Workshop(parser.parse_args(["--folder", str(tmp_path)]))
+    assert workshop.write("smollm2", "top_k=40") == common.example_texts("top_k")[:5]
+
+
+def test_beginnings_are_those_of_texts_that_were_cut(tmp_path: Path, tiny_gpt2: str) -> None:
+    from detection import beginnings
+
+    workshop = workshop_of(tmp_path, tiny_gpt2)
+    whole = workshop.read(workshop.human)
+    cut = beginnings(whole, 3)
+    assert cut.counts.tolist() == [2] * 6 and len(cut.ranks) == 12
+    for place in range(6):
+        start = whole.offsets[place]
+        assert cut.log_probabilities[2 * place : 2 * place + 2].tolist() == whole.log_probabilities[start:][:2].tolist()
 
 
 # --- one experiment from its arguments to its page ------------------------------------------------------------------
@@ -161,21 +155,23 @@ def test_copies_of_a_smaller_share_are_among_those_of_a_larger_one() -> None:
     assert copied(written, training, 0.0, seed=3) == written and copied(written, training, 1.0, seed=3) == training
 
 
-def test_duplication_sees_copies_of_training_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duplication_sees_copies_of_training_texts(
+    tmp_path: Path, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import duplication
-    from models import Workshop
 
-    folder = tmp_path / "work"
-    training, prompts, others, written = (texts_of(80, seed, 30, 15) for seed in range(4))
-    (folder / "texts").mkdir(parents=True)
-    (folder / "passages.json").write_text(json.dumps([training, [], prompts, others]), encoding="utf-8")
-    kept = folder / "texts" / "1x8-nucleus 0.95-40-12-8-7-0.json"
-    kept.write_text(json.dumps([" ".join(text.split()[:12]) for text in written[:40]]), encoding="utf-8")
-    monkeypatch.setattr(Workshop, "features", lambda self, texts: FeatureSet(ngrams(list(texts))))
+    human, prompts = (
+        write_jsonl(tmp_path / f"{name}.jsonl", texts_of(count, seed, 30, 15))
+        for seed, (name, count) in enumerate({"human": 120, "prompts": 40}.items())
+    )
+    monkeypatch.setattr(Workshop, "write", lambda *_: texts_of(40, 3, 30, 15))
+    given = ["--human", str(human), "--prompts", str(prompts), "--texts", "40", "--featurizer", "ngrams"]
     more = ["--shares", "1", "0", "0.5", "--window", "8", "--out", str(tmp_path / "out")]
-    page = duplication.main(options_of(folder, *more)).read_text(encoding="utf-8")
+    page = duplication.main([*given, *more]).read_text(encoding="utf-8")
     lines = [line.split(" | ") for line in page.splitlines() if re.match(r"\| [01]\.", line)]
-    shares, memorised, authentic = ([float(line[place].strip("| ")) for line in lines] for place in (0, 7, 8))
+    shares, memorised, authentic = (
+        [float(line[place].strip("| ").split()[0]) for line in lines] for place in (0, 5, 6)
+    )
     assert shares == [0.0, 0.5, 1.0]
     assert memorised[0] == 0 and 0.4 < memorised[1] < 0.6 and memorised[2] == 1
     assert authentic[0] > authentic[1] > authentic[2] == 0
