@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
         seconds=time.monotonic() - started,
         notes=[
             workshop.said(),
-            f"MAUVE on buckets common to all sets. Perplexity under {workshop.judge}: the mean over the first "
+            f"MAUVE on buckets common to all sets. Perplexity under {workshop.judge}: that of the first "
             f"{options.read} texts. Zipf, repetition, distinct-4 and self-BLEU count words. In parentheses: 95 % "
             "intervals; that of repetition holds the chance in the human texts too.",
         ],

@@ -108,12 +108,12 @@ class Workshop:
         rows = zip(texts, token_ids(tokenizer, texts), strict=True)
         return [text if len(ids) <= count else decode(tokenizer, ids[:count]) for text, ids in rows]
 
-    def read(self, texts: Sequence[str]) -> Likelihoods:
-        """The first `--read` of the texts, read by the judge."""
-        return self._read(tuple(texts[: self.options.read]))
+    def read(self, texts: Sequence[str], **decoder: float) -> Likelihoods:
+        """The first `--read` of the texts, read by the judge with a decoder, such as `top_p=0.95`, or without."""
+        return self._read(tuple(texts[: self.options.read]), **decoder)
 
-    def _read_once(self, texts: tuple[str, ...]) -> Likelihoods:
-        return likelihoods(list(texts), self.judge, run=RunOptions(device=self.options.device or "cpu"))
+    def _read_once(self, texts: tuple[str, ...], **decoder: Any) -> Likelihoods:
+        return likelihoods(list(texts), self.judge, run=RunOptions(device=self.options.device or "cpu"), **decoder)
 
     def _model(self, name: str) -> tuple[Model, Tokenizer]:
         """A model and its tokenizer."""

@@ -21,7 +21,7 @@ from common import AXIS, argument_parser, progress, save
 from domains import licence_files, passages
 from models import Workshop, add_arguments
 
-from mauve_metric.features.likelihood.likelihood_measures import generation_perplexity
+from mauve_metric.features.likelihood.likelihood_measures import mean_log_probability
 from mauve_metric.report.document import Column, TableRow
 from mauve_metric.uncertainty.mean_intervals import mean_interval
 
@@ -48,7 +48,7 @@ def rows_of(workshop: Workshop, groups: Mapping[str, Sequence[str]]) -> list[Tab
     rows: list[TableRow] = []
     for name, texts in progress(groups.items(), "groups", len(groups)):
         some = random.Random(workshop.options.seed).sample(list(texts), min(workshop.options.read, len(texts)))
-        logs = np.log(generation_perplexity(workshop.read(some)))
+        logs = -mean_log_probability(workshop.read(some))
         low, high = mean_interval(logs, 0.95) or (None, None)
         row: TableRow = {
             "group": name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from pathlib import Path
@@ -175,3 +176,27 @@ def test_duplication_sees_copies_of_training_texts(
     assert shares == [0.0, 0.5, 1.0]
     assert memorised[0] == 0 and 0.4 < memorised[1] < 0.6 and memorised[2] == 1
     assert authentic[0] > authentic[1] > authentic[2] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "more"),
+    [
+        ("decoders", ["--decoders", "greedy", "adversarial"]),
+        ("detection", ["--decoders", "sampling", "--lengths", "8", "30"]),
+        ("diverse_decoders", ["--texts", "2", "--new-tokens", "6", "--beams", "12"]),
+        ("encoder_agreement", ["--decoders", "sampling", "--featurizers", "ngrams", "minilm"]),
+        ("nucleus_sizes", ["--decoders", "greedy"]),
+        ("quality_diversity", ["--temperatures", "0", "1", "--top-p", "0.5"]),
+        ("text_length", ["--decoders", "sampling", "--lengths", "8", "30"]),
+        ("transfer", ["--decoders", "greedy", "sampling"]),
+    ],
+)
+def test_every_experiment_from_its_arguments_to_its_page(
+    tmp_path: Path, tiny_gpt2: str, script: str, more: list[str]
+) -> None:
+    human, prompts = (write_jsonl(tmp_path / f"{seed}.jsonl", texts_of(24, seed)) for seed in (0, 1))
+    given = ["--human", str(human), "--prompts", str(prompts), "--prompt-tokens", "4", "--models", tiny_gpt2]
+    given += ["--texts", "24", "--featurizer", "ngrams", "--folder", str(tmp_path / "work"), "--out", str(tmp_path)]
+    page = importlib.import_module(script).main([*given, *more]).read_text(encoding="utf-8")
+    assert " to " in page.partition("\n| ")[2] and "nan" not in page

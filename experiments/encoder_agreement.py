@@ -1,7 +1,7 @@
 """Whether encoders agree on precision and recall (Le Bronnec et al. 2024, Table B.1).
 
-    python experiments/encoders.py
-    python experiments/encoders.py --featurizers minilm gpt2-large --models gpt2 gpt2-xl --device cuda
+    python experiments/encoder_agreement.py
+    python experiments/encoder_agreement.py --featurizers minilm gpt2-large --models gpt2 gpt2-xl --device cuda
 
 Each set of texts has a precision and a recall by each encoder; they are correlated over the sets.
 """
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     workshop = Workshop(options)
     found = scores_of(workshop, options.decoders, options.featurizers)
     return save(
-        "encoders",
+        "encoder_agreement",
         "Precision and recall by encoder",
         [Column("set", "texts"), *(Column(f"{score} {e}", f"{score}, {e}", ".2f") for e in found for score in SHOWN)],
         rows_of(found, options.texts),
