@@ -185,7 +185,7 @@ def test_duplication_sees_copies_of_training_texts(
         ("decoders", ["--decoders", "greedy", "adversarial"]),
         ("detection", ["--decoders", "sampling", "--lengths", "8", "30"]),
         ("diverse_decoders", ["--texts", "2", "--new-tokens", "6", "--beams", "12"]),
-        ("encoder_agreement", ["--decoders", "sampling", "--featurizers", "ngrams", "minilm"]),
+        ("encoder_agreement", ["--decoders", "sampling", "greedy", "--featurizers", "ngrams", "minilm"]),
         ("nucleus_sizes", ["--decoders", "greedy"]),
         ("quality_diversity", ["--temperatures", "0", "1", "--top-p", "0.5"]),
         ("text_length", ["--decoders", "sampling", "--lengths", "8", "30"]),
