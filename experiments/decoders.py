@@ -17,7 +17,7 @@ from adversarial import ADVERSARIAL, adversarial_texts
 from common import AXIS, INK, argument_parser, described_row, marks_of, progress, save
 from models import OF_EXAMPLES, Workshop, add_arguments
 
-from mauve_metric.features.likelihood.likelihood_measures import generation_perplexity
+from mauve_metric.apps.describing.likelihood.likelihood_measures import generation_perplexity
 from mauve_metric.report.document import Column, TableRow
 from mauve_metric.uncertainty.mean_intervals import mean_interval
 

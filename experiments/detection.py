@@ -19,9 +19,12 @@ import numpy as np
 from common import AXIS, argument_parser, marks_of, measured_row, progress, save
 from models import OF_EXAMPLES, Workshop, add_arguments
 
-from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
-from mauve_metric.features.likelihood.likelihoods import Likelihoods
-from mauve_metric.measures.discriminators import discriminate, discriminate_words
+from mauve_metric.apps.describing.distances.discriminators import discriminate, discriminate_words
+from mauve_metric.apps.describing.likelihood.likelihood_measures import (
+    discriminator_ranks,
+    discriminator_total_probability,
+)
+from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
 from mauve_metric.report.document import Column, TableRow
 
 ACCURACIES = {  # key → what tables and figure call it

@@ -21,9 +21,9 @@ import torch
 from common import AXIS, INK, argument_parser, progress, save
 from models import Workshop, add_arguments
 
+from mauve_metric.apps.describing.lexical.token_statistics import distinct_of_prompts, entropy_of_prompts
 from mauve_metric.apps.generation.decoding import token_ids
 from mauve_metric.arrays import Floats
-from mauve_metric.lexical.diversity import distinct_of_prompts, entropy_of_prompts
 from mauve_metric.report.document import Column, TableRow
 from mauve_metric.runtime.outputs import written_whole
 from mauve_metric.uncertainty.mean_intervals import mean_interval

@@ -19,13 +19,13 @@ from common import EXAMPLES, neighbour
 from mauve_metric import FeatureSet, featurize, read_texts
 from mauve_metric.apps.describing.describe import describe
 from mauve_metric.apps.describing.description import Description
+from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods, likelihoods
 from mauve_metric.apps.generation.decoding import decode, generation_settings, token_ids
 from mauve_metric.apps.generation.generate import generate
 from mauve_metric.apps.generation.prompts import PromptSource
 from mauve_metric.apps.generation.writing_options import WritingOptions
 from mauve_metric.apps.generation.written_file import save_written
 from mauve_metric.features.encoder import load_encoder
-from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
 from mauve_metric.options import RunOptions
 from mauve_metric.results.result import WrittenText
 

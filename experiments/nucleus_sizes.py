@@ -17,8 +17,8 @@ import numpy as np
 from common import AXIS, argument_parser, progress, save
 from models import OF_EXAMPLES, Workshop, add_arguments
 
+from mauve_metric.apps.describing.likelihood.per_token import mean_by_text
 from mauve_metric.arrays import Floats
-from mauve_metric.measures.likelihood import mean_by_text
 from mauve_metric.report.document import Column, TableRow
 from mauve_metric.uncertainty.mean_intervals import mean_interval
 

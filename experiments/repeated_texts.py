@@ -21,7 +21,7 @@ from common import AXIS, argument_parser, progress, save
 from domains import licence_files, passages
 from models import Workshop, add_arguments
 
-from mauve_metric.features.likelihood.likelihood_measures import mean_log_probability
+from mauve_metric.apps.describing.likelihood.likelihood_measures import mean_log_probability
 from mauve_metric.report.document import Column, TableRow
 from mauve_metric.uncertainty.mean_intervals import mean_interval
 

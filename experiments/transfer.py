@@ -16,7 +16,7 @@ import altair as alt
 from common import AXIS, argument_parser, measured_row, progress, save
 from models import OF_EXAMPLES, Workshop, add_arguments
 
-from mauve_metric.measures.discriminators import TransferTable, transfer_table
+from mauve_metric.apps.describing.distances.discriminators import TransferTable, transfer_table
 from mauve_metric.report.document import Column, TableRow
 
 ALL = "all of them"
