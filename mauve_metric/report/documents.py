@@ -16,15 +16,9 @@ from mauve_metric.report.document import (
     Table,
     TableRow,
 )
-from mauve_metric.report.first_screen import (
-    caveats,
-    comparison_screen,
-    first_screen,
-    paper_table,
-    ranking_sentence,
-    verdict_words,
-)
+from mauve_metric.report.first_screen import caveats, comparison_screen, first_screen, paper_table, verdict_words
 from mauve_metric.report.wording import evidence, words
+from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.explanation import Explanation, NearText, ScoredText
 from mauve_metric.results.result import INTERVALS, MauveResult

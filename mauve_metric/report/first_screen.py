@@ -3,73 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from mauve_metric.report.document import Column, Table, plain_table
 from mauve_metric.report.wording.evidence import ngram_sentence
+from mauve_metric.report.wording.notes import MOST_NOTES, notes_of
+from mauve_metric.report.wording.verdict_sentence import facts_of, featurizers_of, headline, ranking_sentence
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
-from mauve_metric.results.result import MauveResult, VerdictWord
+from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import listed
-from mauve_metric.runtime.plain_text import digits, excerpt, printable, rounded_up, shown_names
-from mauve_metric.scoring.verdict import SMALL
-from mauve_metric.uncertainty.blind_spots import seen_by
-from mauve_metric.uncertainty.intervals import local_form_inverse
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.runtime.plain_text import digits, excerpt, printable, shown_names
 
-MOST_NOTES = 3
 _SHORT = 90  # characters of a text
 _MOST_SHOWN = 3  # things of a kind in an explanation
-DIFFERS = {
-    "groups": "other kinds of texts, or other shares of them",
-    "detail": "the same topics, but recognisable",
-    "both": "in its topics and in detail",
-}
-LEADS: dict[VerdictWord, str] = {
-    "different": "DIFFERENT from human text",
-    "like human": "LIKE HUMAN TEXT",
-    "undecided": "UNDECIDED: {n} texts a set are too few",
-    "no verdict": "NO VERDICT",
-}
-NO_VERDICT = {  # reason → what is wrong, and what to do
-    "too_few": "{n} texts a set are too few. Give 20 at least, better 500.",
-    "constant_features": "all texts have the same features. Check the files and the featurizer.",
-    "nearly_constant": "the features differ by rounding only. Try another featurizer.",
-    "rows_not_aligned": "the rows are not aligned. Give both files in one order, or leave --aligned out.",
-    "echoed_prompts": "the texts of one set begin with their prompt. Add --strip prompts.",
-    "prompts_as_answers": "many texts are in both sets. Give each file once; if these are the prompts, name the "
-    "field of the answers with --text-field.",
-    "unseen_characters": "the featurizer cannot read these texts. Add --featurizer ngrams.",
-    "undeclared_prompts": "both files continue the same prompts. Add --aligned if row 1 answers row 1, "
-    "or --prompt-field NAME.",
-    "shared_texts": "texts of the model are copies of human ones. Take them out: mauve-metric deduplicate.",
-    "short_texts": "the human texts are a few words long. Use accuracy for short answers.",
-    "no_interval": "there are too few texts or prompts for an error bar. Give more of them.",
-}
-# Notes by the code of a warning, those that can change the verdict most first; "" shows the warning's own words.
-NOTES = {
-    "duplicates_between": "{percent} of the model's texts are human texts too: mauve-metric deduplicate takes them out",
-    "near_duplicates_between": "{percent} of the model's texts nearly repeat human ones: mauve-metric deduplicate",
-    "copied_passages": "{percent} of the model's words are copied from human texts: see mauve-metric memorised",
-    "shared_prompts": "both files continue the same prompts: add --aligned, or --prompt-field NAME",
-    "repeated_prompts": "several texts answer one prompt: add --prompt-field NAME",
-    "wrapping_in_one_set": "only one set has such layout: add --strip {kind}",
-    "format_differs": "",
-    "at_floor": "the sets have next to nothing in common: check both files",
-    "some_unseen_characters": "the featurizer cannot read {percent} of the {set} characters: add --featurizer ngrams",
-    "uneven_answers": "answers to prompts of one set alone lower MAUVE, precision and recall, not closeness",
-    "length_mismatch": "the texts differ in length, {p_median_length:.0f} and {q_median_length:.0f} tokens",
-    "unequal_sizes": "the sets differ in size: draw as many texts from the larger one",
-    "num_buckets_large": "{num_buckets} buckets are too many for so few texts: leave --num-buckets out",
-    "num_buckets_small": "{num_buckets} buckets are few and hide differences: leave --num-buckets out",
-    "truncated_texts": "{percent} of the {set} texts were cut to the featurizer's length",
-    "duplicates_within": "{percent} of the {set} texts repeat another one: error bars are too short",
-    "above_ceiling": "the sets are more alike than most: by chance, or they share texts",
-    "garbled_texts": "{more} texts were decoded wrongly (such as â€™ for ’): save them anew, or mend them by ftfy",
-    "few_texts": "{n} texts a set are few: 500 or more for a paper",
-    "few_prompts": "{prompts} prompts are few: error bars are rough",
-    "not_literature_featurizer": "{featurizer} does not see {unseen}: add --featurizer ngrams",
-}
 
 
 _COLUMNS = (
@@ -86,97 +32,6 @@ PAPER_COLUMNS = (
     Column("closeness", "closeness"),
     *Column.each(".2f", "precision", "recall"),
 )
-
-
-class Facts(NamedTuple):
-    """The facts that every view shows.
-
-    differs: "groups" of texts, "detail" or "both", by what shows the difference; None without one. seen_by: of several
-    featurizers those that show it. caught: the AUC of the sharpest classifier, as times in 100. smallest: the distance
-    from 1 that these sets would show in 8 of 10 cases.
-    needed: texts a set that would decide. notes: at most three, by how much they can change the verdict.
-    """
-
-    differs: str | None
-    seen_by: tuple[str, ...]
-    caught: int | None
-    smallest: float | None
-    needed: int | None
-    notes: tuple[str, ...]
-
-
-def facts_of(result: MauveResult) -> Facts:
-    """Collect the facts of a result."""
-    shown = [name.partition(" by ") for name in result.shown_by]
-    kinds = {kind for kind, _, _ in shown}
-    seen_by = tuple(dict.fromkeys(featurizer for _, _, featurizer in shown if featurizer))
-    differs = None
-    if result.verdict == "different":
-        differs = "both" if len(kinds) > 1 else "detail" if kinds == {"classifier"} else "groups"
-    each = [one.auc for one in (result, *result.by_featurizer.values())]
-    aucs = [auc for auc in (*each, result.together and result.together.auc) if auc is not None]
-    smallest, needed = result.smallest_difference, None
-    if smallest is not None and result.verdict == "undecided":
-        growth = local_form_inverse(1 - min(smallest, 0.99)) / local_form_inverse(1 - SMALL)
-        needed = max(round(min(result.n_p, result.n_q) * growth), min(result.n_p, result.n_q) + 1)
-    return Facts(differs, seen_by, round(100 * max(aucs)) if aucs else None, smallest, needed, notes_of(result))
-
-
-def notes_of(result: MauveResult) -> tuple[str, ...]:
-    """The most important notes, without the one that is the reason of the verdict."""
-    warnings = {warning.code: warning for warning in reversed(result.warnings)}
-    found = [
-        _note(warnings[code], text, result)
-        for code, text in NOTES.items()
-        if code in warnings and not (code in ("shared_prompts", "repeated_prompts") and result.design != "independent")
-    ]
-    told = result.verdict == "no verdict"
-    return tuple([note for note in found if note and not (told and "--aligned" in note)][:MOST_NOTES])
-
-
-def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
-    numbers = {"n": min(result.n_p, result.n_q), **warning.numbers}
-    if "share" in numbers:
-        numbers["percent"] = f"{100 * numbers['share']:.1f} %"
-    if warning.code == "not_literature_featurizer":
-        unseen = seen_by("ngrams", numbers.get("unseen", ()))
-        if len(result.by_featurizer) > 1 or not unseen:
-            return ""
-        name, more = str(numbers["featurizer"]).split("/")[-1], len(unseen) - 1
-        others = f" and {more} other kind{'s' * (more > 1)} of errors" if more else ""
-        return text.format(featurizer=name, unseen=unseen[0] + others)
-    return text.format(**numbers) if text else warning.message
-
-
-def headline(result: MauveResult, facts: Facts | None = None) -> str:
-    """The verdict in one or two sentences."""
-    size, seen = min(result.n_p, result.n_q), featurizers_of(result)
-    return verdict_sentence(result.verdict, result.verdict_reason, size, seen, facts or facts_of(result))
-
-
-def verdict_sentence(verdict: VerdictWord, reason: str | None, n: int, seen: str, facts: Facts) -> str:
-    """The verdict in words; n: texts of the smaller set. seen: names of the featurizers."""
-    lead = LEADS[verdict].format(n=n)
-    if verdict == "different":
-        how = ", in part by its layout" if reason == "layout" else f": {DIFFERS[facts.differs or 'detail']}"
-        shown = f" Shown by {listed([*shown_names([*facts.seen_by]).values()])}." if facts.seen_by else ""
-        return f"{lead}{how}.{shown}"
-    if verdict == "like human":
-        said = f"{lead} as far as {seen} sees." if seen else f"{lead}."
-        if facts.smallest is not None:
-            said += f" A difference of {digits(facts.smallest, '.2g')} or more would have shown in 8 of 10 cases."
-        return said
-    if verdict == "undecided":
-        enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
-        return f"{lead}{enough}."
-    return f"{lead}: {NO_VERDICT[reason or 'no_interval'].format(n=n)}"
-
-
-def featurizers_of(result: MauveResult) -> str:
-    """The names of a result's featurizers; empty for features."""
-    if len(result.by_featurizer) > 1:
-        return " + ".join(shown_names([*result.by_featurizer]).values())
-    return printable(str(result.signature_entries.get("featurize_model_name", "")))
 
 
 def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
@@ -256,24 +111,6 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     notes = dict.fromkeys(note for result in comparison.models.values() for note in notes_of(result))
     blocks = [[head], table, said, [f"! {note}" for note in [*notes][:MOST_NOTES]], [more] if more else []]
     return "\n\n".join("\n".join(block) for block in blocks if block)
-
-
-def ranking_sentence(comparison: Comparison) -> str:
-    """Name the models that differ; call none closest while there is a doubt about any of them."""
-    if len(comparison.ranking) == 1:
-        return headline(comparison.models[comparison.ranking[0]])
-    called = shown_names(list(comparison.models))
-    doubtful = [called[name] for name, result in comparison.models.items() if result.verdict == "no verdict"]
-    if doubtful:
-        return f"NO RANKING: there is no verdict on {listed(doubtful)}."
-    best = comparison.ranking[0]
-    alike = [called[pair.b] for pair in comparison.differences if pair.a == best and not pair.real]
-    real = sum(pair.real for pair in comparison.differences)
-    if not real:
-        return "These texts do not tell the models apart."
-    if alike:
-        return f"{listed([called[best], *alike])} come first, and cannot be told apart."
-    return f"{called[best]} is closest to human text."
 
 
 def explanation_screen(explanation: Explanation, title: str = "", more: str = "") -> str:

@@ -13,8 +13,8 @@ from samples import PACKAGE, ROOT
 
 from mauve_metric import Comparison, MauveResult, compare
 from mauve_metric.hosts.space.view import markup
-from mauve_metric.report.first_screen import NO_VERDICT, headline, ranking_sentence
 from mauve_metric.report.wording import words
+from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, headline, ranking_sentence
 
 FORBIDDEN = re.compile(
     r"there is no difference between|(?:sets|models|they) do not differ|does not differ|equally close|"

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
-from mauve_metric.report.first_screen import DIFFERS, NO_VERDICT, NOTES, headline, notes_of
+from mauve_metric.report.wording.notes import NOTES, notes_of
+from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, headline
 from mauve_metric.scoring.verdict import REASONS
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 from mauve_metric.uncertainty.warning_guide import ADVICE

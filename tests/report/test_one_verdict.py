@@ -16,8 +16,8 @@ from mauve_metric.report import rendering
 from mauve_metric.report.charts import of_comparison
 from mauve_metric.report.document import Prose
 from mauve_metric.report.documents import featurizers_table
-from mauve_metric.report.first_screen import DIFFERS, NO_VERDICT, ranking_sentence
 from mauve_metric.report.rendering import document_page, report_page
+from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, ranking_sentence
 from mauve_metric.scoring.verdict import judged
 
 FEW: dict[str, Any] = {"num_runs": 1, "kmeans_num_redo": 1}

@@ -18,7 +18,7 @@ from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.report import rendering
 from mauve_metric.report.charts import of_comparison
-from mauve_metric.report.first_screen import ranking_sentence
+from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.report.wording.words import collected_warnings
 
 TEXTS = texts_of(60, 0)

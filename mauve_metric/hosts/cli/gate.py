@@ -11,7 +11,7 @@ from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.options import config_fields
-from mauve_metric.report.first_screen import headline
+from mauve_metric.report.wording.verdict_sentence import headline
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import VERSIONS, format_value, signature_texts

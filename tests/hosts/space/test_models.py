@@ -25,8 +25,8 @@ from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import plot_value
 from mauve_metric.hosts.space.view.text_map import map_chart
 from mauve_metric.report.charts.figure import COLORS
-from mauve_metric.report.first_screen import ranking_sentence
 from mauve_metric.report.rendering import save_chart
+from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 
 gr = pytest.importorskip("gradio")
 

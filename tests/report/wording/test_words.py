@@ -9,8 +9,8 @@ import pytest
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.report import rendering
-from mauve_metric.report.first_screen import ranking_sentence
 from mauve_metric.report.wording import words
+from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.runtime.plain_text import excerpt, one_line
 
 QUICK = {"num_buckets": 8, "kmeans_num_redo": 1}

@@ -17,11 +17,12 @@ from mauve_metric.apps.describing.description import Description
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import SharedResult
-from mauve_metric.report import first_screen as screen
 from mauve_metric.report.document import Prose, Table
 from mauve_metric.report.documents import featurizers_table
 from mauve_metric.report.wording import evidence, words
+from mauve_metric.report.wording.notes import MOST_NOTES, notes_of
 from mauve_metric.report.wording.spelling import PAGE
+from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
@@ -107,13 +108,13 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     """The verdict, closeness with its model, a bar for each model, notes and all warnings; doubt: no verdict."""
     if isinstance(result, Comparison):
         whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
-        said, parts = screen.ranking_sentence(result), bars.comparison_bars(result)
+        said, parts = ranking_sentence(result), bars.comparison_bars(result)
         found = words.collected_warnings(result)
         models = {name: result.models[name] for name in result.ranking}
     else:
         whose, lead, models = "", result, {"this model": result}
-        said, parts, found = screen.headline(result), bars.bars(result), words.result_warnings(result)
-    notes = [*dict.fromkeys(note for one in models.values() for note in screen.notes_of(one))][: screen.MOST_NOTES]
+        said, parts, found = headline(result), bars.bars(result), words.result_warnings(result)
+    notes = [*dict.fromkeys(note for one in models.values() for note in notes_of(one))][:MOST_NOTES]
     reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
     return {
         "answer": said,

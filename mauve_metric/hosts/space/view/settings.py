@@ -17,8 +17,8 @@ import gradio as gr
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
-from mauve_metric.report.first_screen import DIFFERS, NO_VERDICT, Facts, facts_of, verdict_sentence
 from mauve_metric.report.wording.spelling import label_of
+from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, Facts, facts_of, verdict_sentence
 from mauve_metric.results.result import MauveResult, VerdictWord
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change

@@ -16,7 +16,7 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Scored
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.layout import choices_part
 from mauve_metric.hosts.space.view.settings import panel_names
-from mauve_metric.report.first_screen import headline
+from mauve_metric.report.wording.verdict_sentence import headline
 
 
 def settings(**more: Any) -> list[object]:

@@ -22,7 +22,8 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, sc
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
-from mauve_metric.report.first_screen import headline, one_line
+from mauve_metric.report.first_screen import one_line
+from mauve_metric.report.wording.verdict_sentence import headline
 
 gr = pytest.importorskip("gradio")
 

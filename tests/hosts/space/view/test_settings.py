@@ -13,7 +13,7 @@ import pytest
 from mauve_metric import compute_mauve
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import control_values, panel_names, read_shared, shared_value
-from mauve_metric.report.first_screen import headline
+from mauve_metric.report.wording.verdict_sentence import headline
 
 
 def settings(**more: Any) -> list[object]:

@@ -11,7 +11,7 @@ from samples import HOSTILE
 from mauve_metric import compare, compute_mauve
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view.takeaway import card_svg
-from mauve_metric.report.first_screen import headline
+from mauve_metric.report.wording.verdict_sentence import headline
 from mauve_metric.runtime.plain_text import digits
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

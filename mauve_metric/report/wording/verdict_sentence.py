@@ -1,0 +1,123 @@
+"""The verdict in one or two sentences, the ranking in one, and the facts that they rest on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mauve_metric.report.wording.notes import notes_of
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.result import MauveResult, VerdictWord
+from mauve_metric.runtime.checks import listed
+from mauve_metric.runtime.plain_text import digits, printable, rounded_up, shown_names
+from mauve_metric.scoring.verdict import SMALL
+from mauve_metric.uncertainty.intervals import local_form_inverse
+
+DIFFERS = {
+    "groups": "other kinds of texts, or other shares of them",
+    "detail": "the same topics, but recognisable",
+    "both": "in its topics and in detail",
+}
+LEADS: dict[VerdictWord, str] = {
+    "different": "DIFFERENT from human text",
+    "like human": "LIKE HUMAN TEXT",
+    "undecided": "UNDECIDED: {n} texts a set are too few",
+    "no verdict": "NO VERDICT",
+}
+NO_VERDICT = {  # reason → what is wrong, and what to do
+    "too_few": "{n} texts a set are too few. Give 20 at least, better 500.",
+    "constant_features": "all texts have the same features. Check the files and the featurizer.",
+    "nearly_constant": "the features differ by rounding only. Try another featurizer.",
+    "rows_not_aligned": "the rows are not aligned. Give both files in one order, or leave --aligned out.",
+    "echoed_prompts": "the texts of one set begin with their prompt. Add --strip prompts.",
+    "prompts_as_answers": "many texts are in both sets. Give each file once; if these are the prompts, name the "
+    "field of the answers with --text-field.",
+    "unseen_characters": "the featurizer cannot read these texts. Add --featurizer ngrams.",
+    "undeclared_prompts": "both files continue the same prompts. Add --aligned if row 1 answers row 1, "
+    "or --prompt-field NAME.",
+    "shared_texts": "texts of the model are copies of human ones. Take them out: mauve-metric deduplicate.",
+    "short_texts": "the human texts are a few words long. Use accuracy for short answers.",
+    "no_interval": "there are too few texts or prompts for an error bar. Give more of them.",
+}
+
+
+class Facts(NamedTuple):
+    """The facts that every view shows.
+
+    differs: "groups" of texts, "detail" or "both", by what shows the difference; None without one. seen_by: of several
+    featurizers those that show it. caught: the AUC of the sharpest classifier, as times in 100. smallest: the distance
+    from 1 that these sets would show in 8 of 10 cases.
+    needed: texts a set that would decide. notes: at most three, by how much they can change the verdict.
+    """
+
+    differs: str | None
+    seen_by: tuple[str, ...]
+    caught: int | None
+    smallest: float | None
+    needed: int | None
+    notes: tuple[str, ...]
+
+
+def facts_of(result: MauveResult) -> Facts:
+    """Collect the facts of a result."""
+    shown = [name.partition(" by ") for name in result.shown_by]
+    kinds = {kind for kind, _, _ in shown}
+    seen_by = tuple(dict.fromkeys(featurizer for _, _, featurizer in shown if featurizer))
+    differs = None
+    if result.verdict == "different":
+        differs = "both" if len(kinds) > 1 else "detail" if kinds == {"classifier"} else "groups"
+    each = [one.auc for one in (result, *result.by_featurizer.values())]
+    aucs = [auc for auc in (*each, result.together and result.together.auc) if auc is not None]
+    smallest, needed = result.smallest_difference, None
+    if smallest is not None and result.verdict == "undecided":
+        growth = local_form_inverse(1 - min(smallest, 0.99)) / local_form_inverse(1 - SMALL)
+        needed = max(round(min(result.n_p, result.n_q) * growth), min(result.n_p, result.n_q) + 1)
+    return Facts(differs, seen_by, round(100 * max(aucs)) if aucs else None, smallest, needed, notes_of(result))
+
+
+def headline(result: MauveResult, facts: Facts | None = None) -> str:
+    """The verdict in one or two sentences."""
+    size, seen = min(result.n_p, result.n_q), featurizers_of(result)
+    return verdict_sentence(result.verdict, result.verdict_reason, size, seen, facts or facts_of(result))
+
+
+def verdict_sentence(verdict: VerdictWord, reason: str | None, n: int, seen: str, facts: Facts) -> str:
+    """The verdict in words; n: texts of the smaller set. seen: names of the featurizers."""
+    lead = LEADS[verdict].format(n=n)
+    if verdict == "different":
+        how = ", in part by its layout" if reason == "layout" else f": {DIFFERS[facts.differs or 'detail']}"
+        shown = f" Shown by {listed([*shown_names([*facts.seen_by]).values()])}." if facts.seen_by else ""
+        return f"{lead}{how}.{shown}"
+    if verdict == "like human":
+        said = f"{lead} as far as {seen} sees." if seen else f"{lead}."
+        if facts.smallest is not None:
+            said += f" A difference of {digits(facts.smallest, '.2g')} or more would have shown in 8 of 10 cases."
+        return said
+    if verdict == "undecided":
+        enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
+        return f"{lead}{enough}."
+    return f"{lead}: {NO_VERDICT[reason or 'no_interval'].format(n=n)}"
+
+
+def featurizers_of(result: MauveResult) -> str:
+    """The names of a result's featurizers; empty for features."""
+    if len(result.by_featurizer) > 1:
+        return " + ".join(shown_names([*result.by_featurizer]).values())
+    return printable(str(result.signature_entries.get("featurize_model_name", "")))
+
+
+def ranking_sentence(comparison: Comparison) -> str:
+    """Name the models that differ; call none closest while there is a doubt about any of them."""
+    if len(comparison.ranking) == 1:
+        return headline(comparison.models[comparison.ranking[0]])
+    called = shown_names(list(comparison.models))
+    doubtful = [called[name] for name, result in comparison.models.items() if result.verdict == "no verdict"]
+    if doubtful:
+        return f"NO RANKING: there is no verdict on {listed(doubtful)}."
+    best = comparison.ranking[0]
+    alike = [called[pair.b] for pair in comparison.differences if pair.a == best and not pair.real]
+    real = sum(pair.real for pair in comparison.differences)
+    if not real:
+        return "These texts do not tell the models apart."
+    if alike:
+        return f"{listed([called[best], *alike])} come first, and cannot be told apart."
+    return f"{called[best]} is closest to human text."
