@@ -27,7 +27,7 @@ from samples import PACKAGE, ROOT, script
 from tested_through import TESTED_THROUGH
 
 import mauve_metric
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.hosts.cli.main import COMMANDS
 
 TESTS = ROOT / "tests"

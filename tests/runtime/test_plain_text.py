@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, compare
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.studies.robustness_result import CSV_COLUMNS, FACTOR_COLUMNS, PAIR_COLUMNS
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.space.view.text_map import map_chart

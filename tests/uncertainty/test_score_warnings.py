@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.features.feature_set import Dependence, FeatureSet, featurize
 from mauve_metric.inputs.fingerprints import format_numbers
 from mauve_metric.measures import frontier

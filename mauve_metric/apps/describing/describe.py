@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.description import Described, Description
 from mauve_metric.apps.describing.measure_runner import DescribedSets, read_sets, read_training, tokenizing
 from mauve_metric.arrays import FeatureData, TextData

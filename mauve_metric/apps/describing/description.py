@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.distances.discriminators import TransferTable
 from mauve_metric.report.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.report.wording.words import collected_warnings, warnings_prose
@@ -45,7 +45,7 @@ class Description(SignedResult):
     """Every selected measure of every model, and of the human texts where it is of one set.
 
     Attributes:
-        measures: names, in the order of the tables; `catalogue.table.MEASURES` describes each.
+        measures: names, in the order of the tables; `catalogue.all_measures.MEASURES` describes each.
         human: the human texts' values by measure. models: by model and measure.
         failed: the reason for a missing measure, by its name.
         seconds: how long each took, for all models.

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.measure_runner import tokenizing
 from mauve_metric.lexical.tokens import number_tokens
 from mauve_metric.measures.measure import Form, Measure

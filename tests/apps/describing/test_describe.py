@@ -13,7 +13,7 @@ from samples import HUMAN, MODEL, ngrams
 from mauve_metric import describe
 from mauve_metric.apps.describing import describe as describe_sets
 from mauve_metric.apps.describing import description
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.describe import GROUPS, chosen_measures
 from mauve_metric.apps.describing.distances.discriminators import transfer_table
 from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.describe import HUMAN, chosen_measures, describe_read
 from mauve_metric.apps.describing.description import Description, title_of
 from mauve_metric.apps.describing.measure_runner import DescribedSet, DescribedSets

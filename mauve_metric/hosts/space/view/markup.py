@@ -12,17 +12,16 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.description import Description
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.report.document import Prose, Table
 from mauve_metric.report.documents import featurizers_table
-from mauve_metric.report.wording import evidence, words
+from mauve_metric.report.wording import evidence, verdict_sentence, words
 from mauve_metric.report.wording.notes import MOST_NOTES, notes_of
 from mauve_metric.report.wording.spelling import PAGE
-from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
@@ -108,12 +107,12 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     """The verdict, closeness with its model, a bar for each model, notes and all warnings; doubt: no verdict."""
     if isinstance(result, Comparison):
         whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
-        said, parts = ranking_sentence(result), bars.comparison_bars(result)
+        said, parts = verdict_sentence.ranking_sentence(result), bars.comparison_bars(result)
         found = words.collected_warnings(result)
         models = {name: result.models[name] for name in result.ranking}
     else:
         whose, lead, models = "", result, {"this model": result}
-        said, parts, found = headline(result), bars.bars(result), words.result_warnings(result)
+        said, parts, found = verdict_sentence.headline(result), bars.bars(result), words.result_warnings(result)
     notes = [*dict.fromkeys(note for one in models.values() for note in notes_of(one))][:MOST_NOTES]
     reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
     return {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.distances import divergence_intervals, divergences
 from mauve_metric.apps.describing.distances.divergence_intervals import estimate_divergence
 from mauve_metric.uncertainty import intervals

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.distances.density_ratios import ESTIMATORS, estimate_mauve
 from mauve_metric.apps.describing.distances.without_buckets import mauve_without_buckets
 from mauve_metric.clustering.projection import project

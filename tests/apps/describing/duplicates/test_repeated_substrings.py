@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.duplicates.near_duplicates import near_duplicates, near_duplicates_across
 from mauve_metric.apps.describing.duplicates.repeated_substrings import (
     Span,

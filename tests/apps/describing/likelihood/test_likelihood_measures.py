@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from samples import texts_of
 
-from mauve_metric.apps.describing.catalogue.table import MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.likelihood.likelihood_measures import (
     _groups,
     discriminator_ranks,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mauve_metric.apps.describing.catalogue.table import GROUPS, MEASURES
+from mauve_metric.apps.describing.catalogue.all_measures import GROUPS, MEASURES
 from mauve_metric.measures.measure import RESULT
 from mauve_metric.results.scores import SCORES
 
