@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mauve_metric import Histograms, MauveConfig
-from mauve_metric.measures.cross_fitting import auto_learned_buckets
+from mauve_metric.clustering.num_buckets import auto_learned_buckets
 from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.plain_text import digits
 from mauve_metric.scoring.score import score_histograms

@@ -80,12 +80,3 @@ def ratio(some: int, others: int) -> float:
     (1.25, 1.25)
     """
     return max(some, others) / min(some, others)
-
-
-def auto_num_buckets(n_p: int, n_q: int) -> int:
-    """A tenth of the smaller set, rounded half to even, at least 2.
-
-    >>> auto_num_buckets(25, 500), auto_num_buckets(35, 40), auto_num_buckets(1, 1)
-    (2, 4, 2)
-    """
-    return max(2, round(min(n_p, n_q) / 10))

@@ -12,7 +12,8 @@ import numpy as np
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Labels
 from mauve_metric.clustering import blocks, projection
-from mauve_metric.clustering.histograms import Quantized, auto_num_buckets
+from mauve_metric.clustering.histograms import Quantized
+from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import is_sequential
 from mauve_metric.features.row_blocks import (
@@ -307,11 +308,6 @@ def config_by_content(config: ResolvedConfig, sets: StackedSets, times: int = 1)
             fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
             num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
     return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
-
-
-def is_auto(config: ResolvedConfig, smallest: int) -> bool:
-    """Return whether there are as many buckets of k-means as "auto" makes of a smallest set of this size."""
-    return config.quantizer == "kmeans" and config.num_buckets == auto_num_buckets(smallest, smallest)
 
 
 def _in_blocks(

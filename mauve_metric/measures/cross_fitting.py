@@ -31,8 +31,6 @@ Sides: TypeAlias = NDArray[np.bool_]
 
 FOLDS = 5
 FEWEST_TO_CLASSIFY = 10  # of each side, copies and texts of one prompt counted once: two for each fold
-TEXTS_A_BUCKET = 15  # of the smaller side
-FEWEST_BUCKETS, MOST_BUCKETS = 4, 50
 _LEAST_SHRINKAGE = 1e-3  # keeps the covariance of copied columns invertible in float32
 _ROUNDINGS = 8  # of a column's mean: a smaller standard deviation is that of a constant column
 _BLOCK = 8192  # rows whose products are computed at once
@@ -269,15 +267,6 @@ def ranks_in_folds(scores: Floats, fold_of: Integers) -> Floats:
         inside = fold_of == fold
         found[inside] = (average_ranks(scores[inside]) - 0.5) / inside.sum()
     return found
-
-
-def auto_learned_buckets(n: int) -> int:
-    """Buckets of a classifier's scores where the smaller side has n texts: n/15, from 4 to 50.
-
-    >>> auto_learned_buckets(20), auto_learned_buckets(500), auto_learned_buckets(5000)
-    (4, 33, 50)
-    """
-    return min(max(n // TEXTS_A_BUCKET, FEWEST_BUCKETS), MOST_BUCKETS)
 
 
 def buckets_of_ranks(ranks: Floats, num_buckets: int) -> Labels:

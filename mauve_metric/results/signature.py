@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from mauve_metric.clustering.histograms import auto_num_buckets
+from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields, encoder_options, options_of_stage
 from mauve_metric.runtime.optional_imports import package_versions

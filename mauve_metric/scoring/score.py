@@ -10,7 +10,8 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.clustering.histograms import Histograms, count_labels
-from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, is_auto, without_first
+from mauve_metric.clustering.num_buckets import is_auto
+from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
 from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import some_numbers, some_rows

@@ -9,6 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
 from mauve_metric.clustering.histograms import Histograms, count_labels
+from mauve_metric.clustering.num_buckets import auto_learned_buckets
 from mauve_metric.features.row_blocks import (
     ConcatenatedRows,
     as_rows,
@@ -21,7 +22,6 @@ from mauve_metric.measures.auc import auc_of_scores
 from mauve_metric.measures.cross_fitting import (
     FEWEST_TO_CLASSIFY,
     Sides,
-    auto_learned_buckets,
     buckets_of_ranks,
     cross_fit,
     cross_fit_repeatedly,

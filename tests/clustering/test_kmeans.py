@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.clustering.histograms import auto_num_buckets
 from mauve_metric.clustering.kmeans import kmeans
+from mauve_metric.clustering.num_buckets import auto_num_buckets
 
 Floats = NDArray[np.float64]
 

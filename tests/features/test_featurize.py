@@ -19,8 +19,9 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import PreTrainedTokenizerFast
 
 from mauve_metric.features import featurize
+from mauve_metric.features.batches import plan_batches
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.featurize import FeaturizeStats, featurize_texts, plan_batches, tokenize
+from mauve_metric.features.featurize import FeaturizeStats, featurize_texts, tokenize
 from mauve_metric.options import RunOptions
 
 # --- independence of the batch ------------------------------------------------------------------------------------
