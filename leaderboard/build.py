@@ -274,12 +274,12 @@ def _agree(expected: object, given: object) -> bool:
 def _following(histograms: Histograms, config: MauveConfig) -> dict[str, Any]:
     """The numbers that follow from a result's histograms, by their name there."""
     scores = score_histograms(histograms, config)
-    found = {name: value for name, value in scores._asdict().items() if name != "curve_mixtures"}
+    found = {name: value for name, value in scores.items() if name != "curve_mixtures"}
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
     found |= {"mauve_ceiling": float(null.mean()), "mauve_ceiling_std": float(null.std(ddof=1))}
     rows = {name: row.compute for name, row in SCORES.items() if "shares" in row.inputs.forms}
-    return found | {name: function(scores.p_hist, scores.q_hist) for name, function in rows.items()}
+    return found | {name: function(scores["p_hist"], scores["q_hist"]) for name, function in rows.items()}
 
 
 def _check_runs(result: Mapping[str, Any], count: int) -> None:

@@ -32,8 +32,8 @@ def null_scores(
     two = frontier.kl_terms(kinds.real, kinds.imag, weights, 1 - weights)
     areas = []
     for own in kind_of.reshape(p.shape):
-        errors = (np.maximum(terms.take(own, axis=1).sum(axis=1), 0.0) for terms in (one, two))
-        areas.append(frontier.curve_area(frontier.curve_through(*errors, scaling_factor)))
+        type_one, type_two = (np.maximum(terms.take(own, axis=1).sum(axis=1), 0.0) for terms in (one, two))
+        areas.append(frontier.curve_area(frontier.curve_through(type_one, type_two, scaling_factor)))
     return np.array(areas)
 
 

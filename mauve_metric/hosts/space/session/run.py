@@ -323,7 +323,7 @@ def forecast(seconds: float | None, limit: float) -> str:
     """The sentence beside the button; seconds: see `Speeds.seconds`, None if that is not known.
 
     >>> forecast(None, 300), forecast(100, 300)
-    ('A run may take at most 5 minutes here.', 'About 2 minutes; a run may take 5 minutes here.')
+    ('A run may take at most 5 minutes here.', 'About 2 minutes; a run may take at most 5 minutes here.')
     >>> forecast(1948, 300)
     'These texts would take about 32 minutes, and a run may take at most 5 minutes here.'
     """
