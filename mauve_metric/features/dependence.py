@@ -153,7 +153,7 @@ def _search(
     search = search._replace(pairs=np.stack([of[own] for of, own in zip(numbers, search.pairs.T, strict=True)], axis=1))
     if declared or max(sizes) > MOST_SEARCHED:
         return search, groups, False
-    in_order, shared = find_prompt_order(*(of[np.argsort(some)] for of, some in zip(rows, numbers, strict=True)))
+    in_order, shared = find_prompt_order(*rows, [np.argsort(some) for some in numbers])
     share = _share_in_step(search, *in_order) if shared else None
     if shared and (share is None or share >= IN_STEP_SHARE):
         return search, np.concatenate([codes for codes in in_order if codes is not None]), True

@@ -8,7 +8,8 @@ in the file and would not share one, so that files in the order of topics or dat
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,11 +21,12 @@ ORDER_ERRORS = 5.0  # standard errors by which rows of one prompt must be more a
 _MOST_TESTED = 600  # rows or prompts
 
 
-def find_prompt_order(p: Rows, q: Rows) -> tuple[list[Integers | None], bool]:
+def find_prompt_order(p: Rows, q: Rows, places: Sequence[Integers] | None = None) -> tuple[list[Integers | None], bool]:
     """Find the prompts of two sets of texts that the order of their rows shows.
 
     Args:
-        p, q: rows of `standardised`, (n_p, d) and (n_q, d), in the order of the files.
+        p, q: rows of `standardised`, (n_p, d) and (n_q, d).
+        places: of each text in them, in the order of the files, (n_p,) and (n_q,); None: as they are.
 
     Returns:
         The number of the prompt of each row of both sides, (n_p,) and (n_q,), None for a side whose order shows none,
@@ -40,23 +42,39 @@ def find_prompt_order(p: Rows, q: Rows) -> tuple[list[Integers | None], bool]:
     >>> find_prompt_order(*standardised(prompts, prompts + noise[:40]))[1]
     True
     """
-    codes = [_answers_in_order(rows) for rows in (p, q)]
-    numbers = [len(rows) if of is None else int(of.max()) + 1 for rows, of in zip((p, q), codes, strict=True)]
+    sides = [_InFile(rows, np.arange(len(rows))) for rows in (p, q)]
+    if places is not None:
+        sides = [side._replace(places=of_side) for side, of_side in zip(sides, places, strict=True)]
+    codes = [_answers_in_order(side) for side in sides]
+    numbers = [len(side.rows) if of is None else int(of.max()) + 1 for side, of in zip(sides, codes, strict=True)]
     orders = [
-        [of] if of is not None else [np.arange(len(rows)), *_orders(len(rows), len(rows) / other)]
-        for rows, of, other in zip((p, q), codes, reversed(numbers), strict=True)
+        [of] if of is not None else [np.arange(len(side.rows)), *_orders(len(side.rows), len(side.rows) / other)]
+        for side, of, other in zip(sides, codes, reversed(numbers), strict=True)
     ]
     in_step = [(of_p, of_q) for of_p in orders[0] for of_q in orders[1] if of_p.max() == of_q.max()]
-    excess = [_excess(_more_alike(_means(p, of_p), _means(q, of_q))) for of_p, of_q in in_step]
+    excess = [_excess(_more_alike(_means(sides[0], of_p), _means(sides[1], of_q))) for of_p, of_q in in_step]
     if in_step and max(excess) > ORDER_ERRORS:
         return list(in_step[int(np.argmax(excess))]), True
     return codes, False
 
 
-def _answers_in_order(rows: Rows) -> Integers | None:
+class _InFile(NamedTuple):
+    """Rows, (n, d), and the place there of each text in the order of its file, (n,)."""
+
+    rows: Rows
+    places: Integers
+
+    def of_prompts(self, of: Integers, most: int) -> Rows:
+        """The rows of the first prompts, (at most `most`, answers, d)."""
+        answers = len(of) // (int(of.max()) + 1)
+        of_prompt = self.places.reshape(answers, -1).T if of[1] > 0 else self.places.reshape(-1, answers)
+        return self.rows[of_prompt[:most]]
+
+
+def _answers_in_order(side: _InFile) -> Integers | None:
     """The prompts of one side, (n,), as its order shows them; None where it shows none."""
-    tried = [of for answers in range(2, MOST_IN_ORDER + 1) for of in _orders(len(rows), answers)]
-    excess = [_excess_of_answers(rows, of) for of in tried]
+    tried = [of for answers in range(2, MOST_IN_ORDER + 1) for of in _orders(len(side.rows), answers)]
+    excess = [_excess_of_answers(side, of) for of in tried]
     return tried[int(np.argmax(excess))] if tried and max(excess) > ORDER_ERRORS else None
 
 
@@ -67,11 +85,10 @@ def _orders(n: int, answers: float) -> Iterator[Integers]:
         yield np.arange(n) % (n // int(answers))
 
 
-def _excess_of_answers(rows: Rows, of: Integers) -> float:
+def _excess_of_answers(side: _InFile, of: Integers) -> float:
     """Standard errors by which rows of one prompt are more alike than other rows that are as far apart."""
-    prompts = _by_prompt(rows, of)
-    answers = prompts.shape[1]
-    prompts = prompts[: _MOST_TESTED // answers]
+    answers = len(of) // (int(of.max()) + 1)
+    prompts = side.of_prompts(of, _MOST_TESTED // answers)
     if of[1] > 0:  # in rounds
         totals = prompts.sum(axis=1)
         in_one_round = sum(_more_alike(of_round, of_round) for of_round in prompts.swapaxes(0, 1))
@@ -84,17 +101,9 @@ def _excess_of_answers(rows: Rows, of: Integers) -> float:
     return _excess(total)
 
 
-def _by_prompt(rows: Rows, of: Integers) -> Rows:
-    """The rows of each prompt, (G, answers, d)."""
-    answers = len(of) // (int(of.max()) + 1)
-    if of[1] > 0:
-        return rows.reshape(answers, -1, rows.shape[1]).swapaxes(0, 1)
-    return rows.reshape(-1, answers, rows.shape[1])
-
-
-def _means(rows: Rows, of: Integers) -> Rows:
+def _means(side: _InFile, of: Integers) -> Rows:
     """The directions of the mean rows of the first prompts, (G, d)."""
-    means = _by_prompt(rows, of)[:_MOST_TESTED].sum(axis=1)
+    means = side.of_prompts(of, _MOST_TESTED).sum(axis=1)
     directions: Rows = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), np.finfo(np.float32).tiny)
     return directions
 

@@ -9,6 +9,7 @@ show: they have no text in common, and no prompt but those that the set itself a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -115,10 +116,9 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25, *, shared: bool = False) -> t
     (True, 40, False)
     """
     rng = np.random.default_rng([seed, 4])
-    together = np.concatenate([p, q])
-    number = _others_in_a_group(together, rng)
+    number = _others_in_a_group([p, q], rng)
     if number > 1:  # one text of each side is a pair
-        groups = _groups_of_neighbours(_most_similar(together, number)[0])
+        groups = _groups_of_neighbours(_most_similar([p, q], number)[0])
         of_sides = np.split(groups, [len(p)])
         of_both = np.isin(groups, np.intersect1d(of_sides[0], of_sides[1])) & (groups >= 0)
         if np.mean(of_both & (np.bincount(groups + 1)[groups + 1] == number + 1)) >= ONE_SIZE:
@@ -128,13 +128,13 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25, *, shared: bool = False) -> t
     return alone, False
 
 
-def _others_in_a_group(rows: Rows, rng: np.random.Generator) -> int:
-    """Count the other rows that most rows of a set have in their group, judged by some of them; 0: they have none."""
-    number, n = _CHANCE_NEIGHBOURS, len(rows)
+def _others_in_a_group(sets: Sequence[Rows], rng: np.random.Generator) -> int:
+    """Count the other rows that most rows of sets have in their group, judged by some of them; 0: they have none."""
+    number, n = _CHANCE_NEIGHBOURS, sum(map(len, sets))
     if n < number + 2:
         return 0
     some = np.sort(rng.permutation(n)[:_MOST_SPACED])
-    spacings = _spacings(_most_similar(rows, number + 1, some)[1])
+    spacings = _spacings(_most_similar(sets, number + 1, some)[1])
     large = spacings[:, :MOST_ANSWERS] > np.quantile(spacings[:, 11:], _USUAL)
     shares = large.mean(axis=0)
     z = (shares - (1 - _USUAL)) / math.sqrt(_USUAL * (1 - _USUAL) / len(some))
@@ -152,10 +152,10 @@ def _groups_of_one_side(rows: Rows, others: Rows, shared: bool, rng: np.random.G
 
     others: rows of the other set. shared: groups may have texts of both.
     """
-    number = _others_in_a_group(rows, rng)
+    number = _others_in_a_group([rows], rng)
     if number == 0:
         return np.full(len(rows), -1)
-    nearest, cosines = _most_similar(rows, number)
+    nearest, cosines = _most_similar([rows], number)
     if not shared and np.mean(_two_nearest(rows, others)[1] < cosines[:, -1]) < ONE_SIDED:
         return np.full(len(rows), -1)
     return _groups_of_neighbours(nearest)
@@ -174,13 +174,16 @@ def _groups_of_neighbours(nearest: Integers) -> Integers:
     return np.where(np.bincount(groups)[groups] > 1, groups, -1)
 
 
-def _most_similar(rows: Rows, number: int, some: Integers | None = None) -> tuple[Integers, Floats]:
-    """The other rows with the largest cosines to each row, or to some, falling, and these, (n, number) each."""
-    some = np.arange(len(rows)) if some is None else some
-    step, near, found = max(1, _BLOCK // len(rows)), [], []
+def _most_similar(sets: Sequence[Rows], number: int, some: Integers | None = None) -> tuple[Integers, Floats]:
+    """The other rows of all sets with the largest cosines to each row, or to some, falling, and these, (n, number)."""
+    ends = np.cumsum([len(rows) for rows in sets])
+    some = np.arange(ends[-1]) if some is None else some
+    step, near, found = max(1, _BLOCK // ends[-1]), [], []
     for start in range(0, len(some), step):
         own = some[start : start + step]
-        cosines = rows[own] @ rows.T
+        parts = np.split(own, np.searchsorted(own, ends[:-1]))
+        left = np.concatenate([rows[part - end + len(rows)] for rows, part, end in zip(sets, parts, ends, strict=True)])
+        cosines = np.concatenate([left @ rows.T for rows in sets], axis=1)
         cosines[np.arange(len(own)), own] = -2
         nearest = np.argpartition(-cosines, number - 1, axis=1)[:, :number]
         order = np.argsort(-np.take_along_axis(cosines, nearest, axis=1), axis=1, kind="stable")
