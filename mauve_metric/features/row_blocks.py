@@ -85,12 +85,17 @@ class ConcatenatedRows:
         """The rows with these numbers."""
         ends = np.cumsum([source.shape[0] for source in self.sources])
         part = np.searchsorted(ends, numbers, side="right")
-        rows = [
-            source.take(numbers[part == index] - (end - source.shape[0]))
-            for index, (source, end) in enumerate(zip(self.sources, ends, strict=True))
-            if (part == index).any()
-        ]
-        return np.concatenate(rows)[np.argsort(np.argsort(part, kind="stable"))]
+        taken: Array | None = None
+        for index, (source, end) in enumerate(zip(self.sources, ends, strict=True)):
+            inside = part == index
+            if not inside.any():
+                continue
+            rows = source.take(numbers[inside] - (end - source.shape[0]))
+            if taken is None:
+                taken = np.empty((len(numbers), self.shape[1]), dtype=rows.dtype)
+            taken = taken.astype(np.result_type(taken, rows), copy=False)
+            taken[inside] = rows
+        return np.empty((0, self.shape[1])) if taken is None else taken
 
 
 class OrderedRows:

@@ -421,11 +421,15 @@ def test_features_that_do_not_fit_on_the_disk_are_not_half_written(ending: str, 
 def test_a_file_that_is_cut_short_while_it_is_read_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "rows.npy"
     np.save(path, np.ones((3 * BLOCK_ROWS, 4)))
-    blocks = NpyRows.of_file(path).blocks()
+    rows = NpyRows.of_file(path)
+    blocks = rows.blocks()
     next(blocks)
     os.truncate(path, 1000)
     with pytest.raises(OSError, match=r"rows\.npy became shorter while it was read"):
         list(blocks)
+    np.testing.assert_array_equal(rows.take(np.array([2, 0])), np.ones((2, 4)))
+    with pytest.raises(OSError, match=r"rows\.npy became shorter while it was read"):
+        rows.take(np.array([2, 3 * BLOCK_ROWS - 1]))
 
 
 @pytest.mark.parametrize("ending", ["npz", "parquet"])
