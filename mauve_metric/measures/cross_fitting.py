@@ -318,11 +318,11 @@ class Standardised:
         for block in _pieces(rows, self.unit, _STEP):
             centred = block - shift
             total += centred.sum(axis=0)
-            squares += np.square(centred, out=centred).sum(axis=0)
+            squares += np.square(centred, dtype=np.float64).sum(axis=0)  # float32 loses those of tiny columns
         variance = squares / n - np.square(total / n)
         self.mean = shift + total / n
         rounding = _ROUNDINGS * np.finfo(next(_pieces(rows)).dtype).eps
-        varied = variance > np.square(rounding * self.mean)
+        varied = variance > np.square(np.maximum(rounding * np.abs(self.mean), np.finfo(first.dtype).tiny))
         self.factor = 1 / np.sqrt(np.where(varied, variance, np.inf))  # 0 for constant columns
         self.held: Array | None = None
         if isinstance(rows, np.ndarray) and rows.size <= _MOST_HELD:

@@ -85,6 +85,16 @@ def test_the_unit_of_the_features_does_not_matter(exponent: int) -> None:
     np.testing.assert_allclose(scores[1], scores[0], atol=1e-4 * np.abs(scores[0]).max())
 
 
+def test_the_unit_of_a_single_column_does_not_matter() -> None:
+    """float32 does not hold the squares of 1e-33, which columns of real encoders are."""
+    rng = np.random.default_rng(5)
+    rows = (rng.normal(size=(120, 3)) + np.repeat([[0.0], [1.0]], 60, axis=0)).astype(np.float32)
+    side = np.arange(120) >= 60
+    expected = cross_fit(rows, side).held_out.scores
+    found = cross_fit(rows * np.array([1e-33, 1, 1e15], dtype=np.float32), side).held_out.scores
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+
+
 def test_the_shrinkage_is_that_of_scikit_learn() -> None:
     rows = np.random.default_rng(1).normal(size=(60, 30)) * np.geomspace(1, 3, 30)
     rows -= rows.mean(axis=0)
