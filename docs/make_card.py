@@ -8,12 +8,12 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.hosts.evaluate.metric_card import CITATION, CODEBASE_URLS, DEFAULTS, DESCRIPTION, REFERENCE_URLS
 from mauve_metric.measures.measure import Measure
 from mauve_metric.options import config_fields
 from mauve_metric.results.scores import SCORES
 from mauve_metric.uncertainty.score_warnings import SEVERE
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 ROOT = Path(__file__).parent.parent
 CARD = ROOT / "mauve_metric" / "README.md"

@@ -16,9 +16,9 @@ import numpy as np
 
 from mauve_metric import compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.runtime.errors import KINDS, CodedError, code_of
 from mauve_metric.uncertainty.score_warnings import SEVERE
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 HEAD = """---
 search:

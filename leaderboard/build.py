@@ -19,6 +19,7 @@ import numpy as np
 
 from mauve_metric import Histograms, MauveConfig
 from mauve_metric.clustering.num_buckets import auto_learned_buckets
+from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.plain_text import digits
 from mauve_metric.scoring.score import score_histograms
@@ -27,7 +28,6 @@ from mauve_metric.uncertainty.closeness import Bound, Closeness, closeness_of, d
 from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.learned_score import debiased
 from mauve_metric.uncertainty.score_warnings import SEVERE
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 FOLDER = Path(__file__).parent
 TOLD = ("model", "decoding", "texts", "by")  # what entry.json says

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
+from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.report.wording.notes import NOTES, notes_of
 from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, headline
 from mauve_metric.scoring.verdict import REASONS
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 MOST_WORDS_A_SENTENCE, MOST_WORDS, MOST_LINES, MOST_LINES_OF_THREE = 25, 120, 14, 20
 WITHOUT_SENTENCE = ("layout",)  # reasons beside a difference

@@ -12,9 +12,9 @@ import pytest
 from samples import PACKAGE, ROOT, script
 
 from mauve_metric import compute_mauve
+from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.errors import KINDS, CodedError, NotFinite, code_of
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 SPACE = PACKAGE / "hosts" / "space"  # the page shows its errors itself
 

@@ -10,10 +10,10 @@ import pytest
 from samples import texts_of
 
 from mauve_metric import FeatureSet, MauveResult, compute_mauve
+from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.options import MauveConfig
 from mauve_metric.scoring.verdict import LIFTED, NOT_FEATURES, WRONG_DESIGN, judged
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 FEW: dict[str, Any] = {"num_runs": 1, "knn": False, "kmeans_num_redo": 1}
 

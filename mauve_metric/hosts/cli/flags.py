@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection
 from dataclasses import Field
 from typing import Any, TypeVar
 
+from mauve_metric.hosts.spelling import SHELL, flag_of
 from mauve_metric.inputs.files import FEATURE_FILES, READERS
 from mauve_metric.options import VERBATIM, config_fields, run_fields
-from mauve_metric.report.wording.spelling import SHELL, flag_of
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_ending
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mauve_metric.hosts.spelling import SHELL
 from mauve_metric.inputs.files import TextFile, split_field
-from mauve_metric.report.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair

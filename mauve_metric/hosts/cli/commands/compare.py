@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _check_stored(name: str, values: Mapping[str, Any]) -> None:
     """Refuse an earlier result whose numbers contradict each other; `ValueError` names its model."""
-    from mauve_metric.scoring.stored_results import check_stored
+    from mauve_metric.hosts.stored_results import check_stored
 
     try:
         check_stored(values)

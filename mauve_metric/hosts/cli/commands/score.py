@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, show_result, show_result_of, two_sides
-from mauve_metric.report.wording.spelling import flag_of
+from mauve_metric.hosts.spelling import flag_of
 from mauve_metric.runtime.outputs import REPORT_FILES
 
 logger = logging.getLogger(__name__)

@@ -13,6 +13,6 @@ add_arguments = CommandParser.add_codes
 
 def run(options: argparse.Namespace) -> None:
     """Show cause and cure of the codes."""
-    from mauve_metric.uncertainty.warning_guide import ADVICE
+    from mauve_metric.hosts.cli.warning_guide import ADVICE
 
     show_advice({code: (advice.cause, advice.cure) for code, advice in ADVICE.items()}, options)

@@ -16,8 +16,8 @@ from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.space.view.settings import panel_controls, play_controls
+from mauve_metric.hosts.spelling import ALIGNED
 from mauve_metric.options import config_fields
-from mauve_metric.report.wording.spelling import ALIGNED
 
 INTRODUCTION = """# MAUVE
 How close is a model's text to human text? Give some hundred texts of both."""

@@ -17,11 +17,11 @@ from mauve_metric.apps.describing.description import Description
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import SharedResult
+from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.document import Prose, Table
 from mauve_metric.report.documents import featurizers_table
 from mauve_metric.report.wording import evidence, verdict_sentence, words
 from mauve_metric.report.wording.notes import MOST_NOTES, notes_of
-from mauve_metric.report.wording.spelling import PAGE
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult

@@ -17,9 +17,9 @@ from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.markup import first_screen, render
+from mauve_metric.hosts.spelling import flag_of
 from mauve_metric.options import config_fields
 from mauve_metric.report.rendering import save_chart
-from mauve_metric.report.wording.spelling import flag_of
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.optional_imports import import_vl_convert

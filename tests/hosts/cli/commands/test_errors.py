@@ -7,8 +7,8 @@ import json
 import pytest
 
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.runtime.errors import KINDS
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 
 @pytest.mark.parametrize(("command", "code"), [("warnings", "few_texts"), ("errors", "no_file")])

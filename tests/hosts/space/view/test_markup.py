@@ -13,8 +13,8 @@ from mauve_metric import Explanation, MauveResult, compare, explain
 from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view import markup
+from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.wording.notes import NOTES
-from mauve_metric.report.wording.spelling import PAGE
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, headline, ranking_sentence
 from mauve_metric.report.wording.words import learned_sentence
 from mauve_metric.results.explanation import ScoredText

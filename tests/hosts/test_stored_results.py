@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import compute_mauve
-from mauve_metric.scoring.stored_results import check_stored
+from mauve_metric.hosts.stored_results import check_stored
 
 RNG = np.random.default_rng(0)
 SETS = {

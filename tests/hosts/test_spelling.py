@@ -9,10 +9,10 @@ import re
 import pytest
 
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.report.wording.spelling import PAGE, SHELL
+from mauve_metric.hosts.cli.warning_guide import ADVICE
+from mauve_metric.hosts.spelling import PAGE, SHELL
 from mauve_metric.runtime.errors import KINDS
 from mauve_metric.uncertainty.score_warnings import UNDECLARED
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 
 def test_advice_names_flags() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from samples import PACKAGE
 
+from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.uncertainty import score_warnings
 from mauve_metric.uncertainty.score_warnings import SEVERE
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 SPACE = PACKAGE / "hosts" / "space"  # the page shows its errors itself
 
