@@ -335,7 +335,8 @@ def _in_blocks(
         labels = [quantizer.in_blocks(stacked, of_rows, config, seed, None).labels for seed in seeds]
         fitted = projection.fit_projection(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
     else:
-        order = np.argsort(_ordered_by_content(sets, stacking, keys)[1])
+        places = _ordered_by_content(sets, stacking, keys)[1]
+        order = np.argsort(places)
         chosen = [_stand_ins(of_rows.take(order), config.seed + offset) for offset in range(1, clusterings)]
         labels, fitted = blocks.label_rows(
             stacked,
@@ -345,9 +346,8 @@ def _in_blocks(
             checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
             watch=watch_blocks if run.verbose else blocks.unwatched,
         )
-        place = np.argsort(order)
         labels[1:] = [
-            of_run[order[kept][number][place]] for of_run, (kept, number) in zip(labels[1:], chosen, strict=True)
+            of_run[order[kept][number][places]] for of_run, (kept, number) in zip(labels[1:], chosen, strict=True)
         ]
     most_rows = KNN_MOST_ROWS if config.knn else 0
     rows = [fitted.apply_all(ArrayRows(some_rows(features, most_rows, config.seed))) for features in sets]

@@ -23,13 +23,14 @@ _ENCODINGS = [
 _OFFICE = "is a document of an office program: save it as .xlsx or .csv, or as .txt with one text a line"
 _OFFICE_MEMBERS = {"[Content_Types].xml", "content.xml", "Index/Document.iwa"}  # of Word, LibreOffice, Pages
 GZIP = b"\x1f\x8b"
+_ZIP = b"PK\3\4"
 
 
 _CONTENTS = {  # of files that hold no text that can be read, by their first bytes
     b"BZh": "is compressed: unpack it first",
     b"\xfd7zXZ": "is compressed: unpack it first",
     b"\x28\xb5\x2f\xfd": "is compressed: unpack it first",
-    b"PK\3\4": "is a zip archive: unpack it first",
+    _ZIP: "is a zip archive: unpack it first",
     b"\x93NUMPY": "holds features of numpy: name it .npy",
     b"%PDF": "is a PDF: write its texts into a .txt or .jsonl file",
     b"\xd0\xcf\x11\xe0": _OFFICE,
@@ -130,8 +131,9 @@ def check_content(path: Path) -> None:
     with path.open("rb") as file:
         start = file.read(8)
     content = next((content for mark, content in _CONTENTS.items() if start.startswith(mark)), None)
-    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
-        content = content if _OFFICE_MEMBERS.isdisjoint(archive.namelist()) else _OFFICE
+    if start.startswith(_ZIP):
+        with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+            content = content if _OFFICE_MEMBERS.isdisjoint(archive.namelist()) else _OFFICE
     if content is not None:
         raise UnknownEnding(f"{path} {content}")
 

@@ -7,9 +7,10 @@ in the file and would not share one, so that files in the order of topics or dat
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -42,57 +43,59 @@ def find_prompt_order(p: Rows, q: Rows, places: Sequence[Integers] | None = None
     >>> find_prompt_order(*standardised(prompts, prompts + noise[:40]))[1]
     True
     """
-    sides = [_InFile(rows, np.arange(len(rows))) for rows in (p, q)]
-    if places is not None:
-        sides = [side._replace(places=of_side) for side, of_side in zip(sides, places, strict=True)]
-    codes = [_answers_in_order(side) for side in sides]
-    numbers = [len(side.rows) if of is None else int(of.max()) + 1 for side, of in zip(sides, codes, strict=True)]
-    orders = [
-        [of] if of is not None else [np.arange(len(side.rows)), *_orders(len(side.rows), len(side.rows) / other)]
-        for side, of, other in zip(sides, codes, reversed(numbers), strict=True)
+    sides = list(zip((p, q), places or [np.arange(len(rows)) for rows in (p, q)], strict=True))
+    alone = [_answers_in_order(*side) for side in sides]
+    numbers = [len(rows) if order is None else len(order) for (rows, _), order in zip(sides, alone, strict=True)]
+    tried = [
+        [order] if order is not None else [in_file[:, None], *_orders(in_file, len(in_file) / other)]
+        for (_, in_file), order, other in zip(sides, alone, reversed(numbers), strict=True)
     ]
-    in_step = [(of_p, of_q) for of_p in orders[0] for of_q in orders[1] if of_p.max() == of_q.max()]
-    excess = [_excess(_more_alike(_means(sides[0], of_p), _means(sides[1], of_q))) for of_p, of_q in in_step]
-    if in_step and max(excess) > ORDER_ERRORS:
-        return list(in_step[int(np.argmax(excess))]), True
-    return codes, False
+    in_step = [pair for pair in itertools.product(*tried) if len(pair[0]) == len(pair[1])]
+    excess = [_excess(_more_alike(_means(p, of_p), _means(q, of_q))) for of_p, of_q in in_step]
+    shared = bool(in_step) and max(excess) > ORDER_ERRORS
+    orders = in_step[int(np.argmax(excess))] if shared else alone
+    codes = [
+        None if order is None else _codes(order)[in_file] for (_, in_file), order in zip(sides, orders, strict=True)
+    ]
+    return codes, shared
 
 
-class _InFile(NamedTuple):
-    """Rows, (n, d), and the place there of each text in the order of its file, (n,)."""
-
-    rows: Rows
-    places: Integers
-
-    def of_prompts(self, of: Integers, most: int) -> Rows:
-        """The rows of the first prompts, (at most `most`, answers, d)."""
-        answers = len(of) // (int(of.max()) + 1)
-        of_prompt = self.places.reshape(answers, -1).T if of[1] > 0 else self.places.reshape(-1, answers)
-        return self.rows[of_prompt[:most]]
+def _orders(places: Integers, answers: float) -> list[Integers]:
+    """The rows of each prompt, (G, answers), where answers to one follow each other, and where they come in rounds."""
+    number = len(places) / answers
+    if answers != int(answers) or not 2 <= answers <= MOST_IN_ORDER or number != int(number) or number < FEWEST_GROUPS:
+        return []
+    return [places.reshape(int(number), -1), places.reshape(-1, int(number)).T]
 
 
-def _answers_in_order(side: _InFile) -> Integers | None:
-    """The prompts of one side, (n,), as its order shows them; None where it shows none."""
-    tried = [of for answers in range(2, MOST_IN_ORDER + 1) for of in _orders(len(side.rows), answers)]
-    excess = [_excess_of_answers(side, of) for of in tried]
-    return tried[int(np.argmax(excess))] if tried and max(excess) > ORDER_ERRORS else None
+def _codes(order: Integers) -> Integers:
+    """The number of the prompt of each row, (n,), of the rows of each prompt, (G, answers)."""
+    codes = np.empty(order.size, dtype=np.int64)
+    codes[order] = np.arange(len(order))[:, None]
+    return codes
 
 
-def _orders(n: int, answers: float) -> Iterator[Integers]:
-    """The prompts of n rows, (n,), where answers to one follow each other, and where they come in rounds."""
-    if answers == int(answers) and 2 <= answers <= MOST_IN_ORDER and n % answers == 0 and n / answers >= FEWEST_GROUPS:
-        yield np.arange(n) // int(answers)
-        yield np.arange(n) % (n // int(answers))
+def _answers_in_order(rows: Rows, places: Integers) -> Integers | None:
+    """The rows of each prompt of one side, (G, answers), as its order shows them; None where it shows none."""
+    tried = [
+        (excess_of(rows[order[: _MOST_TESTED // answers]]), order)
+        for answers in range(2, MOST_IN_ORDER + 1)
+        for excess_of, order in zip((_excess_in_turn, _excess_in_rounds), _orders(places, answers), strict=False)
+    ]
+    excess, order = max(tried, key=operator.itemgetter(0), default=(0.0, places))
+    return order if excess > ORDER_ERRORS else None
 
 
-def _excess_of_answers(side: _InFile, of: Integers) -> float:
-    """Standard errors by which rows of one prompt are more alike than other rows that are as far apart."""
-    answers = len(of) // (int(of.max()) + 1)
-    prompts = side.of_prompts(of, _MOST_TESTED // answers)
-    if of[1] > 0:  # in rounds
-        totals = prompts.sum(axis=1)
-        in_one_round = sum(_more_alike(of_round, of_round) for of_round in prompts.swapaxes(0, 1))
-        return _excess(_more_alike(totals, totals) - in_one_round)
+def _excess_in_rounds(prompts: Rows) -> float:
+    """Standard errors by which answers to one prompt, (G, answers, d), are more alike than to the next in its round."""
+    totals = prompts.sum(axis=1)
+    in_one_round = sum(_more_alike(of_round, of_round) for of_round in prompts.swapaxes(0, 1))
+    return _excess(_more_alike(totals, totals) - in_one_round)
+
+
+def _excess_in_turn(prompts: Rows) -> float:
+    """The same of answers that follow each other, against answers to the next prompt that are as far apart."""
+    answers = prompts.shape[1]
     of_one, of_next = prompts @ prompts.swapaxes(1, 2), prompts[:-1] @ prompts[1:].swapaxes(1, 2)
     total = np.zeros(len(of_next))
     for lag in range(1, answers):
@@ -101,9 +104,9 @@ def _excess_of_answers(side: _InFile, of: Integers) -> float:
     return _excess(total)
 
 
-def _means(side: _InFile, of: Integers) -> Rows:
+def _means(rows: Rows, order: Integers) -> Rows:
     """The directions of the mean rows of the first prompts, (G, d)."""
-    means = side.of_prompts(of, _MOST_TESTED).sum(axis=1)
+    means = rows[order[:_MOST_TESTED]].sum(axis=1)
     directions: Rows = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), np.finfo(np.float32).tiny)
     return directions
 
