@@ -74,7 +74,7 @@ def texts(quick: bool) -> Iterator[Row]:
     sizes = [] if quick else [8, 32]
     options = argparse.Namespace(device="cpu", mauve_batch_sizes=sizes, max_batch_tokens=None, dtypes=[])
     count = case.texts // 20 if quick else case.texts
-    variants, _ = featurize.variants(str(featurize.minilm_folder()), case, count, options)
+    variants, _ = featurize.variants(featurize.folder_of("minilm"), case, count, options)
     for _ in range(2):
         for variant in variants:
             featurize.measure(variant)

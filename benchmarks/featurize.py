@@ -2,6 +2,7 @@
 
     python benchmarks/featurize.py --case gpt2 [--texts 200] [--repeats 3] [--mauve-batch-sizes 8 32]
     python benchmarks/featurize.py --case minilm
+    python benchmarks/featurize.py --case smollm2         (10 000 texts; for a CUDA device)
     python benchmarks/featurize.py --case gpt2-large      (needs a CUDA device)
 
 Same model, same texts, same machine, one run: the variants take turns, and the best time of each counts. mauve-text
@@ -9,7 +10,8 @@ runs at its default batch size of 1 and at the given ones, and gets its texts to
 inside the measured time. Nothing is cached.
 
 Cases: `gpt2`: random weights in the size of GPT-2 small, a byte-level BPE trained on the examples, 8 to 400 tokens;
-`minilm`: the packaged weights, 8 to 256 tokens, the last token's state on both sides (all that mauve-text can give);
+`minilm` and `smollm2`: the packaged weights, 8 to 256 and 8 to 512 tokens, the last token's state on both sides (all
+that mauve-text can give);
 `gpt2-large`: random weights, 32 to 1024 tokens.
 
 Columns: padding is the share of computed positions that hold no token; memory is the peak above what was in use
@@ -44,7 +46,7 @@ from numpy.typing import NDArray
 from mauve_metric import compute_mauve
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.featurize import featurize_texts, matmul_rate, tokenize
-from mauve_metric.features.pretrained import minilm_folder
+from mauve_metric.features.pretrained import folder_of
 from mauve_metric.options import RunOptions
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.optional_imports import import_torch
@@ -54,7 +56,7 @@ PARTS = ("human.jsonl", "human_other.jsonl")
 
 
 class Case(NamedTuple):
-    """A model's size (None: MiniLM's packaged weights), lengths of texts in tokens, and how many texts."""
+    """A model's size (None: the packaged weights of this name), lengths of texts in tokens, and how many texts."""
 
     size: dict[str, int] | None
     shortest: int
@@ -65,6 +67,7 @@ class Case(NamedTuple):
 CASES = {
     "gpt2": Case({"n_embd": 768, "n_layer": 12, "n_head": 12}, 8, 400, 200),
     "minilm": Case(None, 8, 256, 1000),
+    "smollm2": Case(None, 8, 512, 10_000),
     "gpt2-large": Case({"n_embd": 1280, "n_layer": 36, "n_head": 20}, 32, 1024, 1000),
 }
 
@@ -330,7 +333,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / f"{options.case}-random"  # mauve-text finds the kind of a model in its name
         if case.size is None:
-            folder = minilm_folder()
+            folder = Path(folder_of(options.case))
         else:
             random_gpt2(folder, case.size)
         measured, lengths = variants(str(folder), case, options.texts or case.texts, options)

@@ -1,11 +1,13 @@
 """Time and memory of a score from features, ours against mauve-text, in one run on the same features.
 
-    python benchmarks/score.py [--rows 500 5000 20000] [--repeats 3] [--minilm]
+    python benchmarks/score.py [--rows 500 5000 20000] [--repeats 3] [--minilm] [--score-device cuda]
 
 For each number of rows a side (d = 1280 with the spectrum of a language model's features, k = rows / 10 but at most
 500): our fields that mauve-text has too (`knn=False, num_runs=1`), everything that we give by default, and mauve-text;
 the best of a few alternating repeats. Then the whole process, from `python` to the printed score, with its peak memory.
 `--minilm` adds MiniLM features of sentences of the example texts (featurized first, which takes minutes).
+`--score-device` adds our default on that device, from arrays in the computer's memory and from tensors in the device's,
+and leaves out the whole process.
 
 The first line names the machine. The cases one by one: `--rows 500`, `--rows 5000`, `--rows 50000 --repeats 1`,
 `--rows --minilm`.
@@ -61,14 +63,28 @@ def minilm(n: int) -> tuple[Array, Array]:
     return sides[0], sides[1]
 
 
-def contenders(human: Array, model: Array, buckets: int) -> dict[str, Callable[[], Any]]:
-    """The functions to time, by name."""
+def contenders(human: Array, model: Array, buckets: int, device: str = "") -> dict[str, Callable[[], Any]]:
+    """The functions to time, by name; with a device also the default score there."""
     import mauve
 
     from mauve_metric.scoring.compute import compute_mauve
 
     plain = {"num_buckets": buckets, "knn": False, "num_runs": 1}
-    return {
+    on_device: dict[str, Callable[[], Any]] = {}
+    if device:
+        from mauve_metric.runtime.optional_imports import import_torch
+
+        torch = import_torch()
+        tensors = [torch.from_numpy(side).to(device) for side in (human, model)]
+        on_device = {
+            f"{DEFAULT}, on {device}": lambda: compute_mauve(
+                p_features=human, q_features=model, num_buckets=buckets, score_device=device
+            ),
+            f"{DEFAULT}, from tensors on {device}": lambda: compute_mauve(
+                p_features=tensors[0], q_features=tensors[1], num_buckets=buckets
+            ),
+        }
+    return on_device | {
         OURS: lambda: compute_mauve(p_features=human, q_features=model, **plain),
         DEFAULT: lambda: compute_mauve(p_features=human, q_features=model, num_buckets=buckets),
         PEER: lambda: mauve.compute_mauve(p_features=human, q_features=model, num_buckets=buckets, verbose=False),
@@ -187,18 +203,22 @@ def whole_process(human: Array, model: Array, buckets: int, repeats: int) -> dic
     return found
 
 
-def report(title: str, human: Array, model: Array, repeats: int) -> None:
+def report(title: str, human: Array, model: Array, repeats: int, device: str = "") -> None:
     """Print one case."""
     buckets = max(2, min(500, len(human) // 10))
-    seconds, scores = best_times(contenders(human, model, buckets), repeats)
-    process = whole_process(human, model, buckets, max(1, repeats - 1))
+    seconds, scores = best_times(contenders(human, model, buckets, device), repeats)
+    process = {} if device else whole_process(human, model, buckets, max(1, repeats - 1))
     print(f"\n**{title}**, {len(human)} + {len(model)} rows, d = {human.shape[1]}, k = {buckets}\n")
     print("| | score | seconds | mauve-text / this | whole process, s | peak memory, MB |\n|---|--:|--:|--:|--:|--:|")
     for name, value in seconds.items():
-        whole, memory = process[name]
         cells = [f"{scores[name]:.5f}", f"{value:.2f}", f"{seconds[PEER] / value:.2f}"]
-        cells += [f"{whole:.2f} ({process[PEER][0] / whole:.2f})", f"{memory:.0f}"]
+        if process:
+            whole, memory = process[name]
+            cells += [f"{whole:.2f} ({process[PEER][0] / whole:.2f})", f"{memory:.0f}"]
+        cells += [""] * (5 - len(cells))
         print(f"| {name} | {' | '.join(cells)} |")
+    if device:
+        return
     print(f"\n{stages(human, model, buckets)}", flush=True)
     if len(human) <= 5000:
         agreement = label_agreement(human, model, buckets)
@@ -211,13 +231,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[500, 5000, 20000])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--minilm", action="store_true")
+    parser.add_argument("--score-device", default="", help="a torch device such as cuda")
     options = parser.parse_args()
     logging.getLogger("mauve_metric").setLevel(logging.ERROR)
     print(machine())
     for rows in options.rows:
-        report("language-model-like features", *language_model_like(rows), options.repeats)
+        report("language-model-like features", *language_model_like(rows), options.repeats, options.score_device)
     if options.minilm:
-        report("MiniLM features", *minilm(5000), options.repeats)
+        report("MiniLM features", *minilm(5000), options.repeats, options.score_device)
 
 
 if __name__ == "__main__":

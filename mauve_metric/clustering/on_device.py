@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Array, Labels
+from mauve_metric.arrays import Array, Integers, Labels
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, as_tensor, full_precision, index_of, is_tensor, steps
 
@@ -94,6 +94,12 @@ class DeviceCentres:
     def cost(self, run: int) -> float:
         """The sum of the squared distances to the nearest centres, less the rows' own squares."""
         return self._cost
+
+
+def inner(rows: torch.Tensor, numbers: Integers) -> Array:
+    """Inner products of the rows with these numbers with all rows, (m, n), float32."""
+    with full_precision():
+        return as_array(rows[index_of(numbers, rows)] @ rows.T)
 
 
 def bucket_sums(rows: torch.Tensor, labels: Labels, num_buckets: int) -> Array:

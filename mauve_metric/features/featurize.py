@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.features.batches import as_objects, default_batch_tokens, plan_batches, run_batch
+from mauve_metric.features.batches import GPU_BATCH_PADDING, as_objects, default_batch_tokens, plan_batches, run_batch
 from mauve_metric.features.cache import FeatureCache, token_key
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.inputs.fingerprints import FORMATS
@@ -205,7 +205,8 @@ def featurize_tokens(
         stats.batch_tokens = run.max_batch_tokens or default_batch_tokens(encoder)
     if run.distributed:
         stats.batch_tokens = agree(stats.batch_tokens)
-    batches = plan_batches(lengths, stats.batch_tokens, run.batch_size)
+    max_padding = GPU_BATCH_PADDING if encoder.device.startswith("cuda") else None
+    batches = plan_batches(lengths, stats.batch_tokens, run.batch_size, max_padding)
     copies = np.bincount(inverse, minlength=len(rows))
 
     def run_all(planned: Sequence[Integers]) -> tuple[Array, Integers]:

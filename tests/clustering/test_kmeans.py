@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mauve_metric.clustering import kmeans as kmeans_module
 from mauve_metric.clustering.kmeans import kmeans
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 
+torch = pytest.importorskip("torch")
 Floats = NDArray[np.float64]
 
 
@@ -80,3 +82,17 @@ def test_the_best_of_the_restarts_is_taken(plus_plus: bool) -> None:
             each = [_cost(data, kmeans(data, 12, num_redo=1, seed=seed + r * 15_486_557)) for r in range(6)]
             assert best == pytest.approx(min(each), rel=1e-5) and max(each) > 1.01 * min(each)
     assert better >= 1
+
+
+@pytest.mark.parametrize("with_tensors", [False, True])
+def test_starts_that_are_drawn_together_find_the_kinds_that_single_draws_find(
+    with_tensors: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """200 kinds, far apart: a random start misses a third of them, and greedy k-means++ with 7 rows a draw few."""
+    rng = np.random.default_rng(6)
+    kind_of = rng.permutation(np.repeat(np.arange(200), 10))
+    data = (50 * rng.normal(size=(200, 8))[kind_of] + rng.normal(size=(2000, 8))).astype(np.float32)
+    monkeypatch.setattr(kmeans_module, "_MOST_PRODUCTS", 0)
+    numbers = kmeans_module._spread_start(torch.from_numpy(data) if with_tensors else data, 200, 0, 1)
+    assert len(set(numbers)) == 200
+    assert len(set(kind_of[numbers])) > 180  # of 40 starts none found fewer than 195

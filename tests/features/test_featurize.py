@@ -236,6 +236,18 @@ def test_plan_batches(budget: int, batch_size: int | None) -> None:
     assert plan_batches(np.array([], dtype=np.int64), 10) == []
 
 
+@pytest.mark.parametrize("max_padding", [0, 5, 100])
+def test_plan_batches_bounds_the_padding_of_each_and_makes_no_more_than_that_needs(max_padding: int) -> None:
+    lengths = np.random.default_rng(max_padding).integers(1, 40, size=100)
+    batches = plan_batches(lengths, 10_000, max_padding=max_padding)
+    assert sorted(itertools.chain.from_iterable(batch.tolist() for batch in batches)) == list(range(100))
+    for batch, following in itertools.zip_longest(batches, batches[1:]):
+        padding = (lengths[batch].max() - lengths[batch]).sum()
+        assert padding <= max_padding
+        if following is not None:
+            assert padding + lengths[batch].max() - lengths[following].max() > max_padding
+
+
 def test_out_of_memory_halves_the_batch_and_is_remembered(tiny_gpt2: str, caplog: pytest.LogCaptureFixture) -> None:
     texts = mixed_texts(60, 12)
     expected = featurize_texts(load_encoder(tiny_gpt2), texts)[0]
