@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mauve_metric.arrays import Hashes, Integers
+from mauve_metric.arrays import Hashes, Integers, Rows
 from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.features.row_blocks import as_rows, content_keys, copies, order_of_keys, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups, same_origin
@@ -23,6 +23,8 @@ from mauve_metric.measures.shared_prompts import PairSearch, find_pairs, find_re
 Groups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
 
 MOST_SEARCHED = 10_000  # rows a side whose neighbours are looked for; of larger sets as many at random
+MOST_PAIRED = 50_000  # the same once some of these texts are known to share prompts
+MOST_NUMBERS_PAIRED = 2**26  # of the rows of a side, 256 MiB
 IN_STEP_SHARE = 0.5  # of the texts that belong together: below, the rows of two sets are not aligned
 OPENING_SHARE = 0.1  # of a model's texts that open like a human one: they continue the same prompts
 COMMON_OPENING = 0.1  # of all texts: an opening that more have is a manner of writing, and no prompt
@@ -135,21 +137,20 @@ def _search(
     """Look for texts that belong together: pairs of both sides, and, unless prompts are declared, several answers.
 
     Returns:
-        The pairs, of large sets among random rows; None for sets of a few texts or one column. For each text of both
-        sides the number of its group of answers to one prompt, (n_p + n_q,), -1 for those in none; and whether these
-        groups have texts of both sides, so that they hold the pairs too.
+        The pairs, of more than `MOST_PAIRED` texts a side among random ones; None for sets of a few texts or one
+        column. For each text of both sides the number of its group of answers to one prompt, (n_p + n_q,), -1 for
+        those in none; and whether these groups have texts of both sides, so that they hold the pairs too.
     """
     sizes = len(human), len(model)
     groups = np.full(sum(sizes), -1)
     if min(sizes) < 4 or human.features.shape[1] < 2:
         return None, groups, False
-    features = human.features, model.features
-    numbers = [
-        order_of_keys(side.row_keys())[some_numbers(size, min(size, MOST_SEARCHED), seed)]
-        for side, size in zip((human, model), sizes, strict=True)
-    ]
-    rows = standardised(*(as_rows(of).take(some) for of, some in zip(features, numbers, strict=True)))
+    numbers, rows = _standardised_sample(human, model, MOST_SEARCHED, seed)
     search = find_pairs(*rows, seed)
+    most = min(MOST_PAIRED, MOST_NUMBERS_PAIRED // human.features.shape[1])
+    if search.found and max(sizes) > MOST_SEARCHED and not declared and most > MOST_SEARCHED:
+        numbers, rows = _standardised_sample(human, model, most, seed)
+        search = find_pairs(*rows, seed)
     search = search._replace(pairs=np.stack([of[own] for of, own in zip(numbers, search.pairs.T, strict=True)], axis=1))
     if declared or max(sizes) > MOST_SEARCHED:
         return search, groups, False
@@ -164,6 +165,16 @@ def _search(
             if codes is not None:
                 groups[start : start + len(codes)] = sum(sizes) + start + codes
     return search, groups, across
+
+
+def _standardised_sample(
+    human: FeatureSet, model: FeatureSet, most: int, seed: int
+) -> tuple[list[Integers], tuple[Rows, Rows]]:
+    """The numbers of at most so many random texts of each side, in the order by content, and their rows."""
+    sides = human, model
+    numbers = [order_of_keys(side.row_keys())[some_numbers(len(side), min(len(side), most), seed)] for side in sides]
+    taken = [as_rows(side.features).take(some) for side, some in zip(sides, numbers, strict=True)]
+    return numbers, standardised(*taken)
 
 
 def _paired(search: PairSearch, start: int, size: int) -> list[object]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from mauve_metric.features import dependence
 from mauve_metric.features.dependence import paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet
 
@@ -37,6 +39,17 @@ def test_pairs_in_another_order_of_rows_are_found_by_their_features() -> None:
     joined = {row for row, code in here if code in set(found.groups.tolist())}
     assert len(joined) == found.dependence.partners == expected.dependence.partners
     assert found.dependence.in_step < 0.2
+
+
+def test_pairs_of_large_sets_are_found_among_all_texts_once_a_sample_shows_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dependence, "MOST_SEARCHED", 150)
+    human, model = pairs(300)
+    found = with_dependence([human, model.of_rows(np.random.default_rng(1).permutation(300))])[1].dependence
+    assert found is not None and found.partners > 285  # of a sample of 150 a side about 75 have their partner in it
+    apart = with_dependence([human, pairs(300, seed=9)[1]])[1].dependence
+    assert apart is not None and apart.partners == 0
 
 
 def test_declared_groups_stay_and_copies_join_them() -> None:
