@@ -94,8 +94,8 @@ def describe(
 
     >>> human = ["the cat sat on the mat", "a dog ran off", "birds sing at dawn"]
     >>> model = ["the cat the cat the cat", "the cat the cat", "a dog a dog"]
-    >>> found = describe(human, {"m": model}, measures="distinct_2")
-    >>> found.human["distinct_2"], found.models["m"]["distinct_2"].value
+    >>> description = describe(human, {"m": model}, measures="distinct_2")
+    >>> description.human["distinct_2"], description.models["m"]["distinct_2"].value
     (1.0, 0.36363636363636365)
     """
     names = chosen_measures(measures)
@@ -117,18 +117,18 @@ def describe(
     more: dict[str, object] = {
         "tokens": _WORDS if tokenizer is None else _name_of(tokenizer),
         "language_model": _name_of(language_model or DEFAULT_LANGUAGE_MODEL),
-        "decoder": ";".join(f"{name}:{describe_decoder(own) or 'sampling'}" for name, own in decoders.items()),
+        "decoder": ";".join(f"{name}:{describe_decoder(setting) or 'sampling'}" for name, setting in decoders.items()),
     }
     more |= {} if third is None else {"n_training": len(third)}
-    found = describe_read(sets, names, more)
+    description = describe_read(sets, names, more)
     by_subgroup: dict[str, Description] = {}
-    for label, own in rows.items():
-        some = sets.of_rows(own)
+    for label, chosen in rows.items():
+        some = sets.of_rows(chosen)
         try:
             by_subgroup |= {} if some is None else {label: describe_read(some, names, more)}
         except ValueError as error:
             logger.warning("subgroup %s is missing: %s", label, message_of(error))
-    return replace(found, by_subgroup=by_subgroup)
+    return replace(description, by_subgroup=by_subgroup)
 
 
 def describe_read(
@@ -154,17 +154,17 @@ def describe_read(
         with sets.recorded(name):
             value, of_models = sets.measure(MEASURES[name])
             human |= {} if value is None else {name: value}
-            for model, item in of_models.items():
-                models[model].setdefault(name, item)  # a score's interval allows for the clusterings too
+            for model, entry in of_models.items():
+                models[model].setdefault(name, entry)  # a score's interval allows for the clusterings too
     transfer = None
     if len(models) > 1 and {"discriminator_auc", "discriminator_accuracy"} & set(rows):
         with sets.recorded("discriminators across models"):
             transfer = sets.transfer()
-    order = [name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())]
+    order = [name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in cells for cells in models.values())]
     if not order:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in sets.failed.items()) or "nothing was asked for"
         raise ValueError(f"none of the measures could be computed: {reasons}")
-    sizes = {HUMAN: len(sets.human)} | {name: len(item) for name, item in sets.models.items()}
+    sizes = {HUMAN: len(sets.human)} | {name: len(model) for name, model in sets.models.items()}
     moved = any(MEASURES[name].sizes_matter for name in order)
     return Description(
         measures=tuple(order),
@@ -176,8 +176,8 @@ def describe_read(
         same_size=sets.smallest if moved and len(set(sizes.values())) > 1 else None,
         confidence_level=sets.config.confidence_level,
         model_warnings={
-            model: tuple(duplication_warnings({name: item.value for name, item in found.items()}, human))
-            for model, found in models.items()
+            model: tuple(duplication_warnings({name: entry.value for name, entry in entries.items()}, human))
+            for model, entries in models.items()
         },
         comparison=sets.comparison,
         signature_entries=_signature(sets, order, more),
@@ -208,13 +208,13 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
     if measures is None:
         wanted = [name for name, row in MEASURES.items() if row.cheap]
     else:
-        known = {name.replace("_", "-"): name for name in (*GROUPS, *MEASURES, "all")}
+        by_spelling = {name.replace("_", "-"): name for name in (*GROUPS, *MEASURES, "all")}
         wanted = listed_names("measures", measures, "names of groups or measures")
-        wanted = [known.get(name.replace("_", "-"), name) for name in wanted]
+        wanted = [by_spelling.get(name.replace("_", "-"), name) for name in wanted]
         for name in wanted:
-            if name not in known.values():
+            if name not in by_spelling.values():
                 expected = f"groups ({', '.join(GROUPS)}), 'all' or names of measures"
-                near = did_you_mean(name, known.values())
+                near = did_you_mean(name, by_spelling.values())
                 raise WrongOption.of("measures", f"must be {expected}, got {name!r}{near}")
     if not wanted:
         raise WrongOption.of("measures", "must name at least one group or measure, got none")
@@ -229,7 +229,7 @@ def _signature(sets: DescribedSets, order: Sequence[str], more: Mapping[str, obj
     else:
         entries = {name: getattr(sets.config, name) for name in ("strip", "empty_texts", "confidence_level", "seed")}
         entries["n_p"] = len(sets.human)
-        entries |= {f"n_{name}": len(item) for name, item in sets.models.items()} | versions("numpy")
+        entries |= {f"n_{name}": len(model) for name, model in sets.models.items()} | versions("numpy")
     entries.pop("mauve_metric")
     used = {word for name in order for word in (*MEASURES[name].inputs.forms, *MEASURES[name].inputs.given)}
     needs = {"tokens": "tokens", "language_model": "likelihoods", "decoder": "a decoder"}
@@ -254,14 +254,14 @@ def _name_of(model: object) -> str:
 
 
 def _decoders(
-    given: str | Mapping[str, str] | None, models: Sequence[str], measures: Sequence[str]
+    decoder: str | Mapping[str, str] | None, models: Sequence[str], measures: Sequence[str]
 ) -> dict[str, Decoder]:
     """The decoder of each model that has one; `TypeError` or `ValueError` for invalid ones."""
-    if given is None:
+    if decoder is None:
         return {}
-    named = dict.fromkeys(models, given) if isinstance(given, str) else given
+    named = dict.fromkeys(models, decoder) if isinstance(decoder, str) else decoder
     if not isinstance(named, Mapping) or not all(isinstance(value, str) for value in named.values()):
-        raise TypeError(f"decoder must be a str, or a dict of one for each model, got {shown(given)}")
+        raise TypeError(f"decoder must be a str, or a dict of one for each model, got {shown(decoder)}")
     for name in named:
         if name not in models:
             raise ValueError(f"decoder must name models, got {name!r}{did_you_mean(name, models)}")

@@ -89,7 +89,7 @@ class Description(SignedResult):
         """Build the document: one row per measure, meaning of the marks, missing measures, and times."""
         sizes = ", ".join(f"{printable(name)} {size}" for name, size in self.sizes.items())
         of_comparison = [] if self.comparison is None else collected_warnings(self.comparison)
-        of_models = [(name, warning) for name, found in self.model_warnings.items() for warning in found]
+        of_models = [(name, warning) for name, warnings in self.model_warnings.items() for warning in warnings]
         parts = (
             self._table(_BEST)._replace(views=("terminal", "markdown", "html")),
             self._table(" (best)")._replace(views=("latex",)),
@@ -100,12 +100,12 @@ class Description(SignedResult):
         )
         each = {"": self, **self.by_subgroup}
         rows: list[TableRow] = []
-        for label, one in each.items():
-            for measure in one.measures:
-                known: TableRow = {"label": label, "measure": measure, "better": MEASURES[measure].better}
-                known["human"] = one.human.get(measure)
-                values = {name: found[measure] for name, found in one.models.items() if measure in found}
-                rows += [Table.row(CSV_COLUMNS, item, model=name, **known) for name, item in values.items()]
+        for label, description in each.items():
+            for measure in description.measures:
+                shared: TableRow = {"label": label, "measure": measure, "better": MEASURES[measure].better}
+                shared["human"] = description.human.get(measure)
+                values = {name: entries[measure] for name, entries in description.models.items() if measure in entries}
+                rows += [Table.row(CSV_COLUMNS, entry, model=name, **shared) for name, entry in values.items()]
         columns = (Column("label", "label"), *CSV_COLUMNS) if self.by_subgroup else CSV_COLUMNS
         tables = {"measures": Table(columns, rows), "transfer": self._transfer_table()}
         return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
@@ -115,10 +115,10 @@ class Description(SignedResult):
         from mauve_metric.report.charts.intervals import intervals_chart
 
         values = [
-            (title_of(measure), name, item.value if item.difference is None else item.difference, item.ci)
+            (title_of(measure), name, entry.value if entry.difference is None else entry.difference, entry.ci)
             for measure in self.measures
-            for name, found in self.models.items()
-            if (item := found.get(measure)) is not None
+            for name, entries in self.models.items()
+            if (entry := entries.get(measure)) is not None
         ]
         level = f"{100 * self.confidence_level:g} % intervals"
         return intervals_chart(
@@ -141,11 +141,11 @@ class Description(SignedResult):
         """The model with the best value, if its interval lies apart from those of all others; else None."""
         better = MEASURES[measure].better
         distances: dict[str, tuple[float, float]] = {}  # ends of how far each is from the best value
-        for name, found in self.models.items():
-            item = found.get(measure)
-            if item is None or item.ci is None:
+        for name, entries in self.models.items():
+            entry = entries.get(measure)
+            if entry is None or entry.ci is None:
                 return None
-            low, high = item.ci
+            low, high = entry.ci
             if better == "higher":
                 low, high = -high, -low
             elif better == "human":
@@ -172,10 +172,10 @@ class Description(SignedResult):
             row["human"] = _number(self.human.get(measure))
             winner = self.best_model(measure)
             for name, values in self.models.items():
-                item = values.get(measure)
-                row[f"model {name}"] = _value(item) + (best if name == winner else "")
-                row["difference"] = _number(item and item.difference, "+")
-                row["interval"] = _interval(item)
+                entry = values.get(measure)
+                row[f"model {name}"] = _value(entry) + (best if name == winner else "")
+                row["difference"] = _number(entry and entry.difference, "+")
+                row["interval"] = _interval(entry)
             rows.append(row)
         return Table(columns, rows)
 
@@ -183,24 +183,24 @@ class Description(SignedResult):
         """One row for each model that a discriminator was trained on, "all" last, and each that it was tested on."""
         if self.transfer is None:
             return Table(TRANSFER_COLUMNS, [])
-        found = [
+        tests = [
             (name, other, self.transfer.accuracy[name][other], self.transfer.auc[name][other])
             for name in self.transfer.models
             for other in self.transfer.models
         ]
-        found += [("all", other, both.accuracy, both.auc) for other, both in self.transfer.mixed.items()]
-        rows = [(*names, accuracy.value, *(accuracy.ci or (None, None)), auc.value) for *names, accuracy, auc in found]
+        tests += [("all", other, both.accuracy, both.auc) for other, both in self.transfer.mixed.items()]
+        rows = [(*names, accuracy.value, *(accuracy.ci or (None, None)), auc.value) for *names, accuracy, auc in tests]
         return Table.of(TRANSFER_COLUMNS, rows)
 
     def _parts_of_transfer(self) -> list[Part]:
         """The accuracies: a row for each training set, a column for each test set."""
         if self.transfer is None:
             return []
-        labels, found = shown_names(list(self.models)), self.transfer
+        labels, transfer = shown_names(list(self.models)), self.transfer
         rows: list[Sequence[str | float]] = [
-            (labels[name], *(found.accuracy[name][other].value for other in labels)) for name in labels
+            (labels[name], *(transfer.accuracy[name][other].value for other in labels)) for name in labels
         ]
-        rows.append(("all of them", *(found.mixed[other].accuracy.value for other in labels)))
+        rows.append(("all of them", *(transfer.mixed[other].accuracy.value for other in labels)))
         columns = Column("trained on", "trained on"), *(Column(f"on {name}", labels[name], ".3f") for name in labels)
         note = "Accuracy of discriminators of the features on unseen texts of each model and people; 0.5: by chance."
         return [Heading("Discriminators across models"), Table.of(columns, rows), Prose([note])]
@@ -209,15 +209,14 @@ class Description(SignedResult):
         """A table a model: one row a measure, with a column for each subgroup."""
         parts: list[Part] = []
         for name in self.models:
-            found = {label: one for label, one in self.by_subgroup.items() if name in one.models}
-            values = {
-                measure: [_value(one.models[name].get(measure)) for one in found.values()] for measure in self.measures
-            }
-            rows = [(title_of(measure), MEASURES[measure].better, *own) for measure, own in values.items()]
+            subgroups = {label: subgroup for label, subgroup in self.by_subgroup.items() if name in subgroup.models}
+            models = [subgroup.models[name] for subgroup in subgroups.values()]
+            values = {measure: [_value(entries.get(measure)) for entries in models] for measure in self.measures}
+            rows = [(title_of(measure), MEASURES[measure].better, *cells) for measure, cells in values.items()]
             columns = [Column("title", "measure"), Column("better", "better")]
-            titles = {label: f"{printable(label)} ({one.sizes[name]})" for label, one in found.items()}
+            titles = {label: f"{printable(label)} ({subgroup.sizes[name]})" for label, subgroup in subgroups.items()}
             columns += [Column(f"label {label}", title, ">") for label, title in titles.items()]
-            parts += [Heading(f"{printable(name)} by subgroup"), Table.of(columns, rows)] if found else []
+            parts += [Heading(f"{printable(name)} by subgroup"), Table.of(columns, rows)] if subgroups else []
         return parts
 
     def _notes(self) -> list[str]:
@@ -243,20 +242,20 @@ def title_of(measure: str) -> str:
     return MEASURES[measure].title if measure in MEASURES else measure
 
 
-def _value(item: Described | None) -> str:
+def _value(entry: Described | None) -> str:
     """A value, marked where its difference from the human texts is more than chance, by its interval."""
-    if item is None:
+    if entry is None:
         return "–"
-    is_real = item.difference is not None and item.ci and not item.ci[0] <= 0 <= item.ci[1]
-    return f"{_number(item.value)}{_REAL if is_real else ''}"
+    is_real = entry.difference is not None and entry.ci and not entry.ci[0] <= 0 <= entry.ci[1]
+    return f"{_number(entry.value)}{_REAL if is_real else ''}"
 
 
 def _number(value: float | None, sign: str = "") -> str:
     return "–" if value is None else format(value, f"{sign}.4g")
 
 
-def _interval(item: Described | None) -> str:
-    if item is None or item.ci is None:
-        return (item and item.no_interval) or "–"
-    sign = "" if item.difference is None else "+"
-    return f"[{_number(item.ci[0], sign)}, {_number(item.ci[1], sign)}]"
+def _interval(entry: Described | None) -> str:
+    if entry is None or entry.ci is None:
+        return (entry and entry.no_interval) or "–"
+    sign = "" if entry.difference is None else "+"
+    return f"[{_number(entry.ci[0], sign)}, {_number(entry.ci[1], sign)}]"

@@ -163,13 +163,13 @@ class DescribedSets:
         human, some = enough_rows(self.models, rows)
         if human is None or not some:
             return None
-        models = {name: self.models[name].of_rows(own) for name, own in some.items()}
+        models = {name: self.models[name].of_rows(chosen) for name, chosen in some.items()}
         return replace(self, human=self.human.of_rows(human), models=models, seconds={})
 
     @property
     def smallest(self) -> int:
         """The size of the smallest set of the human texts and the models'."""
-        return min(len(item) for item in (self.human, *self.models.values()))
+        return min(len(side) for side in (self.human, *self.models.values()))
 
     @contextlib.contextmanager
     def recorded(self, name: str) -> Iterator[None]:
@@ -192,50 +192,50 @@ class DescribedSets:
             if self.compared is not None:
                 self.comparison = self.compared()
             else:
-                models = {name: item.reference() for name, item in self.models.items()}
+                models = {name: model.reference() for name, model in self.models.items()}
                 self.comparison = compare_features(self.human.reference(), models, self.config, run=self.run)
 
     def lacks(self, row: Measure) -> bool:
         """Return True if a measure lacks an optional input that was not given."""
         if "prompts" in row.inputs.given:
-            return not any(item.has_repeated_groups for item in (self.human, *self.models.values()))
+            return not any(side.has_repeated_groups for side in (self.human, *self.models.values()))
         if "a decoder" in row.inputs.given:
             return not self.decoders
         return "training" in row.inputs.given and self.training is None
 
     def measure(self, row: Measure) -> tuple[float | None, dict[str, Described]]:
         """Compute the human texts' value, where there is one, and that of each model."""
-        level, found = self.config.confidence_level, {}
+        level, entries = self.config.confidence_level, {}
         if "features" in row.inputs.given and self.no_features:
             raise ValueError(self.no_features)
         if "a decoder" in row.inputs.given:
             for name, decoder in self.decoders.items():
                 self.watch()
                 values = np.asarray(row.compute(self.human.decoded(decoder)))
-                found[name] = entry_of(values, level, self.human.groups)
-            return None, found
+                entries[name] = entry_of(values, level, self.human.groups)
+            return None, entries
         if row.inputs.sets > 1:
             return None, {name: self._of_both(row, name) for name in self.models}
         human = self._of_one(row, self.human)
-        for name, item in self.models.items():
-            of_model = self._of_one(row, item)
+        for name, model in self.models.items():
+            of_model = self._of_one(row, model)
             if of_model is None:
                 continue
-            groups = (item.groups, self.human.groups)
+            groups = (model.groups, self.human.groups)
             if human is not None and "prompts" in row.inputs.forms:
                 groups = (None, None)
-            found[name] = entry_of(of_model, level, groups[0], human, groups[1])
-        return None if human is None else float(np.mean(human)), found
+            entries[name] = entry_of(of_model, level, groups[0], human, groups[1])
+        return None if human is None else float(np.mean(human)), entries
 
-    def _of_one(self, row: Measure, item: DescribedSet) -> Floats | None:
+    def _of_one(self, row: Measure, side: DescribedSet) -> Floats | None:
         """Values of a measure of one set: one number per text, or one for the set; None if it lacks what it takes."""
         self.watch()
         if row.sizes_matter:
-            item = item.drawn(self.smallest, self.config.seed)
-        if "prompts" in row.inputs.forms and not item.has_repeated_groups:
+            side = side.drawn(self.smallest, self.config.seed)
+        if "prompts" in row.inputs.forms and not side.has_repeated_groups:
             return None
-        found = row.on(item.form)
-        values = np.atleast_1d(np.asarray(found.value if isinstance(found, MeasuredValue) else found, dtype=np.float64))
+        value = row.on(side.form)
+        values = np.atleast_1d(np.asarray(value.value if isinstance(value, MeasuredValue) else value, dtype=np.float64))
         if not len(values):
             raise ValueError("there is nothing to compute it on")
         if len(values) == 1 and np.isnan(values[0]):
@@ -251,11 +251,11 @@ class DescribedSets:
         if "histograms" in row.inputs.forms:
             return self._of_buckets(row, name)
         if row.sizes_matter and not row.grouped:
-            model, human = (item.drawn(self.smallest, self.config.seed) for item in (model, human))
+            model, human = (side.drawn(self.smallest, self.config.seed) for side in (model, human))
         options: dict[str, Any] = {"seed": self.config.seed, "level": self.config.confidence_level}
         if row.grouped and "texts" in row.inputs.forms:
-            known = human.groups is not None and model.groups is not None
-            options["prompts"] = (human.prompts, model.prompts) if known else None
+            have_prompts = human.groups is not None and model.groups is not None
+            options["prompts"] = (human.prompts, model.prompts) if have_prompts else None
         elif row.grouped:
             options |= _groups_of_folds({"groups_p": human, "groups_q": model}) or {}
         pair = pair_of_groups(human.groups, model.groups) if row.designed else None
@@ -264,10 +264,10 @@ class DescribedSets:
         key = row.compute, name
         if not row.part or key not in self.shared:
             self.shared[key] = row._replace(part="").on(human.form, model.form, *third, **options)
-        found = getattr(self.shared[key], row.part) if row.part else self.shared[key]
-        if isinstance(found, MeasuredValue):
-            return Described(float(found.value), None, found.ci, found.p_value)
-        return Described(float(found))
+        measured = getattr(self.shared[key], row.part) if row.part else self.shared[key]
+        if isinstance(measured, MeasuredValue):
+            return Described(float(measured.value), None, measured.ci, measured.p_value)
+        return Described(float(measured))
 
     def _of_buckets(self, row: Measure, name: str) -> Described:
         """The entry of a measure of the histograms of the human texts and a model's."""
@@ -277,17 +277,17 @@ class DescribedSets:
         groups = self.human.groups, self.models[name].groups
         counts = count_labels(result.p_labels, result.q_labels, result.num_buckets, *groups)
         grouped = {} if counts.groups is None else {"groups": counts.groups}
-        found: MeasuredValue = row.compute(
+        measured: MeasuredValue = row.compute(
             counts.p_counts, counts.q_counts, level=self.config.confidence_level, **grouped
         )
-        few = found.ci is None and few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
+        few = measured.ci is None and few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
         reason = "none: few texts a bucket" if few and row.compute is not chi_square else ""
-        return Described(float(found.value), None, found.ci, found.p_value, reason)
+        return Described(float(measured.value), None, measured.ci, measured.p_value, reason)
 
     def transfer(self) -> TransferTable:
         """The discriminators of the features, each trained on one model's texts and tested on every model's."""
         groups = _groups_of_folds({"human": self.human, **self.models})
-        features = {name: item.features for name, item in self.models.items()}
+        features = {name: model.features for name, model in self.models.items()}
         return transfer_table(
             self.human.features, features, seed=self.config.seed, level=self.config.confidence_level, groups=groups
         )
@@ -296,14 +296,14 @@ class DescribedSets:
 def _groups_of_folds(sets: Mapping[str, DescribedSet]) -> dict[str, list[Hashable]] | None:
     """Groups of texts that must stay in one fold: copies, and answers to one prompt; None where neither is known."""
     groups: list[Hashable] | None = None
-    if all(item.groups is not None for item in sets.values()):
-        groups = [code for item in sets.values() for code in item.prompts]
-    if all(item.texts is not None for item in sets.values()):
-        groups = texts_of_one_origin([text for item in sets.values() for text in item.needed_texts()], groups).tolist()
+    if all(side.groups is not None for side in sets.values()):
+        groups = [code for side in sets.values() for code in side.prompts]
+    if all(side.texts is not None for side in sets.values()):
+        groups = texts_of_one_origin([text for side in sets.values() for text in side.needed_texts()], groups).tolist()
     if groups is None:
         return None
     remaining = iter(groups)
-    return {name: [*itertools.islice(remaining, len(item))] for name, item in sets.items()}
+    return {name: [*itertools.islice(remaining, len(side))] for name, side in sets.items()}
 
 
 def entry_of(
@@ -378,7 +378,7 @@ def read_sets(
     else:
         check_sides({opened.sides[name].argument: side for name, (side, _) in featurized.items()})
         read = featurized
-    sizes = {name: len(item) for name, sides in read.items() for item in sides if item is not None}
+    sizes = {name: len(form) for name, sides in read.items() for form in sides if form is not None}
     codes = opened.codes(sizes) or {}
     sets = [
         DescribedSet(name, texts, side, codes.get(name), tokenize=tokenize, likely=likely)

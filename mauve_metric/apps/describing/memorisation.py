@@ -86,12 +86,12 @@ def memorisation(
     if isinstance(corpus, str):
         raise TypeError(f"corpus must be texts one after the other, got a single text: {corpus[:40]!r}")
     table = _Table(generations, length, split)
-    for item in corpus:
-        table.read(item if isinstance(item, CorpusText) else CorpusText(item, f"text {table.texts + 1}"))
+    for text in corpus:
+        table.read(text if isinstance(text, CorpusText) else CorpusText(text, f"text {table.texts + 1}"))
     table.look_up()
     if not table.texts:
         raise EmptyTexts.of("corpus", "holds no texts")
-    return table.found()
+    return table.result()
 
 
 class PromptedMemorisation(NamedTuple):
@@ -145,12 +145,12 @@ def prompted_memorisation(
 
     similarity = import_edit_distance().Levenshtein.normalized_similarity
     pairs = zip(continuations, truths, strict=True)
-    found = np.array([similarity(split(one), split(other)) for one, other in pairs], dtype=np.float64)
+    similarities = np.array([similarity(split(text), split(truth)) for text, truth in pairs], dtype=np.float64)
     thresholds = np.linspace(0, 0.9, 10)
-    counts = [int((found > above + 1e-9).sum()) for above in thresholds]
-    tests = [binomtest(count, len(found)).proportion_ci(level, method="wilson") for count in counts]
+    counts = [int((similarities > above + 1e-9).sum()) for above in thresholds]
+    tests = [binomtest(count, len(similarities)).proportion_ci(level, method="wilson") for count in counts]
     intervals = [(float(low), float(high)) for low, high in tests]
-    return PromptedMemorisation(found, thresholds, np.array(counts) / len(found), intervals)
+    return PromptedMemorisation(similarities, thresholds, np.array(counts) / len(similarities), intervals)
 
 
 class _Table:
@@ -184,11 +184,11 @@ class _Table:
 
     def _note(self, ids: Integers, where: str) -> None:
         for run in np.split(ids, np.flatnonzero(ids == _UNKNOWN)):
-            known = run[run != _UNKNOWN]
-            if len(known) >= self._length:
-                self._runs.append(known)
+            passage = run[run != _UNKNOWN]
+            if len(passage) >= self._length:
+                self._runs.append(passage)
                 self._wheres.append(where)
-                self._waiting += len(known)
+                self._waiting += len(passage)
         if self._waiting >= _AT_ONCE:
             self.look_up()
 
@@ -203,13 +203,13 @@ class _Table:
         met, first = np.unique(groups[border:], return_index=True)
         new = np.isin(groups[:border], met) & (self._source[places[:border]] < 0)
         runs = text_of[places[border:][first]] - n
-        found = runs[np.searchsorted(met, groups[:border][new])]
-        used, number = np.unique(found, return_inverse=True)
+        run_of_window = runs[np.searchsorted(met, groups[:border][new])]
+        used, number = np.unique(run_of_window, return_inverse=True)
         self._source[places[:border][new]] = len(self._sources) + number
         self._sources += [self._wheres[run] for run in used]
         self._runs, self._wheres, self._waiting = [], [], 0
 
-    def found(self) -> Memorisation:
+    def result(self) -> Memorisation:
         """Result for the whole corpus."""
         tokens = self._tokens
         begins = np.flatnonzero(self._source >= 0)

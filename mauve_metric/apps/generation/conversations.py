@@ -41,11 +41,11 @@ def conversations_in(name: str, data: Iterable[object], text_field: str | None =
         TypeError, ValueError: a conversation is not what it should be, or texts are among conversations.
     """
     items = _items(data, text_field)
-    if items is None or not any(isinstance(item, (list, tuple, Mapping)) for item in items):
+    if items is None or not any(isinstance(prompt, (list, tuple, Mapping)) for prompt in items):
         return None
-    if all(isinstance(item, Mapping) and "role" in item for item in items):
+    if all(isinstance(prompt, Mapping) and "role" in prompt for prompt in items):
         raise TypeError(f"{name} must be a list of conversations, got the messages of one: put it into a list")
-    return [_check_conversation(f"{name}, position {index}", item) for index, item in enumerate(items)]
+    return [_check_conversation(f"{name}, position {index}", prompt) for index, prompt in enumerate(items)]
 
 
 def _items(data: Iterable[object], text_field: str | None) -> Sequence[object] | None:
@@ -56,39 +56,39 @@ def _items(data: Iterable[object], text_field: str | None) -> Sequence[object] |
         return None if column not in columns else list(data[column])
     listed = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)  # of pyarrow, of pandas and numpy
     if listed is not None:
-        found = listed()
-        return found if isinstance(found, list) else None
+        values = listed()
+        return values if isinstance(values, list) else None
     if isinstance(data, (str, bytes, Mapping)) or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
         return None
     return list(data)
 
 
-def _check_conversation(place: str, item: object) -> Conversation:
+def _check_conversation(where: str, prompt: object) -> Conversation:
     """A conversation that the assistant is to go on with."""
-    if not isinstance(item, (list, tuple)):
-        raise TypeError(f"{place}: expected a conversation, as the others are, got {type(item).__name__}")
-    if not item:
-        raise ValueError(f"{place}: a conversation must have at least one message, got none")
-    messages = [_message(f"{place}, message {number}", message) for number, message in enumerate(item)]
+    if not isinstance(prompt, (list, tuple)):
+        raise TypeError(f"{where}: expected a conversation, as the others are, got {type(prompt).__name__}")
+    if not prompt:
+        raise ValueError(f"{where}: a conversation must have at least one message, got none")
+    messages = [_message(f"{where}, message {number}", message) for number, message in enumerate(prompt)]
     if messages[-1]["role"] not in ASKING:
         raise ValueError(
-            f"{place}: the last message must be from the user (or a tool), so that the model answers it, got one "
+            f"{where}: the last message must be from the user (or a tool), so that the model answers it, got one "
             f"from the {messages[-1]['role']}"
         )
     return messages
 
 
-def _message(place: str, message: object) -> Message:
+def _message(where: str, message: object) -> Message:
     """A message with its role and its text; keys without a value, as the rows of a dataset have them, are left out."""
     if not isinstance(message, Mapping) or "role" not in message:
-        raise TypeError(f"{place}: expected a dict with role and content, got {shown(message)}")
-    found: Message = {str(key): value for key, value in message.items() if value is not None}
-    role = found.get("role")
+        raise TypeError(f"{where}: expected a dict with role and content, got {shown(message)}")
+    filled: Message = {str(key): value for key, value in message.items() if value is not None}
+    role = filled.get("role")
     if role not in ROLES:
-        raise ValueError(f"{place}: role must be one of {', '.join(ROLES)}, got {shown(role, 40)}")
-    if "tool_calls" not in found and text_of(found) is None:
-        raise TypeError(f"{place}: content must be a text, got {shown(message.get('content'))}")
-    return found
+        raise ValueError(f"{where}: role must be one of {', '.join(ROLES)}, got {shown(role, 40)}")
+    if "tool_calls" not in filled and text_of(filled) is None:
+        raise TypeError(f"{where}: content must be a text, got {shown(message.get('content'))}")
+    return filled
 
 
 def text_of(message: Mapping[str, object]) -> str | None:
@@ -98,8 +98,8 @@ def text_of(message: Mapping[str, object]) -> str | None:
         return content
     parts = content if isinstance(content, (list, tuple)) else ()
     texts = [part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type", "text") == "text"]
-    found = [text for text in texts if isinstance(text, str)]
-    return "\n".join(found) if found and len(found) == len(parts) else None
+    strings = [text for text in texts if isinstance(text, str)]
+    return "\n".join(strings) if strings and len(strings) == len(parts) else None
 
 
 def as_conversation(text: str) -> Conversation:
@@ -116,7 +116,7 @@ def has_template(tokenizer: PreTrainedTokenizerBase | None) -> bool:
 
 
 def rendered(
-    tokenizer: PreTrainedTokenizerBase, conversation: Conversation, place: str = "prompts", *, opened: bool = True
+    tokenizer: PreTrainedTokenizerBase, conversation: Conversation, where: str = "prompts", *, opened: bool = True
 ) -> str:
     """A conversation as the text that the model reads, with the opening of the assistant's turn.
 
@@ -125,14 +125,14 @@ def rendered(
     """
     if not has_template(tokenizer):
         raise ValueError(
-            f"{place} must be texts for a tokenizer without a chat template, got a conversation: set "
+            f"{where} must be texts for a tokenizer without a chat template, got a conversation: set "
             "tokenizer.chat_template, or give a generate_fn that takes conversations"
         )
     try:
         messages = cast("list[dict[str, str]]", conversation)  # as its type says, though contents may be parts
         return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=opened))
     except Exception as error:  # a template is a program, and can raise anything
-        raise ValueError(f"{place}: the tokenizer's chat template does not take the conversation: {error}") from error
+        raise ValueError(f"{where}: the tokenizer's chat template does not take the conversation: {error}") from error
 
 
 def opened_reasoning(text: str) -> str:
@@ -141,8 +141,8 @@ def opened_reasoning(text: str) -> str:
     >>> opened_reasoning("<|assistant|>\\n<think>\\n"), opened_reasoning("<|assistant|>\\n<think>\\n\\n</think>\\n")
     ('<think>\\n', '')
     """
-    found = _OPENED.search(text)
-    return found.group() if found else ""
+    match = _OPENED.search(text)
+    return match.group() if match else ""
 
 
 def turn_ends(tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
@@ -154,8 +154,8 @@ def turn_ends(tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
         return ()
     with settings_kept(tokenizer):
         ids = tokenizer(tail, add_special_tokens=False, padding=False)["input_ids"] if tail else []
-    known = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
-    return tuple(int(item) for item in ids[:1] if item in known)
+    special = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+    return tuple(int(token) for token in ids[:1] if token in special)
 
 
 def template_entry(tokenizer: PreTrainedTokenizerBase) -> str:
@@ -186,13 +186,13 @@ def is_conversational(row: object, tokenizer: PreTrainedTokenizerBase) -> bool:
         return False
     for value in row.values():
         items = value if isinstance(value, (list, tuple)) else ()
-        roles = [isinstance(item, Mapping) and ("role" in item or {"from", "value"} <= set(item)) for item in items]
+        roles = [isinstance(turn, Mapping) and ("role" in turn or {"from", "value"} <= set(turn)) for turn in items]
         if roles and all(roles):
             return True
     ids = row.get("input_ids")
     listed = getattr(ids, "tolist", None)  # of a tensor or an array
     ids = ids if listed is None else listed()
-    if not isinstance(ids, (list, tuple)) or not all(isinstance(item, int) for item in ids):
+    if not isinstance(ids, (list, tuple)) or not all(isinstance(token, int) for token in ids):
         return False
     # the first line of what opens the assistant's turn, or, in a template without that, of what opens the user's
     question = as_conversation(PROBE)

@@ -67,13 +67,13 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
         config = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
     if not isinstance(config, (Mapping, transformers.GenerationConfig)):
         raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {shown(config, 80)}")
-    given = config if isinstance(config, Mapping) else config.to_dict()
-    _check_values(given)
-    known, own = vars(transformers.GenerationConfig()), config is not given
-    for wrong in (name for name in given if name not in known):  # the library would keep it and never use it
+    values = config if isinstance(config, Mapping) else config.to_dict()
+    _check_values(values)
+    defaults, is_object = vars(transformers.GenerationConfig()), config is not values
+    for wrong in (name for name in values if name not in defaults):  # the library would keep it and never use it
         # a model's file may have settings of its own, as of a speech model: only a misspelt name is refused there
-        close = difflib.get_close_matches(wrong, known, n=1, cutoff=0.85 if own else 0.6)
-        if close or not own:
+        close = difflib.get_close_matches(wrong, defaults, n=1, cutoff=0.85 if is_object else 0.6)
+        if close or not is_object:
             meant = f": did you mean {close[0]!r}?" if close else ""
             raise ValueError(f"generation_config has no setting {shown(wrong)}{meant}")
     try:
@@ -165,16 +165,16 @@ def describe_settings(config: GenerationConfig, model: LanguageModel) -> str:
     of_library = getattr(type(config), "_get_default_generation_params", None)
     defaults = {"top_k": 50, "top_p": 1.0, "temperature": 1.0} if of_library is None else dict(of_library())
     neutral = {"top_k": 0, **defaults, "do_sample": None, "num_beams": 1}
-    own = getattr(model, "generation_config", None)
-    found: dict[str, object] = defaults
-    for source in (own, config):
+    of_model = getattr(model, "generation_config", None)
+    settings: dict[str, object] = defaults
+    for source in (of_model, config):
         values = {} if source is None else source.to_dict()
-        found |= {name: value for name, value in values.items() if value is not None}
+        settings |= {name: value for name, value in values.items() if value is not None}
     sampling = ("temperature", "top_k", "top_p")
-    shown: dict[str, object] = {"do_sample": bool(found.get("do_sample"))}
+    shown: dict[str, object] = {"do_sample": bool(settings.get("do_sample"))}
     if shown["do_sample"]:
-        shown |= {name: found[name] for name in sampling if name in found}
-    for name, value in sorted(found.items()):
+        shown |= {name: settings[name] for name in sampling if name in settings}
+    for name, value in sorted(settings.items()):
         hidden = name in shown or name in sampling or name.startswith(_SILENT) or name.endswith("_token_id")
         if not hidden and value != neutral.get(name):
             shown[name] = value
@@ -191,9 +191,9 @@ def known_ids(model: LanguageModel, *places: tuple[object, str]) -> list[int]:
     for owner, name in places:
         value = getattr(owner, name, None)
         listed = value if isinstance(value, (list, tuple)) else [value]
-        known = [int(item) for item in listed if item is not None and 0 <= item < size]
-        if known:
-            return known
+        ids = [int(token) for token in listed if token is not None and 0 <= token < size]
+        if ids:
+            return ids
     return []
 
 
@@ -241,7 +241,7 @@ def token_ids(
     if not texts:
         return []
     with settings_kept(tokenizer):
-        found = tokenizer(
+        rows = tokenizer(
             list(texts),
             add_special_tokens=special,
             padding=False,
@@ -251,7 +251,7 @@ def token_ids(
             verbose=False,
         )["input_ids"]
     end = getattr(tokenizer, "eos_token_id", None)
-    return [list(row[:-1]) if not ended and len(row) > 1 and row[-1] == end else list(row) for row in found]
+    return [list(row[:-1]) if not ended and len(row) > 1 and row[-1] == end else list(row) for row in rows]
 
 
 def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], *, special: bool = False) -> str:
@@ -267,9 +267,9 @@ def start_ids(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> tuple
     """
     owners = (getattr(model, "generation_config", None), model.config)
     places = [(tokenizer, "bos_token_id"), (tokenizer, "eos_token_id"), *((owner, "bos_token_id") for owner in owners)]
-    found = known_ids(model, *places)
-    if not found:
+    ids = known_ids(model, *places)
+    if not ids:
         raise ValueError(
             "generating without prompts needs a tokenizer with a BOS or an EOS token, and this one has none"
         )
-    return (found[0],)
+    return (ids[0],)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.apps.generation.decoding import Generation, token_ids
-from mauve_metric.apps.generation.writer import WriterArguments
+from mauve_metric.apps.generation.writer import WritingModel
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
@@ -80,7 +80,7 @@ class ReferenceScorer:
     def __len__(self) -> int:
         return len(self.reference) if self.reference is not None else len(self.human or ())
 
-    def set_references(self, given: Iterable[object] | FeatureSet | str | Path | None) -> None:
+    def set_references(self, references: Iterable[object] | FeatureSet | str | Path | None) -> None:
         """Take the human side: texts, a `FeatureSet`, or a file of either; None if they are those of a dataset.
 
         Raises:
@@ -92,28 +92,28 @@ class ReferenceScorer:
                 "featurize_model_name='self': the texts are judged by the model that wrote them, whose features change "
                 "as it learns, so that its scores compare neither over time nor with those of others"
             )
-        if isinstance(given, (str, Path)):
-            is_texts = Path(given).suffix.lower() in READERS or Path(given).is_dir()
-            if is_texts and not is_feature_file(given):
-                given = read_texts(given, self.run.text_field, side="reference")
+        if isinstance(references, (str, Path)):
+            is_texts = Path(references).suffix.lower() in READERS or Path(references).is_dir()
+            if is_texts and not is_feature_file(references):
+                references = read_texts(references, self.run.text_field, side="reference")
             else:
-                given = FeatureSet.load(given)
-        if isinstance(given, FeatureSet):
+                references = FeatureSet.load(references)
+        if isinstance(references, FeatureSet):
             option = "featurize_model_name='self'" if self.itself else f"match_lengths={self.config.match_lengths!r}"
             if self.itself or self.config.match_lengths != "no":
                 raise ValueError(f"{option} needs the references as texts, got a FeatureSet")
             job = Featurizing(self.config, self.run, given=frozenset(self.options))
-            job.follow(given)
+            job.follow(references)
             job.check_asked()
-            self.reference = given
-        elif given is not None:
+            self.reference = references
+        elif references is not None:
             source = text_source(
-                "references", given, text_field=self.run.text_field, empty_texts=self.config.empty_texts
+                "references", references, text_field=self.run.text_field, empty_texts=self.config.empty_texts
             )
             self.human = list(source.texts)
 
     def score(
-        self, given: WriterArguments, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
+        self, writing: WritingModel, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
     ) -> MauveResult:
         """The score of a model's texts.
 
@@ -125,7 +125,7 @@ class ReferenceScorer:
         """
         matched = self.config.match_lengths != "no"  # to a length that depends on both sets: nothing can be kept
         started = time.perf_counter()
-        with self.featurizing(given) as job:
+        with self.featurizing(writing) as job:
             if matched:
                 sides: dict[str, Any] = {"p_text": self.human, "q_text": texts}
                 changes = Options(verbose=job.run.verbose, cache=job.run.cache, distributed=False)
@@ -157,13 +157,13 @@ class ReferenceScorer:
         return is_new
 
     @contextlib.contextmanager
-    def featurizing(self, given: WriterArguments) -> Iterator[Featurizing]:
+    def featurizing(self, writing: WritingModel) -> Iterator[Featurizing]:
         """A job with the encoder of the last one, which waits in the host's memory in between."""
-        config, run = self.config, replace(self.run, distributed=False, verbose=given.verbose)
+        config, run = self.config, replace(self.run, distributed=False, verbose=writing.verbose)
         if run.device is None and run.device_id is None:
-            run = replace(run, device=str(getattr(given.model, "device", "cpu")))
+            run = replace(run, device=str(getattr(writing.model, "device", "cpu")))
         if self.itself:
-            config, run = replace(config, featurize_model_name=given[:2]), replace(run, cache=False)
+            config, run = replace(config, featurize_model_name=writing[:2]), replace(run, cache=False)
         encoder = None if self.itself else self._encoder
         job = Featurizing(config, run, given=frozenset(self.options), encoder=encoder)
         if self.reference is not None and not self.itself:
@@ -224,9 +224,9 @@ def continuation_statistics(
     tokenizer: PreTrainedTokenizerBase | None, written: Sequence[Generation]
 ) -> dict[str, float]:
     """Repetition, distinct n-grams and mean length in tokens, or in words where no tokenizer is known."""
-    tokens: Sequence[Tokens] = [item.ids for item in written if item.ids is not None]
+    tokens: Sequence[Tokens] = [generation.ids for generation in written if generation.ids is not None]
     if len(tokens) < len(written):
-        texts = [item.continuation for item in written]
+        texts = [generation.continuation for generation in written]
         tokens = [text.split() for text in texts] if tokenizer is None else token_ids(tokenizer, texts, special=False)
     return {
         "repetition": diversity.repetition(tokens),
@@ -251,11 +251,11 @@ def values_of(evaluation: Evaluation, others: Sequence[str] = ()) -> dict[str, f
     """
     result, values = evaluation.result, dict[str, float]()
     for other in ("", *others):
-        own = result if other == "" or result is None else result.by_featurizer.get(other)
-        ends = dict(zip(("mauve_ci_low", "mauve_ci_high"), (own and own.mauve_ci) or (None, None), strict=True))
+        scores = result if other == "" or result is None else result.by_featurizer.get(other)
+        ends = dict(zip(("mauve_ci_low", "mauve_ci_high"), (scores and scores.mauve_ci) or (None, None), strict=True))
         for name in LOGGED_SCORES:
-            value = ends[name] if name in ends else getattr(own, name, None)
-            if value is not None or own is None or name in _UNKNOWN_AT_TIMES:
+            value = ends[name] if name in ends else getattr(scores, name, None)
+            if value is not None or scores is None or name in _UNKNOWN_AT_TIMES:
                 values[f"{name}_{other}" if other else name] = math.nan if value is None else float(value)
     values |= {name: float(evaluation.statistics.get(name, math.nan)) for name in STATISTICS}
     return values | dict(zip(COUNTS, (float(evaluation.empty), float(evaluation.failed)), strict=True))

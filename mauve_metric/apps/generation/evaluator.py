@@ -13,7 +13,7 @@ from mauve_metric.apps.generation.conversations import first_row, has_template, 
 from mauve_metric.apps.generation.decoding import Prompt, describe_settings, generation_settings, max_positions
 from mauve_metric.apps.generation.evaluation import Evaluation, PromptGroups, ReferenceScorer, continuation_statistics
 from mauve_metric.apps.generation.prompts import NEW_TOKENS, PromptSource
-from mauve_metric.apps.generation.writer import Writer, WriterArguments, WrittenPart, needed, refuse_sharded, sharded_by
+from mauve_metric.apps.generation.writer import Writer, WritingModel, WrittenPart, needed, refuse_sharded, sharded_by
 from mauve_metric.apps.generation.writing_options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.apps.generation.writing_state import random_states_kept
 from mauve_metric.apps.generation.written_file import check_new, save_written
@@ -72,8 +72,8 @@ class ModelEvaluator:
             self.scorers = {"": ReferenceScorer(scoring)}
         else:  # that of `featurize_model_name` is the first if it is given
             named = named_featurizers(featurizers, scoring.get("featurize_model_name"))
-            each = {name: Options(**{**scoring, "featurize_model_name": one}) for name, one in named.items()}
-            self.scorers = {name: ReferenceScorer(own) for name, own in each.items()}
+            each = {name: Options(**{**scoring, "featurize_model_name": encoder}) for name, encoder in named.items()}
+            self.scorers = {name: ReferenceScorer(keywords) for name, keywords in each.items()}
         self.scorer, *others = self.scorers.values()
         settings = generation_settings(writing.generation_config)
         marked = "reasoning" in str(getattr(self.scorer.config, "strip", ""))  # often with special tokens
@@ -119,7 +119,7 @@ class ModelEvaluator:
         if self.rank_and_size()[0] == 0:
             try:
                 for scorer in self.scorers.values():
-                    with random_states_kept(), scorer.featurizing(WriterArguments(bare, tokenizer, False)) as job:
+                    with random_states_kept(), scorer.featurizing(WritingModel(bare, tokenizer, False)) as job:
                         scorer.embedded(job)
             except Exception as error:  # the other processes wait for it
                 failure = error
@@ -142,10 +142,10 @@ class ModelEvaluator:
         made_for = (id(tokenizer), max_positions(author), self.conversational)
         if self._made_for == made_for:
             return self._prompts
-        options, known = self.source.options, len(self.scorer)
+        options, num_references = self.source.options, len(self.scorer)
         if options.dataset is None:
             conversational = bool(self.conversational)
-            prompts = self.source.as_given(author, tokenizer, self._whole, known, conversational)
+            prompts = self.source.as_given(author, tokenizer, self._whole, num_references, conversational)
             if author is not None and tokenizer is not None and self._whole is not None:
                 self._take_references(self.source.cut_to_length(self._whole, author, tokenizer, prompts))
         else:  # which gives the human texts too, if there are no others
@@ -207,22 +207,22 @@ class ModelEvaluator:
             Exception: unless `keep_going`, on every process; prompts that do not fit are refused in any case.
         """
         rank, size = self.rank_and_size()
-        given = WriterArguments(bare_model(model), tokenizer, verbose and rank == 0)
-        prompts = self._tokenize(given.model, tokenizer)
-        found: Evaluation | None = None
+        writing = WritingModel(bare_model(model), tokenizer, verbose and rank == 0)
+        prompts = self._tokenize(writing.model, tokenizer)
+        judged: Evaluation | None = None
         with random_states_kept():
             started = time.perf_counter()
-            part, failure = self.writer.part(given, prompts, (rank, size))
+            part, failure = self.writer.part(writing, prompts, (rank, size))
             parts = gather(part) if size > 1 else [part]
             if rank == 0:
                 seconds = {"generate": time.perf_counter() - started}
                 try:
-                    found = self._judge(given, prompts, parts, seconds)
+                    judged = self._judge(writing, prompts, parts, seconds)
                 except Exception as error:  # the other processes wait for it
                     failure = error if failure is None else failure
-                    found = Evaluation(None, failed=len(prompts), error=repr(error), seconds=seconds)
+                    judged = Evaluation(None, failed=len(prompts), error=repr(error), seconds=seconds)
             release_memory()
-        evaluation = agree(found) if self.distributed else found
+        evaluation = agree(judged) if self.distributed else judged
         if evaluation is None:
             raise RuntimeError("the first process gave no evaluation")
         if save_texts is not None and rank == 0:
@@ -234,34 +234,34 @@ class ModelEvaluator:
         return evaluation
 
     def _judge(
-        self, given: WriterArguments, prompts: Sequence[Prompt], parts: Sequence[WrittenPart], seconds: dict[str, float]
+        self, writing: WritingModel, prompts: Sequence[Prompt], parts: Sequence[WrittenPart], seconds: dict[str, float]
     ) -> Evaluation:
         """Join the processes' texts and score them."""
         for rank, part in enumerate(parts):
             if part.fatal:
-                place = f"process {rank}: " if len(parts) > 1 else ""
-                return Evaluation(None, failed=len(prompts), error=f"{place}{part.error}", seconds=seconds)
+                process = f"process {rank}: " if len(parts) > 1 else ""
+                return Evaluation(None, failed=len(prompts), error=f"{process}{part.error}", seconds=seconds)
         size = len(parts)
         written = [parts[number % size].written[number // size] for number in range(len(prompts))]
-        done = [(prompt, item) for prompt, item in zip(prompts, written, strict=True) if item is not None]
-        author = self.writer.model(given.model)
+        done = [(prompt, output) for prompt, output in zip(prompts, written, strict=True) if output is not None]
+        author = self.writer.model(writing.model)
         inside = self.source.scores_prompt(author, prompts)
-        scored = [item.text if inside else item.continuation for _, item in done]
+        scored = [output.text if inside else output.continuation for _, output in done]
         kept = tuple(
-            WrittenText(prompt.text, item.continuation, text, None if item.ids is None else len(item.ids))
-            for (prompt, item), text in zip(done, scored, strict=True)
+            WrittenText(prompt.text, output.continuation, text, None if output.ids is None else len(output.ids))
+            for (prompt, output), text in zip(done, scored, strict=True)
         )
         evaluation = Evaluation(
             None,
-            continuation_statistics(given.tokenizer, [item for _, item in done]) if done else {},
+            continuation_statistics(writing.tokenizer, [output for _, output in done]) if done else {},
             kept,
             name_of(self.writer.function) if author is None else describe_settings(self.source.settings, author),
-            empty=sum(not item.continuation.strip() for _, item in done),
+            empty=sum(not output.continuation.strip() for _, output in done),
             failed=len(prompts) - len(done),
             seconds=seconds,
         )
         seconds |= {"featurize": 0.0, "score": 0.0}
-        rows = [number for number, item in enumerate(written) if item is not None]
+        rows = [number for number, output in enumerate(written) if output is not None]
         filled = [(row, text) for row, text in zip(rows, scored, strict=True) if text.strip()]
         texts = [text for _, text in filled]
         if len(texts) < len(scored):
@@ -275,16 +275,16 @@ class ModelEvaluator:
             return replace(evaluation, error=f"none of {len(prompts)} texts can be scored: {why}")
         try:
             groups, dropped = self._groups(prompts, [row for row, _ in filled]), len(scored) - len(texts)
-            found, missing = try_each(
-                self.scorers, lambda name, scorer: scorer.score(given, texts, dropped, seconds, groups)
+            results, missing = try_each(
+                self.scorers, lambda name, scorer: scorer.score(writing, texts, dropped, seconds, groups)
             )
         except Exception as error:
             if not self.keep_going:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        entries, signed = self._entries(given, prompts, size), {}
-        for name, result in found.items():  # what determines the texts is before the package's version
+        entries, signed = self._entries(writing, prompts, size), {}
+        for name, result in results.items():  # what determines the texts is before the package's version
             *before, version = result.signature_entries.items()
             signature = dict([*before, *entries.items(), version])
             signed[name] = replace(result, signature_entries=signature, texts=kept)
@@ -305,24 +305,24 @@ class ModelEvaluator:
         texts = [None if prompts[row].text == "" else repr((prompts[row].text, prompts[row].messages)) for row in rows]
         return None, texts
 
-    def _entries(self, given: WriterArguments, prompts: Sequence[Prompt], processes: int) -> dict[str, object]:
+    def _entries(self, writing: WritingModel, prompts: Sequence[Prompt], processes: int) -> dict[str, object]:
         """Signature entries that determine the texts."""
-        author, options = self.writer.model(given.model), self.source.options
+        author, options = self.writer.model(writing.model), self.source.options
         chat = any(prompt.messages is not None for prompt in prompts)
         entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(author, prompts)}
         if options.dataset is not None:
             entries["prompt_tokens"] = options.prompt_tokens
         else:
             entries["prompts"] = "none" if options.prompts is None else "conversations" if chat else "given"
-        if chat and author is not None and given.tokenizer is not None:
-            entries["chat_template"] = template_entry(given.tokenizer)
+        if chat and author is not None and writing.tokenizer is not None:
+            entries["chat_template"] = template_entry(writing.tokenizer)
         if author is None:
             entries["generation"] = name_of(self.writer.function)
         else:
             config = self.source.settings
             entries["generation"] = describe_settings(config, author)
-            known = self.scorer.human is not None and config.max_length is None
-            default = "as the references" if known else config.max_length or NEW_TOKENS
+            like_references = self.scorer.human is not None and config.max_length is None
+            default = "as the references" if like_references else config.max_length or NEW_TOKENS
             entries["max_new_tokens"] = options.max_new_tokens or config.max_new_tokens or default
             entries["generation_batch_size"] = self.writer.batch_size
         if self._is_cut:
@@ -335,10 +335,10 @@ class ModelEvaluator:
         """The rank of this process and the number of processes that write."""
         return rank_and_size() if self.distributed else (0, 1)
 
-    def _raise_together(self, own: Exception | None, error: str | None) -> None:
+    def _raise_together(self, failure: Exception | None, error: str | None) -> None:
         """Raise on every process if anything failed on any: the error itself where it happened."""
-        if own is not None:
-            raise own
+        if failure is not None:
+            raise failure
         if error is not None:
             raise RuntimeError(f"evaluating the model failed: {error}")
 

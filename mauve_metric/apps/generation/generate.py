@@ -111,10 +111,10 @@ def generate(
     check_outputs([output, unfinished(output)], [path for path in (model, tokenizer) if isinstance(path, str)])
     author = _author(model, settings, seed, server, tokenizer, device, dtype, chat)
     if prompt_tokens is None:
-        given: dict[str, Any] = {"prompts": texts, "references": ()}  # the lengths are not those of human texts
+        source: dict[str, Any] = {"prompts": texts, "references": ()}  # the lengths are not those of human texts
     else:
-        given = {"dataset": texts, "prompt_tokens": prompt_tokens}
-    options = WritingOptions(**given, include_prompt=include_prompt, chat_template=chat, max_new_tokens=max_new_tokens)
+        source = {"dataset": texts, "prompt_tokens": prompt_tokens}
+    options = WritingOptions(**source, include_prompt=include_prompt, chat_template=chat, max_new_tokens=max_new_tokens)
     prompts = _prompts(PromptSource(options, generation_settings(settings), text_field), author)
     rows = [prompt for prompt in prompts for _ in range(n_per_prompt)]
     described = {
@@ -151,8 +151,8 @@ def _author(
         return Author(encoder, None, encoder.tokenizer)
     if not isinstance(model, str):
         raise WrongOption.of("model", "must be the name that the server has for it, got a pair")
-    found = None if tokenizer is None else load_tokenizer(tokenizer)
-    return Author(None, openai_server(server, model=model, chat=chat, seed=seed, **_request(settings)), found)
+    of_server = None if tokenizer is None else load_tokenizer(tokenizer)
+    return Author(None, openai_server(server, model=model, chat=chat, seed=seed, **_request(settings)), of_server)
 
 
 def _request(settings: Mapping[str, object]) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def _ask(
         except OSError:  # for every one of these prompts, and others may be answered
             if server.unreachable:
                 raise
-        failed += [f"prompt {numbers[place]}: {reason}" for place, reason in server.failures.items()]
+        failed += [f"prompt {numbers[position]}: {reason}" for position, reason in server.failures.items()]
         texts = zip(numbers, written, strict=True)
         keep({number: _cut(rows[number], text, tokenizer) for number, text in texts if text is not None})
     if failed:

@@ -58,8 +58,8 @@ class PromptSource:
     @functools.cached_property
     def _prompts(self) -> Iterable[object] | None:
         """The prompts; an iterator can be read once only."""
-        given = self.options.prompts
-        return list(given) if isinstance(given, Iterator) else given
+        prompts = self.options.prompts
+        return list(prompts) if isinstance(prompts, Iterator) else prompts
 
     @functools.cached_property
     def _conversations(self) -> list[Conversation] | None:
@@ -73,20 +73,20 @@ class PromptSource:
         """Return whether the training's data decide if the prompts go through the chat template."""
         return self.options.chat_template == "auto" and self._prompts is not None and self._conversations is None
 
-    def _chats(self, known: int, conversational: bool) -> list[Conversation] | None:
+    def _chats(self, num_references: int, conversational: bool) -> list[Conversation] | None:
         """The conversations to answer, as many as are asked for; None if texts are to be continued.
 
         Raises:
             ValueError: `chat_template` does not fit the prompts.
         """
         asked = self.options.chat_template
-        found = self._conversations
-        if found is not None and asked is False:
+        chats = self._conversations
+        if chats is not None and asked is False:
             raise ValueError("chat_template=False leaves no way to write conversations: give prompts as texts")
-        if found is not None:
-            return self._as_many(found)
+        if chats is not None:
+            return self._as_many(chats)
         if asked is True or (conversational and self.may_be_wrapped):
-            return [conversations.as_conversation(text) for text in self._given_prompts(known)]
+            return [conversations.as_conversation(text) for text in self._given_prompts(num_references)]
         return None
 
     def _of_chat(
@@ -98,7 +98,7 @@ class PromptSource:
                 "conversations are answered by causal models: give an encoder-decoder model prompts as texts"
             )
         places = (f"prompts, position {index}" for index in range(len(chats)))
-        texts = [conversations.rendered(tokenizer, chat, place) for chat, place in zip(chats, places, strict=True)]
+        texts = [conversations.rendered(tokenizer, chat, where) for chat, where in zip(chats, places, strict=True)]
         rows = token_ids(tokenizer, texts, special=False, ended=True)
         ends = conversations.turn_ends(tokenizer)
         return [
@@ -113,7 +113,7 @@ class PromptSource:
         model: LanguageModel | None,
         tokenizer: PreTrainedTokenizerBase | None,
         human: Sequence[str] | None,
-        known: int,
+        num_references: int,
         conversational: bool = False,
     ) -> list[Prompt]:
         """Prompts as they are given, or empty ones.
@@ -128,18 +128,18 @@ class PromptSource:
         """
         if self._prompts is None and model is not None and is_encoder_decoder(model):
             raise ValueError("an encoder-decoder model needs prompts")
-        chats = self._chats(known, conversational)
+        chats = self._chats(num_references, conversational)
         asked = self.options.chat_template is True and self._conversations is None
         if asked and model is not None and tokenizer is not None and not conversations.has_template(tokenizer):
             cure = "set tokenizer.chat_template, or leave chat_template out"
             raise WrongOption.of("chat_template", f"is True, and the tokenizer has no template: {cure}")
         if model is None or tokenizer is None:
-            plain = [Prompt((), 0, text) for text in self._given_prompts(known)] if chats is None else []
+            plain = [Prompt((), 0, text) for text in self._given_prompts(num_references)] if chats is None else []
             return plain + [Prompt((), 0, question(chat), chat) for chat in chats or ()]
         if chats is not None:
             prompts = self._of_chat(model, tokenizer, chats)
         else:  # empty ones begin at the token between texts
-            texts = self._given_prompts(known)
+            texts = self._given_prompts(num_references)
             start = start_ids(model, tokenizer) if "" in texts else ()
             ids = token_ids(tokenizer, texts, ended=is_encoder_decoder(model))
             rows = [tuple(row) if text and row else start for row, text in zip(ids, texts, strict=True)]
@@ -158,11 +158,11 @@ class PromptSource:
             )
         return [replace(prompt, new_tokens=room) for prompt, room in zip(prompts, rooms, strict=True)]
 
-    def _given_prompts(self, known: int) -> list[str]:
+    def _given_prompts(self, num_references: int) -> list[str]:
         """The prompts, used again up to the number asked for; empty ones if there are none."""
         wanted = self.options.num_samples
         if self._prompts is None:
-            return [""] * (known if wanted is None else wanted)
+            return [""] * (num_references if wanted is None else wanted)
         source = text_source("prompts", self._prompts, text_field=self.text_field, empty_texts="keep", side="prompt")
         texts = list(source.texts)
         if not texts:

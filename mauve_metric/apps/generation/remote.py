@@ -284,12 +284,12 @@ class _Secret:
     value: str = field(repr=False)
 
 
-def _key(given: object) -> _Secret:
+def _key(api_key: object) -> _Secret:
     """The key from the argument or the environment; empty if there is none."""
-    if given is not None and not isinstance(given, str):
-        raise TypeError(f"api_key must be a string or None, got {type(given).__name__}")
-    name = "OPENAI_API_KEY" if given is None else "api_key"
-    value = (os.environ.get(name, "") if given is None else given).strip()
+    if api_key is not None and not isinstance(api_key, str):
+        raise TypeError(f"api_key must be a string or None, got {type(api_key).__name__}")
+    name = "OPENAI_API_KEY" if api_key is None else "api_key"
+    value = (os.environ.get(name, "") if api_key is None else api_key).strip()
     if not all("!" <= letter <= "~" for letter in value):
         raise ValueError(f"{name} must be one word of ASCII letters, digits and signs, and what was given is not")
     return _Secret(value)

@@ -114,7 +114,7 @@ def _is_fsdp1(module: torch.nn.Module) -> bool:
     return type(module).__name__ == "FullyShardedDataParallel"
 
 
-class WriterArguments(NamedTuple):
+class WritingModel(NamedTuple):
     """Arguments of one evaluation: the model without shells and its tokenizer, if any, and whether to show progress."""
 
     model: LanguageModel | None
@@ -180,7 +180,7 @@ class Writer:
         return model
 
     def part(
-        self, given: WriterArguments, prompts: Sequence[Prompt], ranked: tuple[int, int]
+        self, writing: WritingModel, prompts: Sequence[Prompt], ranked: tuple[int, int]
     ) -> tuple[WrittenPart, Exception | None]:
         """Write this process's share of the prompts; return it with the error that ended its writing.
 
@@ -192,9 +192,9 @@ class Writer:
             Exception: of a model with sharded weights, which all processes call in step, whatever it raises,
                 `keep_going` or not: the others wait inside the model, where they can hear of nothing.
         """
-        author, own = self.model(given.model), range(ranked[0], len(prompts), ranked[1])
+        author, assigned = self.model(writing.model), range(ranked[0], len(prompts), ranked[1])
         in_step = None if author is None or sharded_by(author) is None else ranked
-        numbers = own if in_step is None else range(len(prompts))
+        numbers = assigned if in_step is None else range(len(prompts))
         share = [prompts[number] for number in numbers]
         try:
             if author is None:
@@ -203,9 +203,9 @@ class Writer:
                 if in_step is None:
                     check_finite_weights(author)
                 together = contextlib.nullcontext(author) if in_step is None else writing_together(author)
-                bar = progress_bar("generate", given.verbose, total=len(own), leave=False)
+                bar = progress_bar("generate", writing.verbose, total=len(assigned), leave=False)
                 with together as inner, bar as advance:
-                    written = self.write(inner, needed(given.tokenizer), share, numbers, advance, in_step)
+                    written = self.write(inner, needed(writing.tokenizer), share, numbers, advance, in_step)
         except Exception as error:  # the other processes wait for it
             if in_step is not None:
                 raise
@@ -225,13 +225,13 @@ class Writer:
         self.failure = None
         seed_everything(self.seed, numbers[0])
         try:
-            given = self.function([prompt.text if prompt.messages is None else prompt.messages for prompt in share])
-            if not isinstance(given, Iterable):
-                raise TypeError(f"generate_fn must give a text for each prompt, got {type(given).__name__}")
-            found = list(given)
-            if len(found) != len(share):
-                raise ValueError(f"generate_fn must give a text for each prompt, got {len(found)} for {len(share)}")
-            wrong = next((item for item in found if not (item is None or isinstance(item, str))), None)
+            answer = self.function([prompt.text if prompt.messages is None else prompt.messages for prompt in share])
+            if not isinstance(answer, Iterable):
+                raise TypeError(f"generate_fn must give a text for each prompt, got {type(answer).__name__}")
+            texts = list(answer)
+            if len(texts) != len(share):
+                raise ValueError(f"generate_fn must give a text for each prompt, got {len(texts)} for {len(share)}")
+            wrong = next((text for text in texts if not (text is None or isinstance(text, str))), None)
             if wrong is not None:
                 raise TypeError(f"generate_fn must give texts, got {type(wrong).__name__}")
         except Exception as error:  # the user's code: anything can go wrong in it
@@ -241,8 +241,8 @@ class Writer:
             self.failure = repr(error)
             return [None] * len(share)
         return [
-            None if item is None else Generation(item, item if prompt.messages is not None else prompt.text + item)
-            for item, prompt in zip(found, share, strict=True)
+            None if text is None else Generation(text, text if prompt.messages is not None else prompt.text + text)
+            for text, prompt in zip(texts, share, strict=True)
         ]
 
     def write(
@@ -279,18 +279,18 @@ class Writer:
         """
         rank, size = in_step or (0, 1)
         lengths = [len(prompt.ids) + prompt.new_tokens for prompt in prompts]
-        waiting = sorted(range(len(prompts)), key=lambda item: -lengths[item])  # memory runs out early if at all
+        waiting = sorted(range(len(prompts)), key=lambda index: -lengths[index])  # memory runs out early if at all
         written: dict[int, Generation | None] = {}
-        own = range(rank, len(prompts), size)
+        assigned = range(rank, len(prompts), size)
         with generating(model):
             while waiting:
                 chosen = next_batch(prompts, waiting, self.batch_size, max_positions(model), size)
-                mine = [item for item in chosen if item % size == rank]
+                mine = [index for index in chosen if index % size == rank]
                 batch = mine or chosen[:1]
                 seed_everything(self.seed, numbers[batch[0]])
                 texts: Sequence[Generation | None] | None = None
                 try:
-                    texts = self._batch(model, tokenizer, [prompts[item] for item in batch], in_step is not None)
+                    texts = self._batch(model, tokenizer, [prompts[index] for index in batch], in_step is not None)
                 except Exception as error:  # the model's own code can raise anything
                     if in_step is None and len(chosen) > 1 and out_of_memory(error):
                         self.batch_size = (len(chosen) + 1) // 2
@@ -305,12 +305,12 @@ class Writer:
                     continue
                 written |= dict(zip(mine, texts, strict=False))  # nothing for a batch of other processes
                 done = set(chosen)
-                waiting = [item for item in waiting if item not in done]
+                waiting = [index for index in waiting if index not in done]
                 if keep is not None:
-                    keep({numbers[item]: written[item] for item in mine})
+                    keep({numbers[index]: written[index] for index in mine})
                 if advance is not None:
-                    advance(len(written), len(own))
-        return [written[item] for item in own]
+                    advance(len(written), len(assigned))
+        return [written[index] for index in assigned]
 
     def _batch(
         self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], in_step: bool
@@ -327,18 +327,18 @@ class Writer:
         settings.pad_token_id = next(iter(known_ids(model, *padding)), 0)
         alone = is_encoder_decoder(model)
         rows = run_generate(model, [prompt.ids for prompt in prompts], settings, in_step)
-        found = []
+        generations = []
         for prompt, row in zip(prompts, rows, strict=True):
             ids = row[: prompt.new_tokens]
-            ids = ids[: next((place for place, item in enumerate(ids) if item in ends), len(ids))]
+            ids = ids[: next((position for position, token in enumerate(ids) if token in ends), len(ids))]
             if alone or prompt.messages is not None:  # the new tokens alone, after what the template has written
                 special = self.special and prompt.messages is not None
                 text = only = prompt.opening + decode(tokenizer, ids, special=special)
             else:  # decoded behind the prompt, since many tokenizers drop a first space
                 before, text = decode(tokenizer, prompt.ids), decode(tokenizer, [*prompt.ids, *ids])
                 only = text[len(before) :] if text.startswith(before) else decode(tokenizer, ids)
-            found.append(Generation(only, text, tuple(ids)))
-        return found
+            generations.append(Generation(only, text, tuple(ids)))
+        return generations
 
 
 def next_batch(
@@ -357,12 +357,12 @@ def next_batch(
     chosen: list[int] = []
     counts: Counter[int] = Counter()
     longest = new = 0
-    for item in waiting:
-        length, more = max(longest, len(prompts[item].ids)), max(new, prompts[item].new_tokens)
+    for index in waiting:
+        length, more = max(longest, len(prompts[index].ids)), max(new, prompts[index].new_tokens)
         fits = not chosen or positions is None or length + more <= positions
-        if fits and counts[item % processes] < batch_size:
-            chosen.append(item)
-            counts[item % processes] += 1
+        if fits and counts[index % processes] < batch_size:
+            chosen.append(index)
+            counts[index % processes] += 1
             longest, new = length, more
         if len(chosen) == batch_size * processes:
             break
@@ -382,12 +382,12 @@ def run_generate(
     mask = torch.zeros((len(rows), width), dtype=torch.long)
     right = is_encoder_decoder(model)
     for index, row in enumerate(rows):
-        place = slice(0, len(row)) if right else slice(width - len(row), width)
-        ids[index, place] = torch.tensor(row)
-        mask[index, place] = 1
+        columns = slice(0, len(row)) if right else slice(width - len(row), width)
+        ids[index, columns] = torch.tensor(row)
+        mask[index, columns] = 1
     device = model.device
     ids, mask = ids.to(device), mask.to(device)
     options: dict[str, Any] = {"synced_gpus": True} if in_step else {}
     output = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, **options)
-    found: list[list[int]] = output[:, 1 if right else width :].tolist()
-    return found
+    new_ids: list[list[int]] = output[:, 1 if right else width :].tolist()
+    return new_ids

@@ -108,7 +108,7 @@ class WritingOptions(CheckedFields):
         super().__post_init__()
 
 
-_MEANINGS = [f"    {item.name}: {item.metadata['help']}." for item in fields(WritingOptions)]
+_MEANINGS = [f"    {option.name}: {option.metadata['help']}." for option in fields(WritingOptions)]
 WritingOptions.__doc__ = "\n".join([f"{WritingOptions.__doc__}", "", *_MEANINGS])
 
 
@@ -137,9 +137,9 @@ class ModelKeywords(WritingKeywords, OptionsOfOneProcess, total=False):
     distributed: bool
 
 
-def split_writing(given: Mapping[str, object]) -> tuple[WritingOptions, Options]:
+def split_writing(keywords: Mapping[str, object]) -> tuple[WritingOptions, Options]:
     """Keywords whose names are known → the options of writing, and those of the score."""
-    names = {item.name for item in fields(WritingOptions)}
-    writing: dict[str, Any] = {name: value for name, value in given.items() if name in names}
-    scoring = {name: value for name, value in given.items() if name not in names}
+    names = {option.name for option in fields(WritingOptions)}
+    writing: dict[str, Any] = {name: value for name, value in keywords.items() if name in names}
+    scoring = {name: value for name, value in keywords.items() if name not in names}
     return WritingOptions(**writing), cast("Options", scoring)

@@ -71,7 +71,7 @@ def score_boundary_guesses(
     entries: dict[str, object] = {} if by is None else {"by": by}
     entries |= {"sentences": sentences, "all_human_points": all_human_points, "keep_runs": keep_runs}
     entries |= {"confidence_level": level, "rounds": total.rounds, "mauve_metric": __version__}
-    ordered = dict(sorted(models.items(), key=lambda item: (item[1].machine == 0, item[1].points)))
+    ordered = dict(sorted(models.items(), key=lambda entry: (entry[1].machine == 0, entry[1].points)))
     by_place = {name: groups[name] for name in sorted(groups, key=_place)}
     return BoundaryGame(total, ordered, by_place, _pairs(read, level), level, int((~kept).sum()), entries)
 
@@ -91,23 +91,23 @@ def _score_parts(
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(names or ()):
         rows.setdefault(name, []).append(row)
-    return {name: _score_rounds(name, _select(read, own), all_human_points, level) for name, own in rows.items()}
+    return {name: _score_rounds(name, _select(read, chosen), all_human_points, level) for name, chosen in rows.items()}
 
 
 def _pairs(read: Guesses, level: float) -> tuple[PlayerPair, ...]:
     """The agreement of each two players on the texts that both judged; a later guess on a text replaces an earlier."""
     if read.players is None or read.texts is None:
         return ()
-    found, never = _verdicts(read)
+    caught, never = _verdicts(read)
     judged: dict[str, dict[str, tuple[bool, bool]]] = {}
     for row, (player, text) in enumerate(zip(read.players, read.texts, strict=True)):
-        judged.setdefault(player, {})[text] = bool(found[row]), bool(never[row])
+        judged.setdefault(player, {})[text] = bool(caught[row]), bool(never[row])
     pairs = []
-    for one, other in combinations(sorted(judged), 2):
-        common = [(judged[one][text], judged[other][text]) for text in judged[one] if text in judged[other]]
+    for first, second in combinations(sorted(judged), 2):
+        common = [(judged[first][text], judged[second][text]) for text in judged[first] if text in judged[second]]
         if common:
             same = np.array([a == b and any(a) for a, b in common], dtype=np.float64)
-            pairs.append(PlayerPair(one, other, len(same), float(same.mean()), mean_interval(same, level)))
+            pairs.append(PlayerPair(first, second, len(same), float(same.mean()), mean_interval(same, level)))
     return tuple(pairs)
 
 
@@ -132,11 +132,11 @@ def _score_rounds(name: str, read: Guesses, all_human_points: float, level: floa
     points = game.boundary_points(boundary, guess, read.sentences, all_human_points=all_human_points)
     ci = mean_interval(points, level, read.players)
     random, always_last = game.chance_points(boundary, read.sentences, all_human_points=all_human_points)
-    human, (found, never) = boundary == read.sentences + 1, _verdicts(read)
-    right = (found | (human & never)).astype(np.float64)
+    human, (caught, never) = boundary == read.sentences + 1, _verdicts(read)
+    right = (caught | (human & never)).astype(np.float64)
     alpha = None
     if read.texts is not None:  # a guess before the boundary agrees with no other guess
-        categories = np.where(found, -1, np.where(never, -2, np.arange(len(guess))))
+        categories = np.where(caught, -1, np.where(never, -2, np.arange(len(guess))))
         with contextlib.suppress(ValueError):  # where it is not defined
             alpha = game.krippendorff_alpha(categories, np.array(read.texts))
     looks = [min(look, LONGEST_LOOK) for times in read.seconds or () for look in times]
@@ -151,7 +151,7 @@ def _score_rounds(name: str, read: Guesses, all_human_points: float, level: floa
         exact=float((guess == boundary).mean()),
         accuracy=float(right.mean()),
         accuracy_ci=mean_interval(right, level, read.players),
-        eventually=float(found[~human].mean()) if not human.all() else None,
+        eventually=float(caught[~human].mean()) if not human.all() else None,
         machine=int((~human).sum()),
         human=int(human.sum()),
         false_alarms=float((guess < boundary)[human].mean()) if human.any() else None,

@@ -116,9 +116,9 @@ class QuestionScores:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, models and measures by name."""
         values = {name: getattr(self, name) for name in ("judgements", "ties", "annotators")}
-        values |= {"ranking": [score.model for score in self.models], "models": {one.model: one for one in self.models}}
-        correlations = {found.measure: found for found in self.agreement}
-        values |= {"differences": self.differences, "correlations": correlations, "failed": self.failed}
+        models = {score.model: score for score in self.models}
+        values |= {"ranking": [*models], "models": models, "differences": self.differences}
+        values |= {"correlations": {entry.measure: entry for entry in self.agreement}, "failed": self.failed}
         return {name: plain(value) for name, value in values.items()}
 
 
@@ -154,12 +154,12 @@ class Judgement(SignedResult):
         from scipy.stats import rankdata
 
         sums: dict[str, list[float]] = {}
-        for of in self.questions.values():
-            ranks = rankdata([-one.score for one in of.models]).tolist()
-            for one, rank in zip(of.models, ranks, strict=True):
-                sums.setdefault(one.model, []).append(rank)
+        for question in self.questions.values():
+            ranks = rankdata([-score.score for score in question.models]).tolist()
+            for score, rank in zip(question.models, ranks, strict=True):
+                sums.setdefault(score.model, []).append(rank)
         full = {name: sum(ranks) for name, ranks in sums.items() if len(ranks) == len(self.questions)}
-        return dict(sorted(full.items(), key=lambda item: item[1]))
+        return dict(sorted(full.items(), key=lambda pair: pair[1]))
 
     def document(self) -> Document:
         """Build the document: models of each question, sources of their scores, and correlations of measures."""
@@ -167,15 +167,15 @@ class Judgement(SignedResult):
         models: list[TableRow] = []
         correlations: list[TableRow] = []
         for name, scores in self.questions.items():
-            question, labels = printable(scores.question), shown_names([one.model for one in scores.models])
-            strengths = [one.score for one in scores.models]  # models of equal score have the same rank
+            question, labels = printable(scores.question), shown_names([score.model for score in scores.models])
+            strengths = [score.score for score in scores.models]  # models of equal score have the same rank
             ranked = [
-                Table.row(SCORE_COLUMNS, one, question=question, rank=1 + strengths.index(one.score), model=label)
-                for one, label in zip(scores.models, labels.values(), strict=True)
+                Table.row(SCORE_COLUMNS, score, question=question, rank=1 + strengths.index(score.score), model=label)
+                for score, label in zip(scores.models, labels.values(), strict=True)
             ]
             agreement = [
-                Table.row(AGREEMENT_COLUMNS, found, question=question, measure=printable(found.measure))
-                for found in scores.agreement
+                Table.row(AGREEMENT_COLUMNS, correlation, question=question, measure=printable(correlation.measure))
+                for correlation in scores.agreement
             ]
             parts += [Heading(name, f"{len(ranked)} models"), Table(SCORE_COLUMNS, ranked)]
             parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, agreement)]
@@ -196,7 +196,7 @@ class Judgement(SignedResult):
         """The models' scores with their intervals, a panel for each question."""
         from mauve_metric.report.charts.intervals import intervals_chart
 
-        values = [(name, one.model, one.score, one.ci) for name, of in self.questions.items() for one in of.models]
+        values = [(name, each.model, each.score, each.ci) for name, of in self.questions.items() for each in of.models]
         return intervals_chart(values, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
 
 
@@ -303,24 +303,24 @@ class BoundaryGame(SignedResult):
     def _labelled(self) -> list[tuple[str, RoundScores]]:
         """The scores of each model, the hardest to tell from people first, and those of all rounds."""
         labels = shown_names(list(self.models))
-        return [*((labels[name], own) for name, own in self.models.items()), ("(all)", self.total)]
+        return [*((labels[name], scores) for name, scores in self.models.items()), ("(all)", self.total)]
 
     def _notes(self) -> list[str]:
         total = self.total
-        found = [
+        notes = [
             f"Points: 5 for the very sentence, one less for each sentence after it; those who do not read get "
             f"{digits(total.random, '.2f')} by guessing at random and {digits(total.always_last, '.2f')} by always "
             "saying that no machine wrote. The lower, the harder a text is to tell from a person's.",
             f"{percent(total.exact, 1)} of the guesses are right.",
         ]
         if total.eventually is not None:
-            found[-1] += f" {percent(total.eventually, 1)} of the machine's texts are found at or after the boundary."
+            notes[-1] += f" {percent(total.eventually, 1)} of the machine's texts are found at or after the boundary."
         if total.ci is not None:
             over = "rounds" if total.players is None else "rounds by other players"
-            found.append(f"Intervals: {100 * self.confidence_level:g} %, over other {over}.")
+            notes.append(f"Intervals: {100 * self.confidence_level:g} %, over other {over}.")
         if self.in_runs:
-            found.append(f"{self.in_runs} rounds are left out, in runs of five or more equal guesses by one player.")
-        return found
+            notes.append(f"{self.in_runs} rounds are left out, in runs of five or more equal guesses by one player.")
+        return notes
 
 
 def _game_table(title: str, labelled: Sequence[tuple[str, RoundScores]]) -> Table:
@@ -344,11 +344,11 @@ def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:
         f"Intervals: {100 * judgement.confidence_level:g} %, {over}."
     ]
     labels = shown_names([score.model for score in scores.models])
-    found = {(item.a, item.b): item.ci for item in scores.differences}
+    intervals = {(difference.a, difference.b): difference.ci for difference in scores.differences}
     close = [
         f"{labels[a.model]} and {labels[b.model]}"
         for a, b in pairwise(scores.models)
-        if found[a.model, b.model][0] <= 0
+        if intervals[a.model, b.model][0] <= 0
     ]
     more = [f"{len(close) - _NAMED} more pairs"] if len(close) > _NAMED else []
     pairs = "; ".join([*close[:_NAMED], *more])

@@ -100,18 +100,18 @@ def rank_by_preferences(
         raise TypeError(f"answers must be a list of columns' names, got {shown(answers)}")
     check_bool("common_models", common_models)
     read = read_preferences(preferences, answers=answers, min_seconds=min_seconds)
-    known = _measures(measures, human)
+    measured = _measures(measures, human)
     judged = list(dict.fromkeys(name for question in read.questions.values() for name in question.models()))
     if len(judged) > MOST_MODELS:
         raise ValueError(f"{read.name} judges {len(judged)} models, expected at most {MOST_MODELS}")
-    ordered, left_out = _common(read.name, [name for name in judged if name != human], known, common_models)
+    ordered, left_out = _common(read.name, [name for name in judged if name != human], measured, common_models)
     scores = {}
     for name, question in read.questions.items():
         try:
             scored = _score_question(name, question, ties, errors, pseudo_wins, level, seed)
         except ValueError as error:
             raise ValueError(f"{read.name}, {name!r}: {error}") from error
-        agreement, failed = _agreement({one.model: one.score for one in scored.models}, known, ordered, seed)
+        agreement, failed = _agreement({score.model: score.score for score in scored.models}, measured, ordered, seed)
         scores[name] = replace(scored, agreement=agreement, failed=failed)
     entries: dict[str, object] = {"ties": ties, "errors": errors, "pseudo_wins": pseudo_wins}
     entries |= {"seed": seed} if ties == "random" else {}
@@ -133,11 +133,11 @@ def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> d
             f"measures must be a file, a list of files, or a dict from measures to values, got {shown(measures)}"
         )
     files = {str(path): read_measures(path, human) for path in paths}
-    names = [name for found in files.values() for name in found]
+    names = [name for of_file in files.values() for name in of_file]
     return {
         name if names.count(name) == 1 else f"{name} ({path})": measured
-        for path, found in files.items()
-        for name, measured in found.items()
+        for path, of_file in files.items()
+        for name, measured in of_file.items()
     }
 
 
@@ -147,7 +147,7 @@ def _common(
     """The models that measures are compared on, and those that are only judged or only measured."""
     if not measures:
         return judged, ()
-    measured = list(dict.fromkeys(model for found in measures.values() for model in found.values))
+    measured = list(dict.fromkeys(model for measure in measures.values() for model in measure.values))
     unknown = [model for model in judged if model not in measured]
     if unknown and not common_models:
         raise ValueError(
@@ -165,8 +165,8 @@ def _score_question(
     """The scores of the models of one question, without correlations."""
     models = question.models()
     outcome, counted = bradley_terry.settle_ties(np.array(question.outcome), ties, seed)
-    place = {model: number for number, model in enumerate(models)}
-    first, second = (np.array([place[one] for one in side])[counted] for side in (question.first, question.second))
+    codes = {model: number for number, model in enumerate(models)}
+    first, second = (np.array([codes[name] for name in side])[counted] for side in (question.first, question.second))
     if not counted.any():
         raise ValueError("every judgement is a tie, and ties are dropped: there is nothing to score")
     judges = None if question.annotators is None else np.array(question.annotators)[counted]
@@ -175,7 +175,7 @@ def _score_question(
     scores = bradley_terry.bradley_terry(wins, names=models, pseudo_wins=pseudo_wins)
     widths = _half_widths(units, judges, scores, errors, pseudo_wins, level)
     order = np.argsort(-scores, kind="stable")
-    a, b = (order[one] for one in np.triu_indices(len(order), k=1))
+    a, b = (order[positions] for positions in np.triu_indices(len(order), k=1))
     each, values = widths(np.diag), scores[a] - scores[b]
     of_pairs = widths(lambda c: c[a, a] - c[b, a] - (c[a, b] - c[b, b]))
     numbers = [scores, scores - each, scores + each, wins.sum(axis=1), wins.sum(axis=0) + wins.sum(axis=1)]
@@ -210,8 +210,8 @@ def _half_widths(
 
     def widths(variances: Callable[[Floats], Floats]) -> Floats:
         largest = np.max([variances(covariance) for covariance in covariances], axis=0)
-        known = np.where(largest > _NOTHING * variances(fisher), largest, variances(fisher))  # 0 if all agree
-        return bradley_terry.half_width(known, number, level)
+        chosen = np.where(largest > _NOTHING * variances(fisher), largest, variances(fisher))  # 0 if all agree
+        return bradley_terry.half_width(chosen, number, level)
 
     return widths
 
@@ -221,7 +221,7 @@ def _agreement(
 ) -> tuple[tuple[Agreement, ...], dict[str, str]]:
     """The correlation of every measure that has one with the models' scores, and the reason for the others."""
     models = [model for model in ordered if model in strength]
-    found, failed = [], {}
+    agreements, failed = [], {}
     for name, measured in measures.items():
         try:
             if len(models) < 3:
@@ -235,9 +235,9 @@ def _agreement(
             continue
         p_value = math.nan if estimate.p_value is None else estimate.p_value
         pearson = float(np.corrcoef(values, [strength[model] for model in models])[0, 1])
-        found.append(Agreement(name, estimate.value, p_value, pearson, len(models), measured.reading))
-    found.sort(key=lambda one: -one.correlation)
-    return tuple(found), failed
+        agreements.append(Agreement(name, estimate.value, p_value, pearson, len(models), measured.reading))
+    agreements.sort(key=lambda agreement: -agreement.correlation)
+    return tuple(agreements), failed
 
 
 class Measured(NamedTuple):
@@ -260,13 +260,13 @@ class Measured(NamedTuple):
         lacking = [model for model in models if self.values.get(model) is None]
         if lacking:
             raise ValueError(f"it has no value for {quoted(lacking)}")
-        found = [value for model in models if (value := self.values[model]) is not None]
+        values = [value for model in models if (value := self.values[model]) is not None]
         if self.reading == "human":
             if self.human is None:
                 raise ValueError("the human texts' value, which it is compared with, is missing")
             # without the rounding error of the subtraction, which would break ties
-            return [float(f"{-abs(value - self.human):.12g}") for value in found]
-        return [-value for value in found] if self.reading == "lower" else found
+            return [float(f"{-abs(value - self.human):.12g}") for value in values]
+        return [-value for value in values] if self.reading == "lower" else values
 
 
 def reading_of(measure: str) -> Reading:
@@ -312,13 +312,13 @@ def _numbers(values: object) -> dict[str, float | None]:
     """The measures of one set: an entry with a value, or a number under the name of a score."""
     if not isinstance(values, Mapping):
         return {}
-    found = {}
+    numbers = {}
     for name, entry in values.items():
         if isinstance(entry, Mapping) and "value" in entry:
-            found[str(name)] = _number(entry["value"])
+            numbers[str(name)] = _number(entry["value"])
         elif name in REGISTRY:
-            found[str(name)] = _number(entry)
-    return found
+            numbers[str(name)] = _number(entry)
+    return numbers
 
 
 def _number(value: object) -> float | None:
@@ -331,14 +331,14 @@ def _of_table(table: Table, human: str) -> dict[str, Measured]:
     column = table.column("model", "name")
     if column is None:
         raise ValueError(f"{table.name} must have a column 'model': it has {quoted(table.columns)}")
-    found: dict[str, dict[str, float | None]] = {name: {} for name in table.columns if name not in (column, "")}
+    columns: dict[str, dict[str, float | None]] = {name: {} for name in table.columns if name not in (column, "")}
     for line in table.lines:
         model = line.values[column]
-        for name, values in found.items():
+        for name, values in columns.items():
             if model in values:
                 raise ValueError(f"{line.where}: {model!r} is given twice")
             values[model] = number_at(line, name, "a number") if line.values[name] else None
-    return {name: _with_human(name, values, values.pop(human, None)) for name, values in found.items()}
+    return {name: _with_human(name, values, values.pop(human, None)) for name, values in columns.items()}
 
 
 def _with_human(name: str, values: dict[str, float | None], human: float | None) -> Measured:
@@ -352,10 +352,10 @@ def given_measures(measures: Mapping[str, Mapping[str, float | None]], human: st
     >>> given_measures({"perplexity": {"human": 12.6, "a": 23.8, "b": 101.9}})["perplexity"].reading
     'human'
     """
-    found = {}
+    measured = {}
     for name, values in measures.items():
         if not isinstance(values, Mapping):
             raise TypeError(f"measures[{name!r}] must map models to numbers, got {type(values).__name__}")
         numbers = {str(model): None if value is None else _number(float(value)) for model, value in values.items()}
-        found[str(name)] = _with_human(str(name), numbers, numbers.pop(human, None))
-    return found
+        measured[str(name)] = _with_human(str(name), numbers, numbers.pop(human, None))
+    return measured

@@ -56,10 +56,10 @@ class Table(NamedTuple):
     columns: list[str]
     lines: list[Line]
 
-    def column(self, *known: str) -> str | None:
+    def column(self, *names: str) -> str | None:
         """The first column with one of these names, see `plain_name`; None where there is none."""
-        found = {plain_name(column): column for column in reversed(self.columns)}
-        return next((found[name] for name in known if name in found), None)
+        by_name = {plain_name(column): column for column in reversed(self.columns)}
+        return next((by_name[name] for name in names if name in by_name), None)
 
 
 def open_table(name: str, data: TableData) -> Table:
@@ -214,15 +214,15 @@ def read_preferences(
             column: [_outcome(line, column, *pair) for line, pair in zip(lines, pairs, strict=True)]
             for column in _answer_columns(table, answers)
         }
-    first, second = [one for one, _ in pairs], [two for _, two in pairs]
+    first, second = [model for model, _ in pairs], [model for _, model in pairs]
     questions = {name: Question(first, second, values, annotators) for name, values in outcomes.items()}
     return Preferences(table.name, questions, len(table.lines) - len(lines))
 
 
 def _pair_of_columns(table: Table, names: Iterable[tuple[str, str]], expected: str) -> tuple[str, str]:
     """The first of some pairs of columns that the table has."""
-    for one, two in names:
-        a, b = table.column(one), table.column(two)
+    for first, second in names:
+        a, b = table.column(first), table.column(second)
         if a is not None and b is not None:
             return a, b
     raise ValueError(f"{table.name} must have the columns {expected}: it has {quoted(table.columns)}")
@@ -234,18 +234,18 @@ def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
             raise NoSuchField(f"{table.name} has no column {name!r}: it has {quoted(table.columns)}")
     if answers:
         return list(dict.fromkeys(answers))
-    known = table.column(*_ANSWERS)
+    answer = table.column(*_ANSWERS)
     columns = [column for column in table.columns if _QUESTION.fullmatch(column.strip())]
-    if known is None and not columns:
+    if answer is None and not columns:
         raise NoSuchField(
             f"{table.name} has no column 'winner' with the answers: name it with answers (--answer); "
             f"it has {quoted(table.columns)}"
         )
-    return columns if known is None else [known]
+    return columns if answer is None else [answer]
 
 
-def _pair(line: Line, one: str, two: str) -> tuple[str, str]:
-    first, second = _require(line, one, "a model"), _require(line, two, "a model")
+def _pair(line: Line, first_column: str, second_column: str) -> tuple[str, str]:
+    first, second = _require(line, first_column, "a model"), _require(line, second_column, "a model")
     if first == second:
         raise ValueError(f"{line.where}: {first!r} is compared with itself")
     return first, second
@@ -260,11 +260,11 @@ def _require(line: Line, column: str, meaning: str) -> str:
 def _outcome(line: Line, column: str, first: str, second: str) -> float:
     """1 for the first model, 0 for the second, 0.5 for a tie."""
     said = line.values[column]
-    found = {OUTCOMES.get(" ".join(said.lower().replace("_", " ").split()))} - {None}
-    found |= {outcome for name, outcome in ((first, 1.0), (second, 0.0)) if said == name}
-    if len(found) == 1 and (outcome := found.pop()) is not None:
+    outcomes = {OUTCOMES.get(" ".join(said.lower().replace("_", " ").split()))} - {None}
+    outcomes |= {outcome for name, outcome in ((first, 1.0), (second, 0.0)) if said == name}
+    if len(outcomes) == 1 and (outcome := outcomes.pop()) is not None:
         return outcome
-    if found:
+    if outcomes:
         raise ValueError(
             f"{line.where}: {said!r} in column {column!r} is a side and the name of the model on the other"
         )
@@ -353,9 +353,9 @@ def _groups(table: Table, lines: list[Line], players: list[str] | None, by: str)
     if len(np.unique(numbers)) <= _MOST_VALUES or not np.isfinite(numbers).all():
         return values
     ends = np.unique([part[-1] for part in np.array_split(np.sort(numbers), _RANGES)])
-    place = np.searchsorted(ends, numbers)  # the first end that is no smaller
-    inside = [numbers[place == number] for number in range(len(ends))]
-    return [f"{inside[number].min():g} to {inside[number].max():g}" for number in place.tolist()]
+    range_index = np.searchsorted(ends, numbers)  # the first end that is no smaller
+    inside = [numbers[range_index == number] for number in range(len(ends))]
+    return [f"{inside[number].min():g} to {inside[number].max():g}" for number in range_index.tolist()]
 
 
 def _date(line: Line, column: str) -> datetime:
@@ -396,9 +396,9 @@ def _words(table: Table, lines: list[Line], *known: str) -> list[str] | None:
 
 def _seconds(line: Line, column: str) -> list[float]:
     try:
-        found = [float(number) for number in line.values[column].replace(";", " ").replace("|", " ").split()]
+        seconds = [float(number) for number in line.values[column].replace(";", " ").replace("|", " ").split()]
     except ValueError:
-        found = []
-    if not found or not all(0 <= number < float("inf") for number in found):
+        seconds = []
+    if not seconds or not all(0 <= number < float("inf") for number in seconds):
         raise ValueError(f"{line.where}: expected seconds in column {column!r}, got {line.values[column]!r:.60}")
-    return found
+    return seconds

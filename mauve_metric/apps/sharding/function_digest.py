@@ -65,7 +65,7 @@ class _Content(pickle.Pickler):
             return name
         self._seen[id(value)] = value
         if isinstance(value, type):
-            return [name, *(item for _, item in sorted(vars(value).items()) if isinstance(item, types.FunctionType))]
+            return [name, *(attr for _, attr in sorted(vars(value).items()) if isinstance(attr, types.FunctionType))]
         if value.__module__ != self._module:
             return [name, value.__code__]
         cells = [cell.cell_contents for cell in value.__closure__ or ()]

@@ -74,7 +74,7 @@ def ray_cluster(address: str) -> Iterator[None]:
 
 def run_on_ray(
     function: Callable[[Item], Answer],
-    items: Sequence[Item],
+    arguments: Sequence[Item],
     folder: Path,
     workers: int | None,
     cpus_per_worker: float,
@@ -102,11 +102,11 @@ def run_on_ray(
         max_retries=RETRIES,
         retry_exceptions=[OSError],
     )(_run)
-    left = iter(enumerate(items))
+    left = iter(enumerate(arguments))
     running: dict[Any, int] = {}
     while True:
         free = (workers or _QUEUED) - len(running)
-        running.update((task.remote(work, item), number) for number, item in itertools.islice(left, free))
+        running.update((task.remote(work, argument), number) for number, argument in itertools.islice(left, free))
         if not running:
             return
         for done in ray.wait(list(running), num_returns=1)[0]:
@@ -115,14 +115,14 @@ def run_on_ray(
                 answer = ray.get(done)
             except ray.exceptions.RayError as error:
                 cause = error.cause if isinstance(error, ray.exceptions.RayTaskError) else error
-                raise _failure(cause, items[number]) from error
+                raise _failure(cause, arguments[number]) from error
             yield number, answer
 
 
-def _run(work: bytes, item: Item) -> object:
+def _run(work: bytes, argument: Item) -> object:
     """Work on one item, in a worker process."""
     try:
-        return _load(work)(item)
+        return _load(work)(argument)
     except OSError as error:
         raise OSError(f"{message_of(error)} (on {socket.gethostname()})") from error
 
@@ -139,8 +139,8 @@ def _load(work: bytes) -> Callable[[Any], object]:
     here = _versions()
     other = [name for name in here if here[name] != versions[name]]
     if other:
-        found, expected = (", ".join(f"{name} {one[name]}" for name in other) for one in (here, versions))
-        raise OSError(f"this machine has {found}, and the job was started with {expected}")
+        installed, expected = (", ".join(f"{name} {packages[name]}" for name in other) for packages in (here, versions))
+        raise OSError(f"this machine has {installed}, and the job was started with {expected}")
     if _token_of(folder) != token:
         what = "is another folder" if folder.is_dir() else "is not there"
         raise OSError(f"{str(folder)!r} {what} on this machine: the output folder must be one that all workers share")
@@ -159,9 +159,9 @@ def _token_of(folder: Path) -> str:
     return ""
 
 
-def _failure(error: BaseException, item: object) -> Exception:
+def _failure(error: BaseException, argument: object) -> Exception:
     """The error to raise for a task: that of the function, or, if it is Ray's, an `OSError` that names the item."""
     if isinstance(error, (ValueError, OSError)):
         return error
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return OSError(f"{item}: {lines[-1] if lines else type(error).__name__}")
+    return OSError(f"{argument}: {lines[-1] if lines else type(error).__name__}")

@@ -167,8 +167,8 @@ class _Job:
         files = shards.list_shards("p_text", p_text), shards.list_shards("q_text", q_text)
         checkpoint = [] if self.run.checkpoint is None else [Path(self.run.checkpoint).expanduser() / CHECKPOINT_FILE]
         read = [shard.name for side in files for shard in side if "://" not in shard.name]
-        places = [place for side in (p_text, q_text) for place in ([side] if isinstance(side, (str, Path)) else side)]
-        folders = [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
+        inputs = [entry for side in (p_text, q_text) for entry in ([side] if isinstance(side, (str, Path)) else side)]
+        folders = [path for entry in inputs if "://" not in str(entry) and (path := Path(entry).expanduser()).is_dir()]
         check_outputs([self.output / TOKEN_FILE, *checkpoint], [*read, *folders], [features])
         self.p = shards.shard_tasks(files[0], "reference", self.output, self.config, self.run, encoding)
         self.q = shards.shard_tasks(files[1], "prediction", self.output, self.config, self.run, encoding)
@@ -180,12 +180,12 @@ class _Job:
         Raises:
             ValueError, OSError: a file of the model's texts lacks it, or cannot be read.
         """
-        found: list[Hashable] = []
+        groups: list[Hashable] = []
         for task in tasks:
             with shards.on_this_machine(task.shard) as path:
                 side = TextFile(path, self.run.text_field, prompt_field=field, encoding=task.encoding).side(task.side)
             if side.groups is None:
                 return None
             kept = [bool(text.strip()) or self.config.empty_texts == "error" for text in side.texts]
-            found += [group for group, is_kept in zip(side.groups, kept, strict=True) if is_kept]
-        return found
+            groups += [group for group, is_kept in zip(side.groups, kept, strict=True) if is_kept]
+        return groups

@@ -96,25 +96,25 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
         FileNotFoundError: there is none. ValueError: other files, one twice, or a URL within another.
         OSError: a URL's store cannot be asked. ImportError: the package of fsspec for this URL is missing.
     """
-    places = [where] if isinstance(where, (str, Path)) else where
-    if not isinstance(places, (list, tuple)) or not all(isinstance(place, (str, Path)) for place in places):
+    sources = [where] if isinstance(where, (str, Path)) else where
+    if not isinstance(sources, (list, tuple)) or not all(isinstance(source, (str, Path)) for source in sources):
         raise TypeError(f"{name} must be a file, a folder, a pattern, or a list of their names, got {shown(where)}")
     shards: list[Shard] = []
-    for place in map(str, places):
-        if not place.strip():
-            raise ValueError(f"{name} must name files of texts, got the empty name {place!r}")
-        if "://" in place and "::" in place:
-            raise ValueError(f"{name} must name files that can be read alone, got {place!r}, a URL within another")
-        with _store_of(f"{name}: {place!r}"):
-            found = _find(place)
-        if not found:
-            raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {place!r}")
-        for shard in found:
+    for source in map(str, sources):
+        if not source.strip():
+            raise ValueError(f"{name} must name files of texts, got the empty name {source!r}")
+        if "://" in source and "::" in source:
+            raise ValueError(f"{name} must name files that can be read alone, got {source!r}, a URL within another")
+        with _store_of(f"{name}: {source!r}"):
+            listed = _find(source)
+        if not listed:
+            raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {source!r}")
+        for shard in listed:
             if not shard.file_name.lower().endswith(SHARD_FILES):
                 raise ValueError(f"{name} must be {' or '.join(SHARD_FILES)} files, got {shard.name!r}")
-        filled = [shard for shard in found if shard.size]
-        if len(filled) < len(found):
-            logger.info("%d files of no bytes at %s hold no texts", len(found) - len(filled), place)
+        filled = [shard for shard in listed if shard.size]
+        if len(filled) < len(listed):
+            logger.info("%d files of no bytes at %s hold no texts", len(listed) - len(filled), source)
         shards += filled
     if not shards:
         raise ValueError(f"{name} must name at least one file of texts, got {shown(where)}")
@@ -135,13 +135,13 @@ def _store_of(name: str) -> Iterator[None]:
         raise OSError(f"{name} cannot be read: {message_of(error)}") from error
 
 
-def _find(place: str) -> list[Shard]:
+def _find(source: str) -> list[Shard]:
     """The files of a folder, those that a pattern matches, or one file; none if there is nothing."""
     from fsspec.core import url_to_fs
     from fsspec.implementations.local import LocalFileSystem
 
-    remote = "://" in place
-    system, path = url_to_fs(place) if remote else (LocalFileSystem(), os.path.abspath(os.path.expanduser(place)))
+    remote = "://" in source
+    system, path = url_to_fs(source) if remote else (LocalFileSystem(), os.path.abspath(os.path.expanduser(source)))
     if glob.has_magic(path) and (remote or not system.exists(path)):
         files = sorted(system.glob(path))
     elif system.isdir(path):
@@ -149,13 +149,13 @@ def _find(place: str) -> list[Shard]:
         files = sorted(file for file, name in listed if name.lower().endswith(SHARD_FILES) and name[0] not in "._")
     else:
         files = [path] if system.exists(path) else []
-    found = []
+    shards = []
     for file in files:
         facts = system.info(file if remote else os.path.realpath(file))
         version = next((str(facts[key]) for key in _VERSIONS if facts.get(key) is not None), "")
         size = -1 if facts.get("size") is None else int(facts["size"])
-        found.append(Shard(system.unstrip_protocol(file) if remote else file, size, version))
-    return found
+        shards.append(Shard(system.unstrip_protocol(file) if remote else file, size, version))
+    return shards
 
 
 @contextlib.contextmanager
@@ -262,9 +262,9 @@ class ShardFeaturizer:
         except (ValueError, OSError) as error:
             logger.warning("a file of features is made again: %s", error)
             return 0
-        own, identity = text_function(self.job.config.featurize_model_name), stored.identity or {}
+        function, identity = text_function(self.job.config.featurize_model_name), stored.identity or {}
         prefix = prefix_entry(self.job.config.text_prefix)
-        expected = self.job.load().identity if own is None else {**own.identity, **prefix}
+        expected = self.job.load().identity if function is None else {**function.identity, **prefix}
         different = [name for name, value in expected.items() if identity.get(name) != value]
         if different:
             logger.warning("%s is made again: it is of another model (%s)", target, ", ".join(different))

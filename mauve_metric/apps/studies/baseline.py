@@ -65,8 +65,8 @@ def human_baseline(
         TypeError, ValueError, OSError, ImportError: as `compute_mauve`; ValueError too for fewer than 40 texts.
 
     >>> human = np.random.default_rng(0).normal(size=(200, 8))
-    >>> found = human_baseline(p_features=human, splits=5)
-    >>> found.halves.texts, found.halves.num_buckets, [item.difference for item in found.needed]
+    >>> baseline = human_baseline(p_features=human, splits=5)
+    >>> baseline.halves.texts, baseline.halves.num_buckets, [needed.difference for needed in baseline.needed]
     (100, 10, [0.01, 0.02, 0.05])
     """
     integer_check(2, 10_000)("splits", splits)
@@ -81,7 +81,7 @@ def human_baseline(
     rows, quiet = all_rows(side.features), replace(run, verbose=False, checkpoint=None)
     sizes = _sizes(len(side), config)
     with progress_bar("splits", run.verbose, unit=" splits", total=splits * len(sizes)) as bar:
-        found = []
+        equal_sets = []
         for number, size in enumerate(sizes):
             of_size = resolve_config(config, size, size)
             scores = []
@@ -89,18 +89,18 @@ def human_baseline(
                 scores.append(_scores(*pair, of_size))
                 if bar is not None:
                     bar(number * splits + done + 1, splits * len(sizes))
-            found.append(_equal_sets(size, of_size, "split", scores))
+            equal_sets.append(_equal_sets(size, of_size, "split", scores))
     whole = resolve_config(config, len(side))
     ((labels,),) = partition_sets([rows], whole, quiet, clusterings=1).labels
     counts = np.bincount(labels, minlength=whole.num_buckets).astype(np.int64)
     rng, shares = np.random.default_rng(config.seed), counts / counts.sum()
     drawn = (Histograms(*rng.multinomial(len(side), shares, size=2)) for _ in range(_DRAWS))
     scores = [_scores(histograms, histograms, whole) for histograms in drawn]
-    found.append(_equal_sets(len(side), whole, "forecast", scores))
+    equal_sets.append(_equal_sets(len(side), whole, "forecast", scores))
     entries = human_entries(side, side, whole, {"splits": splits})
     needed = tuple(_texts_needed(counts, difference, whole) for difference in DIFFERENCES)
     floor = mauve_floor(config.mauve_scaling_factor)
-    return HumanBaseline(len(side), floor, tuple(found), needed, whole.num_buckets, AROUND, entries)
+    return HumanBaseline(len(side), floor, tuple(equal_sets), needed, whole.num_buckets, AROUND, entries)
 
 
 def _sizes(n: int, config: MauveConfig) -> list[int]:

@@ -97,7 +97,7 @@ class HumanBaseline(SignedResult):
     @property
     def halves(self) -> EqualSets:
         """Two halves of the human texts, the largest split."""
-        return [item for item in self.sizes if item.source == "split"][-1]
+        return [sets for sets in self.sizes if sets.source == "split"][-1]
 
     def document(self) -> Document:
         """Build the document: scores of equal sets by size, and the number of texts that shows a difference."""
@@ -114,7 +114,7 @@ class HumanBaseline(SignedResult):
             f"Sets with nothing in common score {digits(self.floor, '.4f')}.",
         ]
         sizes = [(*first, *raw, *debiased[:3]) for *first, raw, debiased in map(astuple, self.sizes)]
-        needed = [astuple(item) for item in self.needed]
+        needed = list(map(astuple, self.needed))
         in_words = [
             (difference, *("over a billion" if texts is None else rounded_up(texts) for texts in numbers))
             for difference, *numbers in needed
@@ -135,8 +135,8 @@ class HumanBaseline(SignedResult):
         from mauve_metric.report.charts.intervals import intervals_chart
 
         values = [
-            (name, f"{item.texts} texts ({item.source})", found.mean, (found.low, found.high))
-            for item in self.sizes
-            for name, found in (("MAUVE", item.mauve), ("MAUVE, debiased", item.mauve_debiased))
+            (name, f"{sets.texts} texts ({sets.source})", spread.mean, (spread.low, spread.high))
+            for sets in self.sizes
+            for name, spread in (("MAUVE", sets.mauve), ("MAUVE, debiased", sets.mauve_debiased))
         ]
         return intervals_chart(values, "What equal sets score", "mean, and the range of the middle 90 % of pairs")

@@ -82,8 +82,8 @@ def robustness(
 
     >>> rng = np.random.default_rng(0)
     >>> human, good, bad = (rng.normal(shift, 1, size=(100, 8)) for shift in (0, 0.1, 2))
-    >>> found = robustness(p_features=human, models={"bad": bad, "good": good}, vary="seed", design=False)
-    >>> found.holds, found.ranking, [pair.verdict for pair in found.pairs]
+    >>> result = robustness(p_features=human, models={"bad": bad, "good": good}, vary="seed", design=False)
+    >>> result.holds, result.ranking, [pair.verdict for pair in result.pairs]
     (True, ('good', 'bad'), ['holds'])
     """
     start = time.perf_counter()
@@ -96,26 +96,26 @@ def robustness(
         raise ValueError(f"models must hold at least two models to be ranked, got {len(names)}")
     work = _Work(job, opened, names)
     tried = _featurizers(featurizers, job.config, factors, "featurize_model_name" in options)
-    found = work.analyse(tried, factors, design)
-    return replace(found, seconds=time.perf_counter() - start)
+    result = work.analyse(tried, factors, design)
+    return replace(result, seconds=time.perf_counter() - start)
 
 
 def _featurizers(
-    given: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str], asked: bool
+    featurizers: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str], asked: bool
 ) -> list[Featurizer]:
     """The default's featurizer and the others, each once; the packaged ones if none is given.
 
     asked: True if the user named the default's.
     """
-    if isinstance(given, str) or not isinstance(given, (list, tuple)):
-        raise TypeError(f"featurizers must be a list of featurizers, got {shown(given, 80)}")
+    if isinstance(featurizers, str) or not isinstance(featurizers, (list, tuple)):
+        raise TypeError(f"featurizers must be a list of featurizers, got {shown(featurizers, 80)}")
     check = config_fields()["featurize_model_name"].metadata["check"]
-    others = [check("featurizers", one) for one in given] or ["minilm", *TEXT_FUNCTIONS]
-    found: list[Featurizer] = [config.featurize_model_name] if asked or not given else []
-    for one in others if "featurize_model_name" in factors or given else []:
-        if not any(one is other or one == other for other in found):
-            found.append(one)
-    return found
+    others = [check("featurizers", featurizer) for featurizer in featurizers] or ["minilm", *TEXT_FUNCTIONS]
+    chosen: list[Featurizer] = [config.featurize_model_name] if asked or not featurizers else []
+    for featurizer in others if "featurize_model_name" in factors or featurizers else []:
+        if not any(featurizer is other or featurizer == other for other in chosen):
+            chosen.append(featurizer)
+    return chosen
 
 
 def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> Sequence[FeatureSet]:
@@ -128,8 +128,8 @@ def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> Sequence[
     kept = [plans.part_rows(len(side), part) for side in sides]
     codes = [side.groups for side in sides if side.groups is not None]
     if codes:
-        known = np.unique(np.concatenate(codes))
-        chosen = known[plans.part_rows(len(known), part)]
+        groups = np.unique(np.concatenate(codes))
+        chosen = groups[plans.part_rows(len(groups), part)]
         kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
     return [side.of_rows(rows) for side, rows in zip(sides, kept, strict=True)]
 
@@ -161,15 +161,15 @@ class _Work:
             for level in levels
         ]
         times = Counter(_key(changes) for changes in small_design)
-        known = {(), *(_key(changes) for _, _, changes in tried)}
-        of_design = {_key(changes): changes for changes in small_design if _key(changes) not in known}
+        planned = {(), *(_key(changes) for _, _, changes in tried)}
+        of_design = {_key(changes): changes for changes in small_design if _key(changes) not in planned}
         tried += [
             (f"{DESIGN} {number}: {plans.setting_name(changes)}", DESIGN, changes)
             for number, changes in enumerate(of_design.values(), start=1)
         ]
         start = time.perf_counter()
         default = self._setting(base, DEFAULT, DEFAULT, {}, None, times[()])
-        self._announce(base, levels_of, left_out, [own for _, _, own in tried], time.perf_counter() - start)
+        self._announce(base, levels_of, left_out, [changes for _, _, changes in tried], time.perf_counter() - start)
         settings = [default]
         for name, factor, changes in watched("settings", tried, self.job.run.verbose, " settings"):
             try:
@@ -183,15 +183,15 @@ class _Work:
     def _base(self, featurizers: Sequence[Featurizer]) -> plans.Base:
         """The default setting: its featurizer is the first that can be loaded."""
         has_texts = self.opened.are_texts
-        for number, one in enumerate(featurizers):
-            config = replace(self.job.config, featurize_model_name=one)
+        for number, featurizer in enumerate(featurizers):
+            config = replace(self.job.config, featurize_model_name=featurizer)
             try:
                 sides = self._featurize(config)
                 break
             except EXPECTED as error:
                 if not has_texts or number == len(featurizers) - 1:
                     raise
-                self._note(plans.setting_name({"featurize_model_name": one}), error)
+                self._note(plans.setting_name({"featurize_model_name": featurizer}), error)
         for name, side in zip(("the human set", *(f"model {name}" for name in self.names)), sides, strict=True):
             if len(side) < plans.LEAST_TEXTS:
                 raise ValueError(
@@ -212,8 +212,8 @@ class _Work:
         """The features of all sides, computed once for a featurizer, pooling and length."""
         key = _key({name: getattr(config, name) for name in plans.OF_TEXTS})
         if key not in self.sets:
-            own = plans.OF_TEXTS if self.opened.are_texts else ()
-            with Featurizing(config, self.job.run, self.job.given.union(own)) as job:
+            text_options = plans.OF_TEXTS if self.opened.are_texts else ()
+            with Featurizing(config, self.job.run, self.job.given.union(text_options)) as job:
                 read = read_sides(job, self.opened)
             check_sides({self.opened.sides[name].argument: side for name, (side, _) in read.items()})
             self.sets[key] = tuple(with_dependence([side for side, _ in read.values()], config.seed))
@@ -229,15 +229,15 @@ class _Work:
     ) -> None:
         """Log the plan and its estimated duration, from the seconds that one setting takes; functions take none."""
         of_texts = [{name: changes[name] for name in plans.OF_TEXTS if name in changes} for changes in tried]
-        ways = {plans.setting_name(own): own for own in of_texts if own}
-        known = [side.lengths for side in self._featurize(base.config) if side.lengths is not None]
+        ways = {plans.setting_name(changes): changes for changes in of_texts if changes}
+        lengths = [side.lengths for side in self._featurize(base.config) if side.lengths is not None]
         seconds, models = len(tried) * each, dict[str, Encoder]()
         for config in (plans.changed(base, changes) for changes in ways.values()):
             name = plans.level_name(config.featurize_model_name)
             if text_function(config.featurize_model_name) is not None:
                 continue
             with contextlib.suppress(*EXPECTED), Featurizing(config, self.job.run) as job:
-                tokens = sum(float(np.minimum(own, config.max_text_length or np.inf).sum()) for own in known)
+                tokens = sum(float(np.minimum(of_side, config.max_text_length or np.inf).sum()) for of_side in lengths)
                 models[name] = models[name] if name in models else job.load()
                 seconds += estimated_seconds(models[name], tokens)
         what = "%d more settings of %d models, texts featurized in %d more ways: about %s, less what is in the cache"
@@ -268,8 +268,8 @@ class _Work:
         ranked = ranked_by_closeness(results, config)
         ranking = ranked["ranking"]
         of_models = {
-            model: SettingScore(place, found.closeness, found.closeness_ci, found.mauve_debiased, found.mauve)
-            for place, (model, found) in enumerate(((model, results[model]) for model in ranking), start=1)
+            model: SettingScore(rank, result.closeness, result.closeness_ci, result.mauve_debiased, result.mauve)
+            for rank, (model, result) in enumerate(((model, results[model]) for model in ranking), start=1)
         }
         tau = 1.0
         if default is not None:
@@ -295,9 +295,9 @@ class _Work:
         """The texts in buckets; the scaling factor changes none."""
         if self.default is not None and set(changes) <= {RESCALING}:
             return self.default
-        found = cluster(sides, config, replace(self.job.run, verbose=False, checkpoint=None))
-        self.default = self.default or found
-        return found
+        clustered = cluster(sides, config, replace(self.job.run, verbose=False, checkpoint=None))
+        self.default = self.default or clustered
+        return clustered
 
 
 def _key(changes: Mapping[str, object]) -> _Key:

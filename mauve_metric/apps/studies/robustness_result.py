@@ -100,11 +100,11 @@ class Setting:
 
     def difference(self, a: str, b: str) -> Difference:
         """The difference of two models, a minus b."""
-        found = next(item for item in self.differences if {item.a, item.b} == {a, b})
-        if found.a == a:
-            return found
-        ci = found.ci and (-found.ci[1], -found.ci[0])
-        return Difference(a, b, -found.difference, ci, found.p_value, found.real, found.stderr)
+        difference = next(pair for pair in self.differences if {pair.a, pair.b} == {a, b})
+        if difference.a == a:
+            return difference
+        ci = difference.ci and (-difference.ci[1], -difference.ci[0])
+        return Difference(a, b, -difference.difference, ci, difference.p_value, difference.real, difference.stderr)
 
 
 @dataclass(frozen=True)
@@ -204,25 +204,25 @@ class Robustness(SignedResult):
     @cached_property
     def pairs(self) -> tuple[PairStability, ...]:
         """Every pair in the order of the default's differences."""
-        return tuple(self._pair(item) for item in self.default.differences)
+        return tuple(map(self._pair, self.default.differences))
 
     def _on_its_scale(self, setting: Setting) -> bool:
         """Return whether the differences of a setting can be compared with the default's."""
         return setting.factor != RESCALING and setting.ranked_by == self.default.ranked_by
 
     def _pair(self, default: Difference) -> PairStability:
-        found = [(setting, setting.difference(default.a, default.b)) for setting in self.settings]
-        values = [item.difference for setting, item in found if self._on_its_scale(setting)]
+        pairs = [(setting, setting.difference(default.a, default.b)) for setting in self.settings]
+        values = [pair.difference for setting, pair in pairs if self._on_its_scale(setting)]
         ahead = [setting.ranking.index(default.a) < setting.ranking.index(default.b) for setting in self.settings]
         moves = [
-            (setting.factor, item.difference - default.difference)
-            for setting, item in found[1:]
-            if setting.factor != DESIGN and self._on_its_scale(setting) and item.difference != default.difference
+            (setting.factor, pair.difference - default.difference)
+            for setting, pair in pairs[1:]
+            if setting.factor != DESIGN and self._on_its_scale(setting) and pair.difference != default.difference
         ]
-        apart = [(setting.name, first) for (setting, item), first in zip(found, ahead, strict=True) if item.real]
+        apart = [(setting.name, first) for (setting, pair), first in zip(pairs, ahead, strict=True) if pair.real]
         turned = tuple(name for name, first in apart if not first)
-        counts = len(found), sum(ahead), len(apart) - len(turned)
-        move = max(moves, key=lambda item: abs(item[1]), default=(None, None))
+        counts = len(pairs), sum(ahead), len(apart) - len(turned)
+        move = max(moves, key=lambda move: abs(move[1]), default=(None, None))
         return PairStability(default.a, default.b, default, min(values), max(values), *counts, turned, *move)
 
     @cached_property
@@ -232,18 +232,18 @@ class Robustness(SignedResult):
         return tuple(sorted((self._factor(name) for name in names), key=lambda item: -(item.moved or 0.0)))
 
     def _factor(self, factor: str) -> FactorEffect:
-        own = [setting for setting in self.settings if setting.factor == factor]
-        tau = min(item.tau for item in own)
+        settings = [setting for setting in self.settings if setting.factor == factor]
+        tau = min(gap.tau for gap in settings)
         moves = [
-            (abs(setting.difference(item.a, item.b).difference - item.difference), (item.a, item.b))
-            for setting in filter(self._on_its_scale, own)
-            for item in self.default.differences
+            (abs(setting.difference(gap.a, gap.b).difference - gap.difference), (gap.a, gap.b))
+            for setting in filter(self._on_its_scale, settings)
+            for gap in self.default.differences
         ]
         moved, pair = max(moves, default=(None, None))
-        effects = [(self._effect(factor, item.a, item.b), (item.a, item.b)) for item in self.default.differences]
-        known = [(effect, pair) for effect, pair in effects if effect is not None]
-        effect, effect_pair = max(known, key=lambda item: abs(item[0]), default=(None, None))
-        return FactorEffect(factor, len(own), tau, moved, pair, effect, effect_pair)
+        effects = [(self._effect(factor, gap.a, gap.b), (gap.a, gap.b)) for gap in self.default.differences]
+        measured = [(effect, pair) for effect, pair in effects if effect is not None]
+        effect, effect_pair = max(measured, key=lambda entry: abs(entry[0]), default=(None, None))
+        return FactorEffect(factor, len(settings), tau, moved, pair, effect, effect_pair)
 
     def _effect(self, factor: str, a: str, b: str) -> float | None:
         """The mean difference over the design's settings that change the factor, minus that over the others."""
@@ -266,7 +266,7 @@ class Robustness(SignedResult):
         labels = shown_names(list(self.ranking))
         has_design = any(setting.in_design for setting in self.settings)
         pairs = Table.of(PAIR_COLUMNS, [_pair_row(pair, labels) for pair in self.pairs])
-        factors = Table.of(FACTOR_COLUMNS, [_factor_row(item, labels) for item in self.factors])
+        factors = Table.of(FACTOR_COLUMNS, [_factor_row(factor, labels) for factor in self.factors])
         shown = factors if has_design else Table(FACTOR_COLUMNS[:5], factors.rows)
         prose = Prose(self._facts(labels), lead=self._verdict(labels))
         columns = [Column("setting", "setting"), *Column.each("d", "k", "n"), Column("tau", "τ", "+.3f")]
@@ -299,11 +299,11 @@ class Robustness(SignedResult):
         names = list(labels.values())
         settings = figure.short_labels([figure_text(setting.name) for setting in self.settings], _LONGEST_SETTING)
         rows: figure.ChartRows = []
-        for place, (setting, called) in enumerate(zip(self.settings, settings, strict=True)):
-            real = {frozenset((item.a, item.b)): item.real for item in setting.differences}
+        for position, (setting, called) in enumerate(zip(self.settings, settings, strict=True)):
+            real = {frozenset((difference.a, difference.b)): difference.real for difference in setting.differences}
             for number, name in enumerate(setting.ranking):
                 other = setting.ranking[number + 1 if number + 1 < len(setting.ranking) else number - 1]
-                row: figure.ChartRow = {"place": place, "setting": called, "tau": setting.tau, "model": labels[name]}
+                row: figure.ChartRow = {"place": position, "setting": called, "tau": setting.tau, "model": labels[name]}
                 score, apart = setting.models[name], int(real[frozenset((name, other))])
                 rows.append(row | {"rank": score.rank, "closeness": score.closeness, "apart": apart})
         count = len(names)
@@ -387,9 +387,9 @@ def _pair_row(pair: PairStability, labels: Mapping[str, str]) -> tuple[str | flo
     return labels[pair.a], labels[pair.b], *values
 
 
-def _factor_row(item: FactorEffect, labels: Mapping[str, str]) -> tuple[str | float | None, ...]:
-    named = [pair and f"{labels[pair[0]]} and {labels[pair[1]]}" for pair in (item.pair, item.effect_pair)]
-    return item.factor, item.settings, item.lowest_tau, item.moved, named[0], item.effect, named[1]
+def _factor_row(factor: FactorEffect, labels: Mapping[str, str]) -> tuple[str | float | None, ...]:
+    named = [pair and f"{labels[pair[0]]} and {labels[pair[1]]}" for pair in (factor.pair, factor.effect_pair)]
+    return factor.factor, factor.settings, factor.lowest_tau, factor.moved, named[0], factor.effect, named[1]
 
 
 def _some(names: Sequence[str]) -> str:

@@ -89,7 +89,7 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
     lengths = (int(median // 2), int(median // 4))
     quantizers = config_fields()["quantizer"].metadata["choices"]
     parts = [SetPart(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
-    found: dict[str, tuple[Level, ...] | str] = {
+    levels: dict[str, tuple[Level, ...] | str] = {
         "featurize_model_name": base.featurizers
         or "no other featurizer is here: name some with featurizers (--featurizer, again for each)",
         "pooling": _OTHER_POOLINGS.get(base.identity.get("pooling", ""))
@@ -105,12 +105,12 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
         "row_order": tuple(order for order in ("qp", "pq") if order != config.row_order),
     }
     if base.median_length is None:
-        found["max_text_length"] = "the featurizer is a function, which has no tokens to count"
+        levels["max_text_length"] = "the featurizer is a function, which has no tokens to count"
     if config.match_lengths != "no":
-        found["max_text_length"] = f"match_lengths={config.match_lengths!r} sets it"
+        levels["max_text_length"] = f"match_lengths={config.match_lengths!r} sets it"
     if config.quantizer != KMEANS:
-        found["num_buckets"] = f"quantizer={config.quantizer!r} makes its own number of buckets"
-    return found if base.has_texts else found | dict.fromkeys(OF_TEXTS, _NO_TEXTS)
+        levels["num_buckets"] = f"quantizer={config.quantizer!r} makes its own number of buckets"
+    return levels if base.has_texts else levels | dict.fromkeys(OF_TEXTS, _NO_TEXTS)
 
 
 def chosen_factors(vary: object) -> tuple[str, ...]:
@@ -127,8 +127,8 @@ def chosen_factors(vary: object) -> tuple[str, ...]:
     wanted = [name.replace("-", "_") for name in listed_names("vary", vary, "names of factors")]
     unknown = [name for name in wanted if name not in FACTORS]
     if unknown or not wanted:
-        given = unknown[0] if unknown else vary
-        raise WrongOption.of("vary", f"must name at least one of {', '.join(FACTORS)}, got {given!r}")
+        unusable = unknown[0] if unknown else vary
+        raise WrongOption.of("vary", f"must name at least one of {', '.join(FACTORS)}, got {unusable!r}")
     return tuple(name for name in FACTORS if name in wanted)
 
 
@@ -149,9 +149,9 @@ def planned(
     >>> planned(base, ("num_buckets", "pooling"))[0]
     {'num_buckets': (30, 120)}
     """
-    found = {factor: levels for factor, levels in _levels(base).items() if factor in factors}
-    varied = {factor: levels for factor, levels in found.items() if not isinstance(levels, str)}
-    left_out = {factor: reason for factor, reason in found.items() if isinstance(reason, str)}
+    all_levels = {factor: levels for factor, levels in _levels(base).items() if factor in factors}
+    varied = {factor: levels for factor, levels in all_levels.items() if not isinstance(levels, str)}
+    left_out = {factor: reason for factor, reason in all_levels.items() if isinstance(reason, str)}
     joint = {factor: levels for factor, levels in varied.items() if factor not in APART}
     if design and len(joint) < 2:
         left_out["design"] = f"it takes at least two factors other than {' and '.join(APART)}"
@@ -182,16 +182,16 @@ def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:
 
 def changed(base: Base, changes: Changes) -> MauveConfig:
     """The config of a setting; "auto" buckets depend on its number of texts and quantizer."""
-    own: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
+    values: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
     part = changes.get("n")
     if isinstance(part, SetPart):
-        own = {name: config_fields()[name].default for name in base.by_size} | own
-    if "quantizer" in own:
-        own["num_buckets"] = "auto"
+        values = {name: config_fields()[name].default for name in base.by_size} | values
+    if "quantizer" in values:
+        values["num_buckets"] = "auto"
     elif base.auto_buckets and isinstance(part, SetPart):
-        k = own.get("num_buckets")
-        own["num_buckets"] = "auto" if k is None else max(int(k) // part.of, 2)
-    return MauveConfig(**vars(base.config) | own)
+        k = values.get("num_buckets")
+        values["num_buckets"] = "auto" if k is None else max(int(k) // part.of, 2)
+    return MauveConfig(**vars(base.config) | values)
 
 
 def setting_name(changes: Changes) -> str:

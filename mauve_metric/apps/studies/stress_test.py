@@ -76,11 +76,11 @@ def stress_test(
             that no error can be given to, and where no featurizer can be used.
 
     >>> texts = [f"The number {n} came before {n + 1} and after {n - 1}." for n in range(100)]
-    >>> found = stress_test(
+    >>> stress = stress_test(
     ...     texts, featurizers={"length": lambda texts: [[len(text), 1.0] for text in texts]},
     ...     perturbations="truncated,words_shuffled", strengths=[1], cache=False,
     ... )
-    >>> found.featurizers["length"].unseen
+    >>> stress.featurizers["length"].unseen
     ('words_shuffled',)
     """
     config, run = scoring_options(options, "stress_test")
@@ -103,25 +103,25 @@ def stress_test(
             f"reference, got {len(texts)}"
         )
     design = _Design.of(texts, names, sizes, config.seed)
-    silent, given = replace(run, verbose=False), frozenset(options) | {"featurize_model_name"}
-    found: dict[str, FeaturizerStress] = {}
+    silent, asked = replace(run, verbose=False), frozenset(options) | {"featurize_model_name"}
+    by_featurizer: dict[str, FeaturizerStress] = {}
     failed: dict[str, str] = {}
     for name, encoder in encoders.items():
         try:
-            with Featurizing(replace(config, featurize_model_name=encoder), silent, given) as job:
-                found[name] = _stress(job, name, design, run)
+            with Featurizing(replace(config, featurize_model_name=encoder), silent, asked) as job:
+                by_featurizer[name] = _stress(job, name, design, run)
         except EXPECTED as error:
             if len(encoders) == 1:
                 raise
             failed[name] = message_of(error)
             logger.warning("%s is left out: %s", name, failed[name])
-    if not found:
+    if not by_featurizer:
         reasons = "; ".join(f"{name}: {reason:.150}" for name, reason in [*failed.items()][:3])  # in full in the log
         raise ValueError(f"none of the featurizers can be used: {reasons}")
     n = len(design.equal)
     few = warn("few_texts_to_perturb", {"n": n, "threshold": FEW_TO_PERTURB})
     return StressTest(
-        featurizers=found,
+        featurizers=by_featurizer,
         failed=failed,
         left_out=design.left_out,
         n_reference=len(design.reference),
@@ -234,11 +234,11 @@ def _announce(
 ) -> None:
     """Estimate and log the duration, from the time so far and, with cached features, the model's size."""
     sets = len(design.perturbed)
-    model, known = job.config.featurize_model_name, job.encoder is None
+    model, is_cached = job.config.featurize_model_name, job.encoder is None
     featurizing *= sets
     if isinstance(model, (str, tuple)) and equal.lengths is not None:
         estimate = estimated_seconds(job.load(), sets * float(np.sum(equal.lengths)))
-        featurizing = estimate if known else min(estimate, featurizing)
+        featurizing = estimate if is_cached else min(estimate, featurizing)
     what = "%s: %d sets of %d texts, about %s to featurize (less what is in the cache) and %s to score"
     logger.info(what, name, sets, len(equal), duration(featurizing), duration(sets * scoring))
 

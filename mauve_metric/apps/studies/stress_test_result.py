@@ -108,11 +108,11 @@ class StressTest(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values."""
-        found = self.featurizers.items()
+        stresses = self.featurizers.items()
         return super().to_dict() | {
-            "equal": {name: plain(one.equal) for name, one in found},
-            "unseen": {name: list(one.unseen) for name, one in found},
-            "signatures": {name: one.signature for name, one in found},
+            "equal": {name: plain(stress.equal) for name, stress in stresses},
+            "unseen": {name: list(stress.unseen) for name, stress in stresses},
+            "signatures": {name: stress.signature for name, stress in stresses},
         }
 
     def document(self) -> Document:
@@ -120,26 +120,26 @@ class StressTest(Result):
         columns = [_ERROR, *(Column(f"{strength:g}", f"{strength:g}") for strength in self.strengths)]
         columns += [Column("smallest_seen", "seen from", "g"), Column("changed", "texts changed")]
         parts: list[Heading | Table] = []
-        for name, found in self.featurizers.items():
+        for name, stress in self.featurizers.items():
             errors = [
-                (error, *map(score_text, scores), found.smallest_seen(error), percent(scores[-1].changed, 1.0))
-                for error, scores in found.perturbations.items()
+                (error, *map(score_text, scores), stress.smallest_seen(error), percent(scores[-1].changed, 1.0))
+                for error, scores in stress.perturbations.items()
             ]
             parts += [Heading(name), Table.of(columns, errors)]
         if len(self.featurizers) > 1:
             labels = shown_names(list(self.featurizers))
             columns = [_ERROR, *(Column(name, labels[name], "g") for name in self.featurizers)]
             each = self.featurizers.values()
-            seen = [(error, *(found.smallest_seen(error) for found in each)) for error in self.perturbations]
+            seen = [(error, *(stress.smallest_seen(error) for stress in each)) for error in self.perturbations]
             parts += [Heading("smallest strength seen"), Table.of(columns, seen)]
         rows = [  # the first of each featurizer is of no error
             Table.row(CSV_COLUMNS, score, featurizer=name, perturbation=error)
-            for name, found in self.featurizers.items()
-            for error, scores in {"equal": (found.equal,), **found.perturbations}.items()
+            for name, stress in self.featurizers.items()
+            for error, scores in {"equal": (stress.equal,), **stress.perturbations}.items()
             for score in scores
         ]
         tables = {"scores": Table(CSV_COLUMNS, rows)}
-        signatures = [("", found.signature) for found in self.featurizers.values()]
+        signatures = [("", stress.signature) for stress in self.featurizers.values()]
         return Document("", [*parts, Prose(self._notes(), advice=True)], tables, signatures)
 
     def plot(self) -> alt.HConcatChart:
@@ -151,8 +151,8 @@ class StressTest(Result):
         labels = shown_names(list(self.featurizers), figure_text)
         titles = figure.short_labels([labels[name] for name in self.featurizers], most=32)
         each = zip(titles, self.featurizers.values(), strict=True)
-        maps = [_heat_map(self, found, title, axis=title == titles[0]) for title, found in each]
-        blind = {labels[name]: ", ".join(found.unseen) for name, found in self.featurizers.items()}
+        maps = [_heat_map(self, stress, title, axis=title == titles[0]) for title, stress in each]
+        blind = {labels[name]: ", ".join(stress.unseen) for name, stress in self.featurizers.items()}
         unseen = "; ".join(
             f"{name} does not see {errors}" if errors else f"{name} sees each of these errors"
             for name, errors in blind.items()
@@ -171,9 +171,9 @@ class StressTest(Result):
             "Holm's correction over all errors and strengths). seen from: the smallest strength that is, or –."
         ]
         labels = shown_names(list(self.featurizers))
-        for name, found in self.featurizers.items():
-            notes.append(f"{labels[name]}, no error at all: {score_text(found.equal)}.")
-            unseen = ", ".join(found.unseen)
+        for name, stress in self.featurizers.items():
+            notes.append(f"{labels[name]}, no error at all: {score_text(stress.equal)}.")
+            unseen = ", ".join(stress.unseen)
             every = f"{labels[name]} tells the strongest form of each of these errors apart at this size."
             notes.append(f"{labels[name]} does not see, at this size: {unseen}." if unseen else every)
         notes += [f"Left out: {name}, since {reason}." for name, reason in self.left_out.items()]
@@ -186,7 +186,7 @@ def score_text(score: StressedScore) -> str:
     return f"{'' if score.seen else '= '}{digits(score.closeness, '.3f')}{in_brackets(score.ci, '.2f')}"
 
 
-def _heat_map(stress: StressTest, found: FeaturizerStress, title: str, axis: bool) -> alt.LayerChart:
+def _heat_map(stress: StressTest, of_featurizer: FeaturizerStress, title: str, axis: bool) -> alt.LayerChart:
     """The cells of one featurizer."""
     from mauve_metric.report.charts import figure  # says how to install Altair where it is missing
 
@@ -198,7 +198,7 @@ def _heat_map(stress: StressTest, found: FeaturizerStress, title: str, axis: boo
         {"error": name, "strength": f"{score.strength:g}", "closeness": score.closeness}
         | dict(zip(("low", "high"), score.ci or (None, None), strict=True))
         | {"p": score.p_value, "shown": f"{'' if score.seen else '= '}{digits(score.closeness, '.2f')}"}
-        for name, scores in found.perturbations.items()
+        for name, scores in of_featurizer.perturbations.items()
         for score in scores
     ]
     named = alt.Axis(labelLimit=200, **figure.AXIS_STYLE) if axis else None

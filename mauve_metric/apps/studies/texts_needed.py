@@ -93,7 +93,7 @@ def texts_to_tell(
     def statistic(size: int) -> float:
         """Frontier integral / error that this share of sets of a size exceeds: the interval ends where it is z."""
         drawn = [jackknife.debiased_frontier(rng.multinomial(size, p), rng.multinomial(size, q)) for _ in range(DRAWS)]
-        return float(np.quantile([intervals.integral_over_error(item) for item in drawn], 1 - POWER))
+        return float(np.quantile([intervals.integral_over_error(frontier) for frontier in drawn], 1 - POWER))
 
     return _size_for(statistic, n, level)
 
@@ -142,10 +142,10 @@ def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, rng: np.r
     estimates: tuple[list[intervals.Estimate], list[intervals.Estimate]] = ([], [])
     for _ in range(DRAWS):
         p_counts = rng.multinomial(size, p)
-        for found, q in zip(estimates, models, strict=True):
+        for of_model, q in zip(estimates, models, strict=True):
             frontier = jackknife.debiased_frontier(p_counts, rng.multinomial(size, q))
-            found.append(intervals.estimate_scores(frontier, seen.scaling_factor)[0])
-    values = np.array([[item.value for item in found] for found in estimates])
+            of_model.append(intervals.estimate_scores(frontier, seen.scaling_factor)[0])
+    values = np.array([[estimate.value for estimate in of_model] for of_model in estimates])
     spread = values.std(axis=1).prod()
     correlation = float(np.cov(values, ddof=0)[0, 1] / spread) if spread > 0 else 0.0
     pairs = zip(*estimates, strict=True)

@@ -41,11 +41,11 @@ def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25,
     from scipy.stats import binomtest, fisher_exact
 
     human, model, training = _centre(human, model, training, level)
-    _, own = _nearest(training, training, same=True)
+    _, training_distance = _nearest(training, training, same=True)
     counts = []
     for rows in (model, human):
         index, distance = _nearest(rows, training)
-        counts.append(int(np.count_nonzero(distance > own[index])))
+        counts.append(int(np.count_nonzero(distance > training_distance[index])))
     test = fisher_exact([[count, len(rows) - count] for count, rows in zip(counts, (model, human), strict=True)])
     low, high = binomtest(counts[0], len(model)).proportion_ci(level)
     return MeasuredValue(counts[0] / len(model), (float(low), float(high)), positive(test.pvalue))
@@ -92,19 +92,19 @@ def data_copying(
     cells = KMeans(num_cells, init=start, n_init=1, max_iter=20, tol=0).fit(training)
     far = [_nearest(rows, training)[1] for rows in (human, model)]
     cell = [cells.predict(rows) for rows in (human, model)]
-    sizes, found = [], []
+    sizes, statistics = [], []
     for number in range(num_cells):
-        ours, theirs = (distances[own == number] for distances, own in zip(far, cell, strict=True))
+        ours, theirs = (distances[cell_of_row == number] for distances, cell_of_row in zip(far, cell, strict=True))
         if len(ours) and len(theirs) >= _LEAST_MODEL_ROWS:
             sizes.append(len(ours))
-            found.append(_mann_whitney(ours, theirs))
+            statistics.append(_mann_whitney(ours, theirs))
     if not sizes:
         raise ValueError(
             f"data_copying needs a cell with a human row and {_LEAST_MODEL_ROWS} model rows, got none: "
             f"{len(human)} human and {len(model)} model rows in {num_cells} cells"
         )
     weights = np.array(sizes) / sum(sizes)
-    scores, variances = (np.array(column) for column in zip(*found, strict=True))
+    scores, variances = (np.array(column) for column in zip(*statistics, strict=True))
     value, spread = float(weights @ scores), math.sqrt(float(np.square(weights) @ variances))
     half = t_quantile(level) * spread
     when_equal = math.sqrt(float(np.square(weights).sum()))  # the standard deviation for equal sets

@@ -50,9 +50,9 @@ def frontier_of_ratios(ratios: LogRatios, weights: ArrayLike) -> tuple[Floats, F
     """
     lam = np.asarray(weights, dtype=np.float64)
     to_q, to_p = (np.exp(np.clip(t, -_MOST_LOG, _MOST_LOG)) for t in (ratios.q, -ratios.p))
-    one = np.array([-np.log(weight * to_q + (1 - weight)).mean() for weight in lam])
-    two = np.array([-np.log(weight + (1 - weight) * to_p).mean() for weight in lam])
-    return as_frontier(one, two)
+    kl_q = np.array([-np.log(weight * to_q + (1 - weight)).mean() for weight in lam])
+    kl_p = np.array([-np.log(weight + (1 - weight) * to_p).mean() for weight in lam])
+    return as_frontier(kl_q, kl_p)
 
 
 def mauve_of_ratios(ratios: LogRatios, scaling_factor: float = 5.0) -> float:
@@ -101,9 +101,9 @@ def neighbour_log_ratios(p: Array, q: Array, k: int | None = None, seed: int = 2
     of_p = np.empty(n, dtype=np.int64)
     for start in range(0, n, _BLOCK_ROWS):
         numbers = index.search(centred[start : start + _BLOCK_ROWS], k + 1)[1]
-        own = numbers == np.arange(start, start + len(numbers))[:, None]
-        own[~own.any(axis=1), -1] = True  # not among them by rounding: one of the others less
-        of_p[start : start + len(numbers)] = ((numbers < n_p) & ~own).sum(axis=1)
+        is_itself = numbers == np.arange(start, start + len(numbers))[:, None]
+        is_itself[~is_itself.any(axis=1), -1] = True  # not among them by rounding: one of the others less
+        of_p[start : start + len(numbers)] = ((numbers < n_p) & ~is_itself).sum(axis=1)
     side = np.arange(n) < n_p
     others = np.log(n - n_p - ~side) - np.log(n_p - side)
     t: Floats = np.log(of_p + 0.5) - np.log(k - of_p + 0.5) + others
@@ -144,18 +144,18 @@ def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     squared = FunctionTransformer(lambda columns: np.hstack([columns, np.square(columns)]))
     weights = np.where(is_p, 1 / len(p), 1 / len(q))
 
-    found = []
+    log_odds = []
     with one_blas_thread():  # ten times as fast: the products are small
         for strength in _STRENGTHS:
             classifier = LogisticRegression(C=strength / len(rows), class_weight="balanced", max_iter=1000)
             model = make_pipeline(StandardScaler(), squared, StandardScaler(), classifier)
-            found.append(cross_val_predict(model, rows, is_p, cv=split, method="decision_function"))
+            log_odds.append(cross_val_predict(model, rows, is_p, cv=split, method="decision_function"))
 
     def loss(odds: Array) -> float:
         return float(log_loss(is_p, 1 / (1 + np.exp(-np.clip(odds, -30, 30))), sample_weight=weights))
 
     bound = np.log(len(rows))
-    t = np.clip(min(found, key=loss), -bound, bound)
+    t = np.clip(min(log_odds, key=loss), -bound, bound)
     return LogRatios(t[is_p], t[~is_p])
 
 

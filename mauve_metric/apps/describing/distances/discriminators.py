@@ -175,8 +175,8 @@ def transfer_table(
     table = {name: dict(zip(names, trained([number]), strict=True)) for number, name in enumerate(names, start=1)}
     return TransferTable(
         names,
-        {name: {other: found.auc for other, found in row.items()} for name, row in table.items()},
-        {name: {other: found.accuracy for other, found in row.items()} for name, row in table.items()},
+        {name: {other: test.auc for other, test in row.items()} for name, row in table.items()},
+        {name: {other: test.accuracy for other, test in row.items()} for name, row in table.items()},
         dict(zip(names, trained(range(1, len(sets))), strict=True)),
     )
 
@@ -193,15 +193,15 @@ def _stacked(
     widths = {shape[1:] for shape in shapes.values()}
     if len(widths) > 1 or any(len(shape) != 2 for shape in shapes.values()):
         raise ValueError(f"features must be (n, d) with one d, got shapes {shapes}")
-    given: list[Hashable] = []
+    group_of_row: list[Hashable] = []
     for name, part in sets.items():
         of_set = groups.get(name)
         if of_set is not None and len(of_set) != len(part):
             raise ValueError(f"groups of {name} must have one entry a row, got {len(of_set)} for {len(part)} rows")
-        given += [None] * len(part) if of_set is None else list(of_set)
+        group_of_row += [None] * len(part) if of_set is None else list(of_set)
     rows = np.concatenate([np.asarray(part) for part in sets.values()])
     set_of = np.repeat(np.arange(len(sets)), [len(part) for part in sets.values()])
-    together = same_rows(rows, same_origin(given))
+    together = same_rows(rows, same_origin(group_of_row))
     for number in range(1, len(sets)):
         chosen = (set_of == 0) | (set_of == number)
         check_groups(together[chosen], set_of[chosen] > 0, FEWEST_TO_CLASSIFY)

@@ -173,13 +173,13 @@ def _error(by_side: Floats, n: int, number: Integers, grouped: bool) -> float:
     4·Var h(p_i)/n_p + 4·Var h(q_j)/n_q. Groups: the same of sums of h over each group.
     """
     m = len(by_side) - n
-    own, other = (np.bincount(number[side], minlength=number.max() + 1) for side in (slice(n), slice(n, None)))
-    of_p = by_side[:n, 0] / (n - own[number[:n]]) - by_side[:n, 1] / (m - other[number[:n]])
-    of_q = by_side[n:, 1] / (m - other[number[n:]]) - by_side[n:, 0] / (n - own[number[n:]])
+    sizes_p, sizes_q = (np.bincount(number[side], minlength=number.max() + 1) for side in (slice(n), slice(n, None)))
+    of_p = by_side[:n, 0] / (n - sizes_p[number[:n]]) - by_side[:n, 1] / (m - sizes_q[number[:n]])
+    of_q = by_side[n:, 1] / (m - sizes_q[number[n:]]) - by_side[n:, 0] / (n - sizes_p[number[n:]])
     if not grouped:
         return math.sqrt(4 * float(of_p.var(ddof=1)) / n + 4 * float(of_q.var(ddof=1)) / m)
     effects = np.bincount(number, weights=np.concatenate([(of_p - of_p.mean()) / n, (of_q - of_q.mean()) / m]))
-    total = len(own)
+    total = len(sizes_p)
     return 2 * math.sqrt(float(effects @ effects) * total / (total - 1))
 
 

@@ -98,9 +98,9 @@ def near_duplicate_clusters(texts: Sequence[str], rule: NearDuplicateRule = EXAC
     clusters = np.arange(len(different))
     for left, right in _sharing_phrases(different, rule):
         apart = clusters[left] != clusters[right]
-        for one, other in zip(left[apart].tolist(), right[apart].tolist(), strict=True):
-            low, high = sorted((clusters[one], clusters[other]))
-            if low != high and _share_order(different[one], different[other], rule):
+        for i, j in zip(left[apart].tolist(), right[apart].tolist(), strict=True):
+            low, high = sorted((clusters[i], clusters[j]))
+            if low != high and _share_order(different[i], different[j], rule):
                 clusters[clusters == high] = low
     return first[clusters][which]
 
@@ -175,9 +175,9 @@ def _bands(phrases: csr_array, rule: NearDuplicateRule) -> csr_array:
     return csr_array((np.ones(len(columns), dtype=np.int32), (np.repeat(np.arange(len(sets)), bands), columns)))
 
 
-def _share_order(one: Tokens, other: Tokens, rule: NearDuplicateRule) -> bool:
+def _share_order(left: Tokens, right: Tokens, rule: NearDuplicateRule) -> bool:
     """Return whether two texts have enough tokens in the same order."""
-    similarity = import_edit_distance().Levenshtein.normalized_similarity(one, other)
+    similarity = import_edit_distance().Levenshtein.normalized_similarity(left, right)
     return bool(similarity > rule.edit or similarity == 1)
 
 
@@ -201,9 +201,9 @@ def near_duplicates_across(
 
     if not len(model):
         raise EmptyTexts.of("model", "holds no texts")
-    found = int((near_duplicate_partners(model, human) >= 0).sum())
-    low, high = binomtest(found, len(model)).proportion_ci(level, method="wilson")
-    return MeasuredValue(found / len(model), (float(low), float(high)))
+    duplicates = int((near_duplicate_partners(model, human) >= 0).sum())
+    low, high = binomtest(duplicates, len(model)).proportion_ci(level, method="wilson")
+    return MeasuredValue(duplicates / len(model), (float(low), float(high)))
 
 
 class Deduplication(NamedTuple):

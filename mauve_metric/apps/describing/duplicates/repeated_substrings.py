@@ -125,8 +125,8 @@ def covered(places: Integers, length: int, size: int) -> NDArray[np.bool_]:
     change = np.zeros(size + 1, dtype=np.int64)
     change[places] += 1
     change[places + min(length, size)] -= 1
-    found: NDArray[np.bool_] = np.cumsum(change[:-1]) > 0
-    return found
+    is_covered: NDArray[np.bool_] = np.cumsum(change[:-1]) > 0
+    return is_covered
 
 
 def spans_of(marked: NDArray[np.bool_], tokens: NumberedTokens) -> list[Span]:
@@ -170,8 +170,8 @@ class Cuts(NamedTuple):
     def __str__(self) -> str:
         cut = sum(span.end - span.start for span in self.spans)
         whole = sum(not text.strip() for text in self.texts)
-        known = [(length, self.texts_with_repeat(length)) for length in _LENGTHS]
-        repeats = ", ".join(f"{texts} of {length} tokens" for length, texts in known if texts) or "none of 10 tokens"
+        counts = [(length, self.texts_with_repeat(length)) for length in _LENGTHS]
+        repeats = ", ".join(f"{texts} of {length} tokens" for length, texts in counts if texts) or "none of 10 tokens"
         return (
             f"cut {cut} of {self.tokens} tokens in {len(self.spans)} passages of "
             f"{len({span.text for span in self.spans})} of {len(self.texts)} texts, {whole} of them whole\n"
@@ -203,7 +203,7 @@ def cut_repeated(
     everything = [*against, *texts]
     places = [spaced_places(text) for text in everything]
     tokens = number_tokens(
-        [[text[start:end] for start, end in own] for text, own in zip(everything, places, strict=True)]
+        [[text[start:end] for start, end in words] for text, words in zip(everything, places, strict=True)]
     )
     windows, groups = window_groups(tokens.ids, tokens.text_of, length)
     repeated = np.bincount(groups, minlength=1)[groups] > 1
@@ -212,8 +212,8 @@ def cut_repeated(
     marked = covered(windows[repeated], length, len(tokens.ids)) & (tokens.text_of >= len(against))
     left, spans = list(texts), [span._replace(text=span.text - len(against)) for span in spans_of(marked, tokens)]
     for number, start, end in reversed(spans):
-        text, own = left[number], places[number + len(against)]
-        left[number] = text[: own[start][0]] + (text[own[end][0] :] if end < len(own) else "")
+        text, words = left[number], places[number + len(against)]
+        left[number] = text[: words[start][0]] + (text[words[end][0] :] if end < len(words) else "")
     lengths = tokens.lengths[len(against) :]
     return Cuts(left, spans, int(lengths.sum()), longest_repeats(tokens)[len(against) :])
 

@@ -67,11 +67,11 @@ def bleu_against_others(texts: Sequence[Tokens], n: int = 4) -> Floats:
     if len(texts) < 2:
         raise ValueError(f"self_bleu compares each text with the others and needs at least 2 texts, got {len(texts)}")
     tokens = number_tokens(texts)
-    logarithms, known = np.zeros(len(texts)), np.zeros(len(texts), dtype=bool)
+    logarithms, has_match = np.zeros(len(texts)), np.zeros(len(texts), dtype=bool)
     for order in range(1, n + 1):
         counts = ngram_counts(tokens, order)
         matches = counts.per_text(np.minimum(counts.times, _most_elsewhere(counts)))
-        known = matches > 0 if order == 1 else known
+        has_match = matches > 0 if order == 1 else has_match
         possible = np.maximum(tokens.lengths - order + 1, 1)
         logarithms += np.log(np.where(matches > 0, matches, _NO_MATCH) / possible)
     by_length = np.argsort(tokens.lengths, kind="stable")
@@ -80,7 +80,7 @@ def bleu_against_others(texts: Sequence[Tokens], n: int = 4) -> Floats:
     closest = np.empty(len(texts))
     closest[by_length] = np.where(ranked - below <= above - ranked, below, above)
     brevity = np.exp(np.minimum(1 - closest / np.maximum(tokens.lengths, 1), 0))
-    return np.where(known, brevity * np.exp(logarithms / n), 0.0)
+    return np.where(has_match, brevity * np.exp(logarithms / n), 0.0)
 
 
 def self_repetition(texts: Sequence[Tokens], n: int = 4) -> float:
@@ -224,7 +224,7 @@ def unit_rows(texts: Sequence[Tokens], n: int = LONGEST) -> Iterator[csr_array]:
     check_least("n", n)
     tokens = number_tokens(texts)
     whole = {index: tuple(texts[index]) for index in np.flatnonzero(tokens.lengths < n).tolist()}
-    number = {text: place for place, text in enumerate(dict.fromkeys(whole.values()))}
+    number = {text: column for column, text in enumerate(dict.fromkeys(whole.values()))}
     for order in range(1, n + 1):
         counts = ngram_counts(tokens, order)
         short = [index for index in whole if tokens.lengths[index] < order]

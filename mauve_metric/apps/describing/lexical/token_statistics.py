@@ -121,7 +121,7 @@ def entropy_of_prompts(texts: Sequence[Tokens], prompts: Sequence[Hashable], n: 
     members: dict[Hashable, list[Tokens]] = {}
     for text, prompt in zip(texts, prompts, strict=True):
         members.setdefault(prompt, []).append(text)
-    return np.array([entropy_n(own, n) for own in members.values()])
+    return np.array([entropy_n(of_prompt, n) for of_prompt in members.values()])
 
 
 def types_of_mass(texts: Sequence[Tokens], mass: float = 0.8) -> float:

@@ -34,4 +34,4 @@ def spaced_places(text: str) -> list[tuple[int, int]]:
     >>> spaced_places("A cat,  猫")
     [(0, 1), (2, 6), (8, 9)]
     """
-    return [found.span() for found in _SPACED.finditer(text)]
+    return [match.span() for match in _SPACED.finditer(text)]

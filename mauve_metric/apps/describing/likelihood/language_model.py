@@ -81,13 +81,13 @@ def _module(
     return layer if _same(alone, logits, _SAME_HEAD) else None
 
 
-def _same(found: torch.Tensor, expected: torch.Tensor, tolerance: float) -> bool:
+def _same(logits: torch.Tensor, expected: torch.Tensor, tolerance: float) -> bool:
     """Return whether two tensors agree, to a share of the largest entry."""
-    if found.shape != expected.shape:
+    if logits.shape != expected.shape:
         return False
     half = expected.dtype.itemsize < 4
     bound = tolerance * (_HALF if half else 1) * float(expected.abs().nan_to_num(posinf=0.0).max())
-    return not bool(((found - expected).abs() > bound).any())
+    return not bool(((logits - expected).abs() > bound).any())
 
 
 def run_likelihoods(
@@ -118,16 +118,16 @@ def run_likelihoods(
         ids, mask = padded(encoder, part)
         states = output_of(encoder.model if head is None else without_head(encoder.model), ids, mask)
         predicted = mask[:, 1:].bool()
-        given = (states.logits if head is None else states[0])[:, :-1]
-        given, targets = given[predicted.to(given.device)], ids[:, 1:][predicted]
+        outputs = (states.logits if head is None else states[0])[:, :-1]
+        outputs, targets = outputs[predicted.to(outputs.device)], ids[:, 1:][predicted]
         columns = []
         for start in range(0, len(targets), states_together):
-            chunk = given[start : start + states_together]
+            chunk = outputs[start : start + states_together]
             logits = (chunk if head is None else head(chunk)).to(wide)
             logits = logits if decode is None else decode(logits)
             columns.append(token_columns(logits, targets[start : start + states_together].to(logits.device)))
-        found: Array = torch.cat(columns, dim=1).cpu().numpy()
-        return found
+        values: Array = torch.cat(columns, dim=1).cpu().numpy()
+        return values
 
     # all rows in one pass, unless the model itself makes the logits of all of them
     step = len(rows) if head is not None else max(1, 4 * states_together // max(map(len, rows)))
@@ -160,8 +160,8 @@ def token_columns(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     squared = import_torch().linalg.vector_norm((logits - total).exp_(), dim=1) ** 2
     sparsemax = log_probabilities.exp() + (1 - squared) / 2
     choices = (logits > -math.inf).sum(dim=1)
-    found = (log_probabilities, ranks, sparsemax, most_likely, choices)
-    columns: torch.Tensor = import_torch().stack([column.to(logits.dtype) for column in found])
+    values = (log_probabilities, ranks, sparsemax, most_likely, choices)
+    columns: torch.Tensor = import_torch().stack([column.to(logits.dtype) for column in values])
     return columns
 
 

@@ -209,15 +209,15 @@ def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, g
         if p != q:
             raise ValueError(f"both sets must be read by one language model in one way, got {key} {p!r} and {q!r}")
     copies: list[bytes] = []
-    given: list[int | None] = []
+    codes: list[int | None] = []
     for side, groups, name in ((human, groups_p, "groups_p"), (model, groups_q, "groups_q")):
         rows = zip(side.first_ids, np.split(side.token_ids, side.offsets[1:-1]), strict=True)
         copies += [hashlib.blake2b(first.tobytes() + row.tobytes(), digest_size=16).digest() for first, row in rows]
         if groups is None:
-            given += [None] * len(side)
+            codes += [None] * len(side)
             continue
         groups = np.asarray(groups)
         if groups.shape != (len(side),) or groups.dtype.kind not in "iu" or groups.min() < 0:
             raise ValueError(f"{name} must be {len(side)} whole numbers from 0, got {groups.dtype} {groups.shape}")
-        given += groups.tolist()
-    return same_origin(copies, given)
+        codes += groups.tolist()
+    return same_origin(copies, codes)

@@ -108,8 +108,8 @@ def likelihoods(
         text of which no token is predicted.
     """
     settings = check_decoder(decoder)
-    given = read_texts(texts, run.text_field) if isinstance(texts, Path) else texts
-    source = text_source("texts", given, text_field=run.text_field, empty_texts=config.empty_texts)
+    read = read_texts(texts, run.text_field) if isinstance(texts, Path) else texts
+    source = text_source("texts", read, text_field=run.text_field, empty_texts=config.empty_texts)
     listed = list(source.texts)
     encoder = load_encoder(
         model,

@@ -115,9 +115,9 @@ def in_runs(guess: ArrayLike, players: ArrayLike, length: int = RUN) -> Array:
     changes = (ordered[1:] != ordered[:-1]) | (of[1:] != of[:-1])
     starts = np.flatnonzero(np.r_[True, changes]) if len(said) else np.zeros(0, dtype=np.int64)
     sizes = np.diff(np.r_[starts, len(said)])
-    found = np.zeros(len(said), dtype=bool)
-    found[order] = np.repeat(sizes >= length, sizes)
-    return found
+    is_in_run = np.zeros(len(said), dtype=bool)
+    is_in_run[order] = np.repeat(sizes >= length, sizes)
+    return is_in_run
 
 
 def _places(name: str, values: ArrayLike, sentences: int) -> Integers:
@@ -125,7 +125,7 @@ def _places(name: str, values: ArrayLike, sentences: int) -> Integers:
     if numbers.ndim != 1 or not len(numbers):
         raise ValueError(f"{name} must be at least one number, got the shape {numbers.shape}")
     if numbers.dtype.kind not in "iu" or numbers.min() < 2 or numbers.max() > sentences + 1:
-        wrong = next((one for one in numbers.tolist() if one not in range(2, sentences + 2)), numbers.dtype)
+        wrong = next((number for number in numbers.tolist() if number not in range(2, sentences + 2)), numbers.dtype)
         raise ValueError(
             f"{name} must be whole numbers from 2 to {sentences + 1} (no machine in {sentences} sentences), got {wrong}"
         )

@@ -165,8 +165,8 @@ def unit_wins(first: Integers, second: Integers, outcome: Floats, models: int) -
     n = len(first)
     cells = np.concatenate([first * models + second, second * models + first])
     values, rows = np.concatenate([outcome, 1 - outcome]), np.tile(np.arange(n), 2)
-    found: Array = csr_array((values, (rows, cells)), shape=(n, models * models))
-    return found
+    wins: Array = csr_array((values, (rows, cells)), shape=(n, models * models))
+    return wins
 
 
 def joined_units(units: Array, judges: ArrayLike) -> Array:

@@ -34,19 +34,19 @@ def spearman(x: ArrayLike, y: ArrayLike, *, seed: int = 25) -> MeasuredValue:
     """
     from scipy.stats import permutation_test, rankdata, spearmanr
 
-    one, two = _check_values("x", x), _check_values("y", y)
-    if len(one) != len(two):
-        raise ValueError(f"x and y must have the same length, got {len(one)} and {len(two)}")
-    value = round(float(spearmanr(one, two).statistic), 12) + 0.0
-    ranks = rankdata(one) - (len(one) + 1) / 2
+    x_values, y_values = _check_values("x", x), _check_values("y", y)
+    if len(x_values) != len(y_values):
+        raise ValueError(f"x and y must have the same length, got {len(x_values)} and {len(y_values)}")
+    value = round(float(spearmanr(x_values, y_values).statistic), 12) + 0.0
+    ranks = rankdata(x_values) - (len(x_values) + 1) / 2
     test = permutation_test(
-        (rankdata(two),),
+        (rankdata(y_values),),
         lambda order, axis: np.abs(order @ ranks),
         permutation_type="pairings",
         alternative="greater",
         vectorized=True,
         n_resamples=_ORDERS,
-        batch=max(_BLOCK // len(one), 1),
+        batch=max(_BLOCK // len(x_values), 1),
         rng=seed,
     )
     return MeasuredValue(value, p_value=float(test.pvalue))
@@ -61,8 +61,8 @@ def _check_values(name: str, values: ArrayLike) -> Floats:
     if numbers.ndim != 1 or len(numbers) < 3:
         raise ValueError(f"{name} must be at least three numbers, got the shape {numbers.shape}")
     if not np.isfinite(numbers).all():
-        place = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise ValueError(f"{name} must be finite, got {numbers[place]} at position {place}")
+        position = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise ValueError(f"{name} must be finite, got {numbers[position]} at position {position}")
     if (numbers == numbers[0]).all():
         raise ValueError(f"{name} has no order: all of its {len(numbers)} values are {numbers[0]:g}")
     return numbers

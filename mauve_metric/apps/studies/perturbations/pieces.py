@@ -50,7 +50,7 @@ def words_in(text: str) -> Pieces:
     >>> words_in("A cat,  a 黑猫.")
     Pieces(pieces=['A', 'cat,', 'a', '黑', '猫', '.'], gaps=['', ' ', '  ', ' ', '', '', ''])
     """
-    return _split(text, [found.span() for found in _WORD.finditer(text)])
+    return _split(text, [match.span() for match in _WORD.finditer(text)])
 
 
 def numbers_in(text: str) -> Pieces:
@@ -59,7 +59,7 @@ def numbers_in(text: str) -> Pieces:
     >>> numbers_in("3 of 1,000.").pieces
     ['3', '1,000']
     """
-    return _split(text, [found.span() for found in _NUMBER.finditer(text)])
+    return _split(text, [match.span() for match in _NUMBER.finditer(text)])
 
 
 def sentences_in(text: str) -> Pieces:
@@ -69,10 +69,10 @@ def sentences_in(text: str) -> Pieces:
     ['He ran.', 'She did too, e.g. today!']
     """
     spans, start = [], 0
-    for found in _BETWEEN_SENTENCES.finditer(text):
-        closing = len(found[0]) - len(found[0].lstrip("\"'”’»)]"))
-        spans.append((start, found.start() + closing))
-        start = found.end()
+    for match in _BETWEEN_SENTENCES.finditer(text):
+        closing = len(match[0]) - len(match[0].lstrip("\"'”’»)]"))
+        spans.append((start, match.start() + closing))
+        start = match.end()
     spans = [
         (low + len(text[low:high]) - len(text[low:high].lstrip()), low + len(text[low:high].rstrip()))
         for low, high in [*spans, (start, len(text))]
@@ -127,13 +127,13 @@ def change_in(split: Callable[[str], Pieces], change: Callable[[Pieces, float, n
     def perturb(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
         if check_strength(strength) == 0:
             return list(texts)
-        found = []
+        perturbed = []
         for number, text in enumerate(texts):
             pieces = split(text)
             change(pieces, strength, generator(seed, number))
             new = pieces.joined()
-            found.append(new if new.strip() else text)
-        return found
+            perturbed.append(new if new.strip() else text)
+        return perturbed
 
     return perturb
 

@@ -65,9 +65,9 @@ def shuffle(pieces: Pieces, strength: float, rng: np.random.Generator) -> None:
     ['We ran. It rained.']
     """
     places = touched(len(pieces), strength, rng).tolist()
-    moved = [pieces.pieces[place] for place in places]
-    for place, piece in zip(places, moved[1:] + moved[:1], strict=True):
-        pieces.pieces[place] = piece
+    moved = [pieces.pieces[index] for index in places]
+    for index, piece in zip(places, moved[1:] + moved[:1], strict=True):
+        pieces.pieces[index] = piece
 
 
 def truncated(words: Pieces, strength: float, rng: np.random.Generator) -> None:
@@ -76,8 +76,8 @@ def truncated(words: Pieces, strength: float, rng: np.random.Generator) -> None:
     >>> change_words(truncated)(["one two three four five six seven eight nine ten"], 0.5)
     ['one two three four five']
     """
-    for place in range(_num_kept(words, strength), len(words)):
-        words.pieces[place] = ""
+    for index in range(_num_kept(words, strength), len(words)):
+        words.pieces[index] = ""
     words.gaps[-1] = ""
 
 
@@ -93,8 +93,8 @@ def phrase_repeated(words: Pieces, strength: float, rng: np.random.Generator) ->
     """
     kept = _num_kept(words, strength)
     phrase = words.pieces[max(kept - PHRASE_WORDS, 0) : kept]
-    for place in range(kept, len(words)):
-        words.pieces[place] = phrase[(place - kept) % len(phrase)]
+    for index in range(kept, len(words)):
+        words.pieces[index] = phrase[(index - kept) % len(phrase)]
 
 
 def noise(texts: Sequence[str], strength: float, seed: int = 25, *, third: int) -> list[str]:
@@ -103,16 +103,16 @@ def noise(texts: Sequence[str], strength: float, seed: int = 25, *, third: int) 
 
     def replace(words: Pieces, strength: float, rng: np.random.Generator) -> None:
         start, end = (part * len(words) // 3 for part in (third, third + 1))
-        for place, drawn in draws(end - start, strength, rng, len(every)):
-            words.pieces[start + place] = _other(every, drawn, words.pieces[start + place])
+        for index, drawn in draws(end - start, strength, rng, len(every)):
+            words.pieces[start + index] = _other(every, drawn, words.pieces[start + index])
 
     return change_words(replace)(texts, strength, seed)
 
 
-def _other(pool: Sequence[str], drawn: int, own: str) -> str:
-    """The drawn one of the pool, or the next that is another than `own`; `own` where there is none."""
+def _other(pool: Sequence[str], drawn: int, current: str) -> str:
+    """The drawn one of the pool, or the next that is another than `current`; `current` where there is none."""
     following = (pool[(drawn + step) % len(pool)] for step in range(min(len(pool), 50)))
-    return next((found for found in following if found != own), own)
+    return next((word for word in following if word != current), current)
 
 
 def lower_case(words: Pieces, strength: float, rng: np.random.Generator) -> None:
@@ -121,7 +121,7 @@ def lower_case(words: Pieces, strength: float, rng: np.random.Generator) -> None
     >>> change_words(lower_case)(["The BBC and Ann"], 1)
     ['the bbc and ann']
     """
-    capital = [place for place, word in enumerate(words.pieces) if word != word.lower()]
+    capital = [index for index, word in enumerate(words.pieces) if word != word.lower()]
     for number in touched(len(capital), strength, rng).tolist():
         words.pieces[capital[number]] = words.pieces[capital[number]].lower()
 
@@ -132,7 +132,7 @@ def function_words_removed(words: Pieces, strength: float, rng: np.random.Genera
     >>> change_words(function_words_removed)(["the cat sat on the mat"], 1)
     ['cat sat mat']
     """
-    small = [place for place, word in enumerate(words.pieces) if word.lower() in FUNCTION_WORDS]
+    small = [index for index, word in enumerate(words.pieces) if word.lower() in FUNCTION_WORDS]
     for number in touched(len(small), strength, rng).tolist():
         words.pieces[small[number]] = ""
 
@@ -143,11 +143,11 @@ def typos(words: Pieces, strength: float, rng: np.random.Generator) -> None:
     >>> change_words(typos)(["a house"], 1) != ["a house"]
     True
     """
-    split = [(place, found) for place, word in enumerate(words.pieces) if (found := _LONG_WORD.fullmatch(word))]
-    long = [(place, found.groups()) for place, found in split if found[2].isalpha()]
+    split = [(index, match) for index, word in enumerate(words.pieces) if (match := _LONG_WORD.fullmatch(word))]
+    long = [(index, match.groups()) for index, match in split if match[2].isalpha()]
     numbers, drawn = touched(len(long), strength, rng), rng.random((len(long), 2))
     for number in numbers.tolist():
-        place, (before, core, after) = long[number]
+        index, (before, core, after) = long[number]
         kind, where = drawn[number].tolist()
         letter = 1 + int(where * (len(core) - 2))  # an inner one, and not the last
         pair = core[letter : letter + 2]
@@ -155,7 +155,7 @@ def typos(words: Pieces, strength: float, rng: np.random.Generator) -> None:
             new = pair[1] + pair[0]
         else:
             new = pair[1] if kind < 2 / 3 else pair[0] + pair
-        words.pieces[place] = f"{before}{core[:letter]}{new}{core[letter + 2 :]}{after}"
+        words.pieces[index] = f"{before}{core[:letter]}{new}{core[letter + 2 :]}{after}"
 
 
 def numbers_changed(numbers: Pieces, strength: float, rng: np.random.Generator) -> None:
@@ -166,10 +166,10 @@ def numbers_changed(numbers: Pieces, strength: float, rng: np.random.Generator) 
     (7, False)
     """
     steps = rng.integers(8, size=(len(numbers), 32))
-    for place in touched(len(numbers), strength, rng).tolist():
-        moves = zip(numbers.pieces[place], itertools.cycle(steps[place].tolist()), strict=False)
+    for index in touched(len(numbers), strength, rng).tolist():
+        moves = zip(numbers.pieces[index], itertools.cycle(steps[index].tolist()), strict=False)
         new = [str((int(mark) + step) % 9 + 1) if mark.isdigit() else mark for mark, step in moves]
-        numbers.pieces[place] = "".join(new)
+        numbers.pieces[index] = "".join(new)
 
 
 def names_changed(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
@@ -187,21 +187,21 @@ def names_changed(texts: Sequence[str], strength: float, seed: int = 25) -> list
         names = sorted(set(places.values()))
         chosen = draws(len(names), strength, rng, len(pool))
         other = {names[number]: _other(pool, drawn, names[number]) for number, drawn in chosen}
-        for place, name in places.items():
-            words.pieces[place] = words.pieces[place].replace(name, other.get(name, name), 1)
+        for index, name in places.items():
+            words.pieces[index] = words.pieces[index].replace(name, other.get(name, name), 1)
 
     return change_words(change)(texts, strength, seed)
 
 
 def _names(words: Pieces) -> dict[int, str]:
     """The names by their places."""
-    found = {}
-    for place, word in enumerate(words.pieces):
+    names = {}
+    for index, word in enumerate(words.pieces):
         core = _CORE.fullmatch(word)
-        begins = place == 0 or words.pieces[place - 1].endswith(_ENDS) or "\n" in words.gaps[place]
+        begins = index == 0 or words.pieces[index - 1].endswith(_ENDS) or "\n" in words.gaps[index]
         if core is not None and not begins and core[2][0].isupper() and len(core[2]) > 1:
-            found[place] = core[2]
-    return found
+            names[index] = core[2]
+    return names
 
 
 def boilerplate_opening(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
@@ -210,10 +210,10 @@ def boilerplate_opening(texts: Sequence[str], strength: float, seed: int = 25) -
     >>> boilerplate_opening(["It rained."], 1)[0].endswith("It rained.")
     True
     """
-    found = list(texts)
+    opened = list(texts)
     for number, drawn in draws(len(texts), check_strength(strength), generator(seed), len(OPENINGS)):
-        found[number] = f"{OPENINGS[drawn]} {texts[number]}"
-    return found
+        opened[number] = f"{OPENINGS[drawn]} {texts[number]}"
+    return opened
 
 
 def unrelated_sentences(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
@@ -226,12 +226,12 @@ def unrelated_sentences(texts: Sequence[str], strength: float, seed: int = 25) -
     numbers = iter(range(len(texts)))
 
     def insert(sentences: Pieces, strength: float, rng: np.random.Generator) -> None:
-        own = next(numbers)
-        for place, drawn in draws(len(sentences), strength, rng, len(pool)):
+        text_number = next(numbers)
+        for index, drawn in draws(len(sentences), strength, rng, len(pool)):
             steps = (pool[(drawn + step) % len(pool)] for step in range(len(pool)))
-            other = next((sentence for number, sentence in steps if number != own), None)
+            other = next((sentence for number, sentence in steps if number != text_number), None)
             if other is not None:
-                sentences.pieces[place] = f"{sentences.pieces[place]} {other}"
+                sentences.pieces[index] = f"{sentences.pieces[index]} {other}"
 
     return change_sentences(insert)(texts, strength, seed)
 
@@ -242,8 +242,8 @@ def languages_mixed(sentences: Pieces, strength: float, rng: np.random.Generator
     >>> change_sentences(languages_mixed)(["It rained."], 1)[0] in FOREIGN
     True
     """
-    for place, drawn in draws(len(sentences), strength, rng, len(FOREIGN)):
-        sentences.pieces[place] = FOREIGN[drawn]
+    for index, drawn in draws(len(sentences), strength, rng, len(FOREIGN)):
+        sentences.pieces[index] = FOREIGN[drawn]
 
 
 def markup_left_over(sentences: Pieces, strength: float, rng: np.random.Generator) -> None:
@@ -252,9 +252,9 @@ def markup_left_over(sentences: Pieces, strength: float, rng: np.random.Generato
     >>> "It rained." in change_sentences(markup_left_over)(["It rained."], 1)[0]
     True
     """
-    for place, drawn in draws(len(sentences), strength, rng, len(MARKUP)):
+    for index, drawn in draws(len(sentences), strength, rng, len(MARKUP)):
         before, after = MARKUP[drawn]
-        sentences.pieces[place] = f"{before}{sentences.pieces[place]}{after}"
+        sentences.pieces[index] = f"{before}{sentences.pieces[index]}{after}"
 
 
 def texts_duplicated(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
@@ -265,10 +265,10 @@ def texts_duplicated(texts: Sequence[str], strength: float, seed: int = 25) -> l
     """
     replaced = min(amount(len(texts), MOST * check_strength(strength)), max(len(texts) - 1, 0))
     order = generator(seed).permutation(len(texts)).tolist()
-    kept, found = order[replaced:], list(texts)
-    for number, place in enumerate(order[:replaced]):
-        found[place] = texts[kept[number % len(kept)]]
-    return found
+    kept, changed = order[replaced:], list(texts)
+    for number, index in enumerate(order[:replaced]):
+        changed[index] = texts[kept[number % len(kept)]]
+    return changed
 
 
 def topic_dropped(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
