@@ -28,8 +28,8 @@ def label_of(name: str) -> str:
     >>> label_of("row_order"), label_of("num_buckets")
     ('Row order', 'Number of buckets')
     """
-    found: str | None = config_fields()[name].metadata["label"]
-    return found or name.replace("_", " ").replace("kmeans", "k-means").capitalize()
+    label: str | None = config_fields()[name].metadata["label"]
+    return label or name.replace("_", " ").replace("kmeans", "k-means").capitalize()
 
 
 class Spelling(NamedTuple):
@@ -55,11 +55,11 @@ class Spelling(NamedTuple):
         'Number of buckets must be 2, got nothing: remove them, or set “Empty texts” to “drop”'
         """
 
-        def write(found: re.Match[str]) -> str:
-            name, text, word = found.groups()
-            about = found[0] == argument and found.start() == 0
-            if "_" not in name and not about and (found[0] == name or word not in (None, "True")):
-                return found[0]  # seed=1 may be the name of a model
+        def write(match: re.Match[str]) -> str:
+            name, text, word = match.groups()
+            about = match[0] == argument and match.start() == 0
+            if "_" not in name and not about and (match[0] == name or word not in (None, "True")):
+                return match[0]  # seed=1 may be the name of a model
             value = text or word
             if value and self.setting == "{} {}":  # of a shell
                 value = shlex.quote(value)

@@ -75,7 +75,7 @@ def _check_learned(values: Mapping[str, Any]) -> None:
     score, auc = values.get("mauve_classifier"), values.get("auc")
     counts = [values.get(f"learned_{side}_counts") for side in ("p", "q")]
     if None in counts or score is None or auc is None:
-        if any(item is not None for item in (score, auc, *counts)):
+        if any(value is not None for value in (score, auc, *counts)):
             raise ValueError("mauve_classifier, auc, learned_p_counts and learned_q_counts belong together")
         return
     p, q = (np.array(side, dtype=np.int64) for side in counts)

@@ -83,16 +83,16 @@ class CommandParser(argparse.ArgumentParser):
         """The help of a rarely used option, or `SUPPRESS`."""
         return help if self.everything else argparse.SUPPRESS
 
-    def _help_of(self, item: Field[Any]) -> str:
+    def _help_of(self, option: Field[Any]) -> str:
         """The help of an option's flag, without the part for Python alone."""
-        text: str = item.metadata["help"].split("; in Python")[0].replace("%", "%%")
-        return text if item.metadata["common"] else self.rare(text)
+        text: str = option.metadata["help"].split("; in Python")[0].replace("%", "%%")
+        return text if option.metadata["common"] else self.rare(text)
 
     def add_text_field(self) -> None:
         """Add flags for the options about texts, and for the encoding of their files."""
-        for name, item in run_fields().items():
-            if item.metadata["stage"] == "texts":
-                self.add_argument(flag_of(name), metavar=item.metadata["metavar"], help=self._help_of(item))
+        for name, option in run_fields().items():
+            if option.metadata["stage"] == "texts":
+                self.add_argument(flag_of(name), metavar=option.metadata["metavar"], help=self._help_of(option))
         self.add_encoding()
 
     def add_encoding(self) -> None:
@@ -166,16 +166,16 @@ class CommandParser(argparse.ArgumentParser):
     def add_run_options(self, verb: str = "compute_mauve") -> None:
         """Add one flag for each field of the run options about speed that a public function uses."""
         group = self.add_argument_group("speed (no influence on the score)")
-        for name, item in run_fields(verb).items():
-            if item.metadata["stage"] != "speed":
+        for name, option in run_fields(verb).items():
+            if option.metadata["stage"] != "speed":
                 continue
-            common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": self._help_of(item)}
-            if item.default is False:
+            common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": self._help_of(option)}
+            if option.default is False:
                 group.add_argument(flag_of(name), action="store_true", **common)
                 continue
-            kind = int if item.type == "int | None" else str
-            group.add_argument(flag_of(name), type=kind, metavar=_metavar(item), **common)
-            if item.default is True:
+            kind = int if option.type == "int | None" else str
+            group.add_argument(flag_of(name), type=kind, metavar=_metavar(option), **common)
+            if option.default is True:
                 common["help"] = "keep no features"
                 group.add_argument(flag_of(f"no_{name}"), dest=name, action="store_false", **common)
 
@@ -198,17 +198,17 @@ class CommandParser(argparse.ArgumentParser):
         featurizers: what is done with several, where there may be several. names: of the only fields that are meant.
         """
         group = self.add_argument_group("options that can change the score (part of the signature)")
-        for name, item in config_fields(verb).items():
+        for name, option in config_fields(verb).items():
             if names and name not in names:
                 continue
-            flag, text = flag_of(name), self._help_of(item)
+            flag, text = flag_of(name), self._help_of(option)
             common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": text}
-            if isinstance(item.default, bool):
+            if isinstance(option.default, bool):
                 group.add_argument(flag, action=argparse.BooleanOptionalAction, **common)
                 continue
-            if text != argparse.SUPPRESS and item.default is not None:
-                common["help"] = text = f"{text} (default: {item.default})"
-            common |= {"type": _config_value(item), "metavar": _metavar(item)}
+            if text != argparse.SUPPRESS and option.default is not None:
+                common["help"] = text = f"{text} (default: {option.default})"
+            common |= {"type": _config_value(option), "metavar": _metavar(option)}
             if name != "featurize_model_name":
                 group.add_argument(flag, **common)
                 continue
@@ -268,13 +268,13 @@ def count(text: str) -> int:
     return number
 
 
-def _metavar(item: Any) -> str:
+def _metavar(option: Any) -> str:
     """The value of an option's flag, for the help."""
-    choices = item.metadata["choices"]
+    choices = option.metadata["choices"]
     if choices:
         return "{" + ",".join(str(choice).lower() for choice in choices) + "}"
-    kind = "N" if item.type.startswith("int") else "NUMBER" if item.type.startswith("float") else "TEXT"
-    return item.metadata["metavar"] or kind
+    kind = "N" if option.type.startswith("int") else "NUMBER" if option.type.startswith("float") else "TEXT"
+    return option.metadata["metavar"] or kind
 
 
 class Once(argparse.Action):
@@ -289,18 +289,18 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def _config_value(item: Field[Any]) -> Callable[[str], object]:
+def _config_value(option: Field[Any]) -> Callable[[str], object]:
     """The parser of one config flag: a number or truth value where it can be one, checked by the field's own check."""
 
     def parse(text: str) -> object:
         value: object = text
-        if item.metadata["choices"]:
+        if option.metadata["choices"]:
             value = {"true": True, "false": False}.get(text.lower(), text)
-        elif item.name not in VERBATIM:
+        elif option.name not in VERBATIM:
             for number in (float, int):  # an integer where it is one
                 with contextlib.suppress(ValueError):
                     value = number(text)
-        return item.metadata["check"](item.name, value)
+        return option.metadata["check"](option.name, value)
 
     return argument_type(parse)
 
@@ -310,8 +310,8 @@ def keywords_of(function: Callable[..., object], options: argparse.Namespace) ->
 
     One featurizer of several has its own keyword, so that the function takes it as that of its options.
     """
-    given = vars(options) | {"verbose": not options.quiet, "text_field": None}
-    if len(given.get("featurizers") or ()) == 1:
-        given |= {"featurizers": None, "featurize_model_name": options.featurizers[0]}
+    values = vars(options) | {"verbose": not options.quiet, "text_field": None}
+    if len(values.get("featurizers") or ()) == 1:
+        values |= {"featurizers": None, "featurize_model_name": options.featurizers[0]}
     taken = inspect.signature(function).parameters
-    return {name: value for name, value in given.items() if name in taken and value is not None}
+    return {name: value for name, value in values.items() if name in taken and value is not None}

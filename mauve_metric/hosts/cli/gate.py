@@ -64,20 +64,20 @@ def read_scores(path: str | Path) -> Mapping[str, Stored]:
         ValueError: the file holds no such results. OSError: it cannot be read.
     """
     content = read_json(path)
-    found = _models_of(content, path)
+    scores = _models_of(content, path)
     each = (content.get("by_featurizer") if isinstance(content, Mapping) else None) or {}
     if not isinstance(each, Mapping):
         raise ValueError(f"{path} must be what compare --json printed: its 'by_featurizer' holds no scores")
-    for label, one in each.items():
-        for name, values in _models_of(one, path).items():
-            if name in found:
-                found[name].setdefault("by_featurizer", {})[label] = values
-    return found
+    for label, comparison in each.items():
+        for name, values in _models_of(comparison, path).items():
+            if name in scores:
+                scores[name].setdefault("by_featurizer", {})[label] = values
+    return scores
 
 
 def _models_of(content: object, path: str | Path) -> dict[str, dict[str, Any]]:
     models = content.get("models") if isinstance(content, Mapping) else None
-    if not isinstance(models, Mapping) or not all(isinstance(item, Mapping) for item in models.values()):
+    if not isinstance(models, Mapping) or not all(isinstance(scores, Mapping) for scores in models.values()):
         raise ValueError(f"{path} must be what compare --json printed: it has no 'models' with scores")
     return {name: dict(values) for name, values in models.items()}
 
@@ -99,9 +99,9 @@ def check_before(
         _estimates(name, before[name])
         earlier = signature_texts(str(before[name].get("signature")))
         now: dict[str, object] = {}
-        for key, item in config_fields("compare").items():
-            value = options.get(key, item.default)
-            of_texts = item.metadata["stage"] == "featurize"
+        for key, option in config_fields("compare").items():
+            value = options.get(key, option.default)
+            of_texts = option.metadata["stage"] == "featurize"
             if key in earlier and value not in ("auto", None) and (not of_texts or {value, earlier[key]} <= {*named}):
                 now[key] = value
         if options.get("aligned"):
@@ -187,16 +187,16 @@ def _pairs(comparison: Comparison, name: str, earlier: Stored) -> list[tuple[str
     stored = earlier.get("by_featurizer") or {}
     stored = stored if len(stored) > 1 else {}
     _check_equal(name, {"featurizers": (", ".join(each) or "one", ", ".join(stored) or "one")})
-    found = [("", comparison.models[name], earlier)]
+    results = [("", comparison.models[name], earlier)]
     if each:
-        found = [(label, one.models[name], stored[label]) for label, one in each.items()]
-    for _, now, then in found:
+        results = [(label, of_featurizer.models[name], stored[label]) for label, of_featurizer in each.items()]
+    for _, now, then in results:
         settings, before = signature_texts(now.signature), signature_texts(str(then.get("signature")))
         _check_equal(name, {key: (settings.get(key), before.get(key)) for key in settings | before})
         is_missing = (now.mauve_classifier is None) != (then.get("mauve_classifier") is None)
         if is_missing and not without_verdict(now) and not stored_without_verdict(then):
             raise ValueError(f"the scores of {name} cannot be compared: only one of the runs has mauve_classifier")
-    return found
+    return results
 
 
 def _estimates(name: str, values: Stored) -> dict[str, Estimate]:

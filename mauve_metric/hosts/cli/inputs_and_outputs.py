@@ -112,8 +112,8 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
 
 def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
     """HUMAN and the models, or only the models where every file holds both sides, as keywords of `compare`."""
-    given = [options.human, *options.models]
-    if [named_file(file)[1] for file in given].count("-") > 1:
+    files = [options.human, *options.models]
+    if [named_file(file)[1] for file in files].count("-") > 1:
         raise ValueError("standard input can stand for one of HUMAN and the models, not for several")
     first_name, first = named_file(options.human)
     human = _read_side(first if first_name else options.human, options)
@@ -123,7 +123,7 @@ def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
         raise ValueError(f"{twice!r} is given twice: expected a file of its own for each model")
     both = [isinstance(file, TextFile) and file.holds_both for file in (human, *models.values())]
     if both[0] and (first_name or all(both)):
-        names = names_of_models(given)
+        names = names_of_models(files)
         return {"models": dict(zip(names, (human, *models.values()), strict=True))}
     if both[0] and models:
         raise NotOneSet(
@@ -138,22 +138,22 @@ def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
     return {"models": dict(zip(names, models.values(), strict=True)), **side}
 
 
-def names_of_models(given: Sequence[str]) -> list[str]:
+def names_of_models(arguments: Sequence[str]) -> list[str]:
     """The name of each model: the one given as NAME=FILE, else one of its file (see `model_names`).
 
     Raises:
         ValueError: two models have one name, or another tool wrote two of the files for one model.
     """
-    own, paths = [named_file(model)[0] for model in given], [named_file(model)[1] for model in given]
+    given_names, paths = [named_file(model)[0] for model in arguments], [named_file(model)[1] for model in arguments]
     folders: dict[Path, str] = {}
-    for name, path in zip(own, paths, strict=True):
+    for name, path in zip(given_names, paths, strict=True):
         folder = _folder_of_model(path)
         if folder is not None and name is None and folders.setdefault(folder, path) != path:
             raise ValueError(
                 f"{folders[folder]!r} and {path!r} are two files of one model, {folder.name!r}: give one of them, or "
                 "NAME=FILE for each"
             )
-    names = [name or found for name, found in zip(own, model_names(paths), strict=True)]
+    names = [name or of_file for name, of_file in zip(given_names, model_names(paths), strict=True)]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"two models are called {name!r}: expected a name of its own for each")
@@ -182,12 +182,12 @@ def model_names(paths: Sequence[str]) -> list[str]:
         of_file = ("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path)
         parts.append(of_file if folder is None else folder.parts)
     names: list[str] = []
-    for own in parts:
-        depths = range(1, len(own) + 1)
-        depth = next((depth for depth in depths if sum(own[-depth:] == other[-depth:] for other in parts) == 1), 1)
-        name, number = "/".join(own[-depth:]), 2
+    for file in parts:
+        depths = range(1, len(file) + 1)
+        depth = next((depth for depth in depths if sum(file[-depth:] == other[-depth:] for other in parts) == 1), 1)
+        name, number = "/".join(file[-depth:]), 2
         while name in names:
-            name, number = f"{'/'.join(own[-depth:])}-{number}", number + 1
+            name, number = f"{'/'.join(file[-depth:])}-{number}", number + 1
         names.append(name)
     return names
 
@@ -199,7 +199,7 @@ def named_file(argument: str) -> tuple[str | None, str]:
     (('greedy', '-'), (None, 'out/greedy.jsonl'))
     """
     parts = argument.split("=")
-    splits = [("=".join(parts[:place]), "=".join(parts[place:])) for place in range(1, len(parts))]
+    splits = [("=".join(parts[:index]), "=".join(parts[index:])) for index in range(1, len(parts))]
     if not splits or os.path.exists(split_field(argument)[0]):
         return None, argument
     exists = (split for split in splits if split[1] == "-" or os.path.exists(split_field(split[1])[0]))
@@ -293,13 +293,13 @@ def printable_lines(text: str) -> str:
 
 
 def show_result_of(
-    function: Callable[..., ResultT], options: argparse.Namespace, given: Mapping[str, Any], title: str = ""
+    function: Callable[..., ResultT], options: argparse.Namespace, keywords: Mapping[str, Any], title: str = ""
 ) -> ResultT:
     """Call a function that several processes of a launcher share, and show its result in the first of them."""
     from mauve_metric.runtime.processes import process_group
 
     with process_group() as rank:
-        result = function(**given, distributed=rank is not None)
+        result = function(**keywords, distributed=rank is not None)
     if not rank:
         show_result(result, options, title)
     return result
@@ -310,11 +310,11 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     from mauve_metric.report.document import Preformatted, Prose
 
     parts = list(document.parts)
-    for place, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if isinstance(part, Preformatted):
-            parts[place] = Preformatted(_with_flags(part.text))
+            parts[index] = Preformatted(_with_flags(part.text))
         elif isinstance(part, Prose) and part.advice:
-            parts[place] = part._replace(lines=[line._replace(text=SHELL.respell(line.text)) for line in part.texts])
+            parts[index] = part._replace(lines=[line._replace(text=SHELL.respell(line.text)) for line in part.texts])
     document = replace(document, title=title or document.title, parts=parts)
     if options.csv:
         return document.csv(options.csv)
@@ -333,17 +333,17 @@ def failed_gate(reasons: Sequence[str], undecidable: Sequence[str] = ()) -> int:
     return NO_VERDICT if any(undecidable) else GATE_FAILED if any(reasons) else 0
 
 
-def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:
+def show_advice(advice_of: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:
     """Print cause and cure of the requested codes, by default of all.
 
     Raises:
         SystemExit: with status 2 for an unknown code.
     """
-    unknown = [code for code in options.codes if code not in known]
+    unknown = [code for code in options.codes if code not in advice_of]
     if unknown:
-        near = did_you_mean(unknown[0], known)
+        near = did_you_mean(unknown[0], advice_of)
         options.parser.error(f"there is no code {unknown[0]!r}{near}; without CODE the command shows all")
-    asked = {code: known[code] for code in options.codes or known}
+    asked = {code: advice_of[code] for code in options.codes or advice_of}
     if options.json:
         named = {code: {"cause": cause, "cure": cure} for code, (cause, cure) in asked.items()}
         show(json.dumps(named, ensure_ascii=False))

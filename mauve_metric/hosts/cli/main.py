@@ -84,12 +84,12 @@ def parser(everything: bool = False, commands: Iterable[str] = COMMANDS) -> argp
         command = COMMANDS[name]
         about, examples = f"{command.HELP[0].upper()}{command.HELP[1:]}.", getattr(command, "EXAMPLES", None)
         about = textwrap.fill(about, shutil.get_terminal_size().columns - 2)
-        own = added.add_parser(name, help=command.HELP, description=about, epilog=examples, everything=everything)
-        command.add_arguments(own)
-        own.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
-        own.add_argument("--quiet", "-q", action="store_true", help="errors only, and of a score one line")
-        own.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
-        own.set_defaults(parser=own, more_outputs=getattr(command, "more_outputs", lambda options: []))
+        subparser = added.add_parser(name, help=command.HELP, description=about, epilog=examples, everything=everything)
+        command.add_arguments(subparser)
+        subparser.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
+        subparser.add_argument("--quiet", "-q", action="store_true", help="errors only, and of a score one line")
+        subparser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+        subparser.set_defaults(parser=subparser, more_outputs=getattr(command, "more_outputs", lambda options: []))
     return whole
 
 
@@ -99,24 +99,24 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     Raises:
         SystemExit: with status 2 after a message for wrong usage.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    whole = parser("--help-all" in given, given[:1] if given and given[0] in COMMANDS else COMMANDS)
-    if not given:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    whole = parser("--help-all" in words, words[:1] if words and words[0] in COMMANDS else COMMANDS)
+    if not words:
         whole.print_help()
         whole.exit()
-    if given and not given[0].startswith("-") and given[0] not in COMMANDS:
-        near = did_you_mean(given[0], [*COMMANDS, "--help", "--version"])
-        if os.path.exists(split_field(named_file(given[0])[1])[0]):
+    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+        near = did_you_mean(words[0], [*COMMANDS, "--help", "--version"])
+        if os.path.exists(split_field(named_file(words[0])[1])[0]):
             near = ", and there is a file of this name: a command comes first, such as `mauve-metric score HUMAN MODEL`"
-        whole.error(f"there is no command {given[0]!r}{near}")
-    options, unknown = whole.parse_known_args(given)
+        whole.error(f"there is no command {words[0]!r}{near}")
+    options, unknown = whole.parse_known_args(words)
     if unknown:
         near = did_you_mean(unknown[0], _flags(options.command), prefix="--")
         if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
             near = " (files have no flag: write HUMAN MODEL)"
         elif not unknown[0].startswith("-"):
-            one = hasattr(options, "model")
-            near = " (`mauve-metric compare` takes several models)" if one else " (the command takes no more files)"
+            several = " (`mauve-metric compare` takes several models)"
+            near = several if "model" in options else " (the command takes no more files)"
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     path = named_file(options.human)[1] if alone else "-"

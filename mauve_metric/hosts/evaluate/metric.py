@@ -58,7 +58,7 @@ class MauveOutput(dict[str, Any]):
         return MauveOutput, (self.result,), None, None, iter(self.items())
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *(item.name for item in fields(self.result))})
+        return sorted({*super().__dir__(), *(field.name for field in fields(self.result))})
 
 
 class Mauve(StoredTexts):
@@ -91,10 +91,10 @@ class Mauve(StoredTexts):
         return made
 
     def __init__(self, config_name: str | None = None, **options: Any) -> None:
-        own = {name: value for name, value in options.items() if name not in _HOST_OPTIONS}
+        of_score = {name: value for name, value in options.items() if name not in _HOST_OPTIONS}
         if options.get("seed") is not None:
-            own["seed"] = options["seed"]
-        self.defaults = {**card.DEFAULTS, **own}
+            of_score["seed"] = options["seed"]
+        self.defaults = {**card.DEFAULTS, **of_score}
         split_options({name: value for name, value in self.defaults.items() if name not in _OF_COMPUTE})
         super().__init__(config_name, **{name: value for name, value in options.items() if name in _HOST_OPTIONS})
 
@@ -147,8 +147,8 @@ class Mauve(StoredTexts):
                     f"{' and '.join(features)} cannot be gathered from {self.num_process} processes: give texts, or "
                     "compute in one process with a metric of num_process=1"
                 )
-            given = {"predictions": predictions, "references": references}
-            output: MauveOutput | None = self._compute_stored(given, run.text_field, features | options)
+            batch = {"predictions": predictions, "references": references}
+            output: MauveOutput | None = self._compute_stored(batch, run.text_field, features | options)
         return output
 
     def _compute(

@@ -55,8 +55,8 @@ def describe_inputs() -> str:
 def describe_statistics() -> tuple[str, str]:
     """Describe the statistics of one set of texts, and the arguments and results of their `compute`."""
     rows = statistics_rows().items()
-    given = [f"    {name}: {row.title}, {_range(row.low, row.high)}; {row.meaning}" for name, row in rows]
-    return _STATISTICS, _read("statistics_inputs.txt").format(measures="\n".join(given))
+    measures = [f"    {name}: {row.title}, {_range(row.low, row.high)}; {row.meaning}" for name, row in rows]
+    return _STATISTICS, _read("statistics_inputs.txt").format(measures="\n".join(measures))
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -78,10 +78,10 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
         Raises:
             TypeError: not texts. Nothing of the batch is stored then.
         """
-        given = {"predictions": predictions, "references": references}
-        if all(data is None for data in given.values()):
+        batch = {"predictions": predictions, "references": references}
+        if all(data is None for data in batch.values()):
             raise ValueError("add_batch needs predictions, references or both, got none")
-        self._store_batch(given, self.defaults.get("text_field"))
+        self._store_batch(batch, self.defaults.get("text_field"))
 
     @contextlib.contextmanager
     def _ending(self) -> Iterator[None]:
@@ -93,20 +93,20 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
             raise
         self.file_paths = self.filelocks = None  # the base class has removed the files and released the locks
 
-    def _compute_stored(self, given: Mapping[str, object], text_field: str | None, options: Mapping[str, Any]) -> Any:
+    def _compute_stored(self, batch: Mapping[str, object], text_field: str | None, options: Mapping[str, Any]) -> Any:
         """Store the given texts, and compute from all stored texts; the first process computes for all."""
-        if any(data is not None for data in given.values()):
-            self._store_batch(given, text_field)
+        if any(data is not None for data in batch.values()):
+            self._store_batch(batch, text_field)
         if self.writer is None and self.num_process > 1:
             self._store([{}])  # the first process waits for the file of each other
         if self.writer is None:
             return self._compute(**{name: [] for name in self._feature_names()}, **options)
         return super().compute(**options)
 
-    def _store_batch(self, given: Mapping[str, object], text_field: str | None) -> None:
+    def _store_batch(self, batch: Mapping[str, object], text_field: str | None) -> None:
         texts = {
             name: [] if data is None else stored_texts(name, data, text_field=text_field)
-            for name, data in given.items()
+            for name, data in batch.items()
         }
         starts = range(0, max(map(len, texts.values())), ROW_TEXTS)
         self._store([{name: side[start : start + ROW_TEXTS] for name, side in texts.items()} for start in starts])
@@ -205,10 +205,10 @@ class TextStatistics(StoredTexts):
             TypeError: not texts, or an unknown option.
             ValueError: no texts, or a value out of range.
         """
-        given = {"predictions": predictions, "references": references}
+        batch = {"predictions": predictions, "references": references}
         chosen = {"tokenizer": tokenizer, "prompts": prompts, "measures": measures}
         with self._ending():
-            output: dict[str, object] | None = self._compute_stored(given, text_field, chosen)
+            output: dict[str, object] | None = self._compute_stored(batch, text_field, chosen)
         return output
 
     def _compute(self, *, predictions: Sequence[Sequence[str]], **options: Any) -> Any:

@@ -38,8 +38,8 @@ def text_statistics(
         TypeError: the tokenizer returns no list of tokens.
         ValueError: no texts, an unknown measure, or one of prompts without prompts.
 
-    >>> found = text_statistics(["so we beat on", "so we beat on"], measures=["distinct_4", "self_bleu"])
-    >>> found["distinct_4"], found["self_bleu"]
+    >>> statistics = text_statistics(["so we beat on", "so we beat on"], measures=["distinct_4", "self_bleu"])
+    >>> statistics["distinct_4"], statistics["self_bleu"]
     (0.5, 1.0)
     """
     if not len(texts):

@@ -46,7 +46,7 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
     def of_samples(scores: list[SampleScore]) -> dict[str, float]:
         scores = sorted(scores, key=lambda score: sample_order(score.sample_id))
         documents: list[object] = []
-        given: list[Pair] = []
+        text_pairs: list[Pair] = []
         for number, sample in enumerate(scores):
             answer, reference = sample.score.answer, (sample.score.metadata or {}).get(REFERENCE)
             if not isinstance(answer, str) or not isinstance(reference, str):
@@ -54,9 +54,9 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
                     f"sample {sample.sample_id!r} keeps no text with its reference: give the task the scorer "
                     "mauve_metric.hosts.harness.inspect.text_pair(), of which mauve() is the metric"
                 )
-            given.append(Pair(reference, answer))
+            text_pairs.append(Pair(reference, answer))
             documents.append(number if sample.sample_id is None else sample.sample_id)
-        return pairs.of(given, documents)
+        return pairs.of(text_pairs, documents)
 
     return of_samples
 

@@ -30,7 +30,7 @@ class MauveOfCorpus(CorpusLevelComputation):  # type: ignore[misc]
     def compute_corpus(self, items: Sequence[GenerativeCorpusMetricInput]) -> dict[str, float]:
         """Score, debiased score, its interval, precision and recall of the model's texts of all documents."""
         return self.scores.of(
-            Pair(_only("gold texts", item.golds), _only("texts of the model", item.preds)) for item in items
+            Pair(_only("gold texts", document.golds), _only("texts of the model", document.preds)) for document in items
         )
 
 

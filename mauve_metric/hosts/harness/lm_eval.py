@@ -90,8 +90,8 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
 def _aggregation(name: str, scores: PairScores) -> Aggregation:
     """Make the aggregation that returns one of `SCORES` for all documents."""
 
-    def aggregation(items: Sequence[tuple[str, str]] = (), **given: object) -> float:
-        if given or not all(isinstance(item, tuple) and len(item) == 2 for item in items):
+    def aggregation(items: Sequence[tuple[str, str]] = (), **others: object) -> float:
+        if others or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in items):
             raise ValueError(
                 f"{name} compares two sets of texts, and cannot score one document by itself: name it as "
                 f"`aggregation: !function mauve_metric.hosts.harness.lm_eval.{name}`, and give the task "

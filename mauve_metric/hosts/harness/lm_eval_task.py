@@ -74,7 +74,7 @@ def write_task(
     import jinja2
 
     data, functions, task = task_files(folder, name)
-    documents = [found for text in texts if (found := cut(text, prompt_words)) is not None]
+    documents = [document for text in texts if (document := cut(text, prompt_words)) is not None]
     if not documents:
         raise ValueError(f"none of {len(texts)} texts has more than prompt_words={prompt_words} words: ask for fewer")
     with naming(task.parent):

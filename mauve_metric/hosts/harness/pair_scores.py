@@ -53,8 +53,8 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
     """
     low, high = result.mauve_ci or (None, None)
     interval = {"mauve_ci_low": low, "mauve_ci_high": high}
-    found = {name: interval[name] if name in interval else getattr(result, name) for name in SCORES}
-    return {name: math.nan if value is None else float(value) for name, value in found.items()}
+    scores = {name: interval[name] if name in interval else getattr(result, name) for name in SCORES}
+    return {name: math.nan if value is None else float(value) for name, value in scores.items()}
 
 
 class Notes(dict[str, object]):
@@ -92,18 +92,18 @@ class PairScores:
         Args:
             pairs: of each document. documents: that the pairs belong to; None: each pair is of one of its own.
         """
-        given = [Pair(*pair) for pair in pairs]
-        groups = list(range(len(given)) if documents is None else documents)
-        if self._known is not None and self._known[0] == (given, groups):
+        samples = [Pair(*pair) for pair in pairs]
+        groups = list(range(len(samples)) if documents is None else documents)
+        if self._known is not None and self._known[0] == (samples, groups):
             return dict(self._known[1])
         self.notes.clear()
         scores = dict.fromkeys(SCORES, math.nan)
         try:
-            human, model = [pair.human for pair in given], [pair.model for pair in given]
+            human, model = [pair.human for pair in samples], [pair.model for pair in samples]
             for texts, name in ((human, "human texts"), (model, "texts of the model")):
                 empty = sum(not text.strip() for text in texts)
                 if empty and self._options.get("empty_texts") != "drop":
-                    raise ValueError(f'{empty} of {len(given)} {name} are empty: empty_texts="drop" leaves them out')
+                    raise ValueError(f'{empty} of {len(samples)} {name} are empty: empty_texts="drop" leaves them out')
             result = compute_mauve(p_text=human, q_text=model, p_groups=groups, q_groups=groups, **self._options)
         except EXPECTED as error:
             logger.error("the texts are not scored, MAUVE is NaN: %s", error)
@@ -112,7 +112,7 @@ class PairScores:
             warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]
             self.notes.update(signature=result.signature, warnings=warnings)
             scores = scalar_scores(result)
-        self._known = (given, groups), scores
+        self._known = (samples, groups), scores
         return dict(scores)
 
 

@@ -109,19 +109,19 @@ class MauveScore(Metric):  # type: ignore[misc]
         """
         if not isinstance(real, bool):
             raise TypeError(f"real must be True (human) or False (the model's), got {shown(real)}")
-        name, given = _SIDES[real], self._featurize(texts)
-        check_same_encoder(self._identities.setdefault(name, given.identity), given.identity)
-        features = in_memory(given.features)
+        name, side = _SIDES[real], self._featurize(texts)
+        check_same_encoder(self._identities.setdefault(name, side.identity), side.identity)
+        features = in_memory(side.features)
         if features is None:
             raise ValueError("texts must be features in memory, got features that are read in blocks")
         before: list[Tensor] = getattr(self, f"{name}_features")
         if before and before[0].shape[1] != features.shape[1]:
             raise ValueError(f"texts must have {before[0].shape[1]} columns as before, got {features.shape[1]}")
-        for state, rows in (("features", features), ("facts", _facts(given, features))):
+        for state, rows in (("features", features), ("facts", _facts(side, features))):
             tensor = torch.tensor(rows, device=self.device)  # a copy: the caller may use its array again
             getattr(self, f"{name}_{state}").append(tensor if tensor.dtype in _KINDS else tensor.float())
-        marks = given.marks or Marks({}, None, 0)
-        counts = [given.truncated, given.dropped, marks.texts, *(marks.wrapped.get(kind, 0) for kind in MARKS)]
+        marks = side.marks or Marks({}, None, 0)
+        counts = [side.truncated, side.dropped, marks.texts, *(marks.wrapped.get(kind, 0) for kind in MARKS)]
         before_counts = getattr(self, f"{name}_counts")  # of texts that were cut, dropped, examined, and wrapped
         setattr(self, f"{name}_counts", before_counts + torch.tensor(counts, device=self.device))
 
@@ -153,9 +153,9 @@ class MauveScore(Metric):  # type: ignore[misc]
         with Featurizing(config, run, frozenset(self._options), encoder=self._encoder) as job:
             if is_tensor(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub"):
                 return job.side(Side("features", "features", as_array(texts) if is_tensor(texts) else texts))
-            found = job.of_texts("texts", texts)
+            side = job.of_texts("texts", texts)
             self._encoder = job.encoder
-        return found
+        return side
 
     def _side(self, name: str) -> FeatureSet:
         """All rows added to a side, in order of arrival, process after process."""
@@ -168,12 +168,12 @@ class MauveScore(Metric):  # type: ignore[misc]
         other = self._identities.get(_SIDES[name == "fake"])  # this process may have only those texts
         identity = self._identities.get(name, other)
         side = FeatureSet(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
-        known = int(np.bitwise_and.reduce(facts[:, -1]))  # of every text
+        mask = int(np.bitwise_and.reduce(facts[:, -1]))  # of every text
         formats = np.ascontiguousarray(facts[:, len(_FACTS) : -1]).view(np.float64)
-        fields: dict[str, Any] = {"format_numbers": formats} if known >> len(_FACTS) & 1 else {}
-        for place, fact in enumerate(_FACTS):
-            if known >> place & 1:
-                fields[fact] = facts[:, place].view(np.int64 if fact == "lengths" else np.uint64)
+        fields: dict[str, Any] = {"format_numbers": formats} if mask >> len(_FACTS) & 1 else {}
+        for column, fact in enumerate(_FACTS):
+            if mask >> column & 1:
+                fields[fact] = facts[:, column].view(np.int64 if fact == "lengths" else np.uint64)
         return replace(side, **fields)
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] | None = None, process_group: Any = None) -> None:
@@ -196,5 +196,5 @@ def _facts(side: FeatureSet, features: Array) -> Integers:
         columns.append(np.zeros(len(features), np.int64) if values is None else values.astype(np.uint64).view(np.int64))
     numbers = side.format_numbers
     formats = np.zeros((len(features), len(FORMATS))) if numbers is None else np.ascontiguousarray(numbers)
-    known = sum(1 << place for place, name in enumerate((*_FACTS, "format_numbers")) if getattr(side, name) is not None)
-    return np.column_stack([*columns, formats.view(np.int64), np.full(len(features), known)])
+    mask = sum(1 << bit for bit, name in enumerate((*_FACTS, "format_numbers")) if getattr(side, name) is not None)
+    return np.column_stack([*columns, formats.view(np.int64), np.full(len(features), mask)])

@@ -58,12 +58,12 @@ def read_limits(environment: Mapping[str, str]) -> Limits:
     100
     """
     values = {}
-    for item in fields(Limits):
-        variable = f"MAUVE_METRIC_MAX_{item.name.upper()}"
-        text = environment.get(variable, str(item.default))
+    for limit in fields(Limits):
+        variable = f"MAUVE_METRIC_MAX_{limit.name.upper()}"
+        text = environment.get(variable, str(limit.default))
         if not (text.isascii() and text.isdecimal() and len(text) < 20) or int(text) < 1:
             raise ValueError(f"{variable} must be a positive integer, got {shown(text)}")
-        values[item.name] = int(text)
+        values[limit.name] = int(text)
     return Limits(**values)
 
 
@@ -134,8 +134,8 @@ def check_together(sets: Iterable[Sequence[object]], limits: Limits) -> None:
 
 def other_featurizers(options: Mapping[str, object]) -> tuple[str, ...]:
     """The featurizers that a visitor's options name after the first."""
-    given = options.get("featurizers", ())
-    return tuple(map(str, given)) if isinstance(given, (list, tuple)) else ()
+    featurizers = options.get("featurizers", ())
+    return tuple(map(str, featurizers)) if isinstance(featurizers, (list, tuple)) else ()
 
 
 def check_options(options: Mapping[str, object], models: Sequence[str], limits: Limits) -> None:

@@ -96,8 +96,8 @@ class Wiring:
         def answer(values: tuple[Any, ...], request: gr.Request, *progress: gr.Progress) -> Any:
             with show_errors(in_controls):
                 session, left = self.handlers.sessions.get(request.session_hash), iter(values)
-                given = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
-                return self._by_part(function(*given, session, *progress))
+                arguments = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
+                return self._by_part(function(*arguments, session, *progress))
 
         def quick(request: gr.Request, *values: Any) -> Any:
             return answer(values, request)
@@ -105,18 +105,18 @@ class Wiring:
         def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> Any:  # noqa: B008
             return answer(values, request, progress)
 
-        names = [own for name in inputs for own in ([name] if isinstance(name, str) else name)]
+        names = [part for name in inputs for part in ([name] if isinstance(name, str) else name)]
         taken = [self.parts[name] for name in names]
         shown = [self.parts[name] for name in outputs]
         if progress_on is None:
             return event(quick, taken, shown, **how)
         return event(run, taken, shown, show_progress_on=self.parts[progress_on], **how)
 
-    def _by_part(self, found: Any) -> Any:
+    def _by_part(self, returned: Any) -> Any:
         """The values of outputs that a handler names, by their components; those that it leaves out stay."""
-        if not isinstance(found, dict):
-            return found
-        return {self.parts[name]: value for name, value in found.items()} or gr.skip()
+        if not isinstance(returned, dict):
+            return returned
+        return {self.parts[name]: value for name, value in returned.items()} or gr.skip()
 
     def texts(self) -> None:
         """Connect files, columns, pasted texts and names."""
@@ -144,7 +144,7 @@ class Wiring:
     def models(self) -> list[str]:
         """The parts that a change of the models' sets changes, in the order of the handlers."""
         places = [f"model_{number}" for number in range(1, self.handlers.limits.model_sets + 1)]
-        shown = [f"{place}{part}" for place in places for part in ("", "_name", "_column", "_preview")]
+        shown = [f"{prefix}{part}" for prefix in places for part in ("", "_name", "_column", "_preview")]
         return ["model_file", "model_paste", "model_problem", "aligned", *shown]
 
     def runs(self) -> None:

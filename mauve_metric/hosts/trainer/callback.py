@@ -240,8 +240,8 @@ class MauveCallback(TrainerCallback):
 
         FSDP may have wrapped the model since it was passed to the callbacks; a tokenizer may be inside a processor.
         """
-        given, trainer = self.tokenizer if self.tokenizer is not None else moment.processing_class, self.trainer
-        tokenizer: PreTrainedTokenizerBase | None = getattr(given, "tokenizer", given)
+        processor, trainer = self.tokenizer if self.tokenizer is not None else moment.processing_class, self.trainer
+        tokenizer: PreTrainedTokenizerBase | None = getattr(processor, "tokenizer", processor)
         data = moment.data if trainer is None else (trainer.train_dataset, *moment.data)
         self.evaluator.see_training_data(data, tokenizer)
         return moment.model if trainer is None else trainer.model, tokenizer
@@ -261,7 +261,7 @@ class MauveCallback(TrainerCallback):
         handler = getattr(self.trainer, "callback_handler", None)
         if handler is not None and self in handler.callbacks and handler.callbacks[0] is not self:
             # a new list: the handler may be iterating over the old one
-            handler.callbacks = [self, *(item for item in handler.callbacks if item is not self)]
+            handler.callbacks = [self, *(callback for callback in handler.callbacks if callback is not self)]
 
 
 class MauveTrainerMixin(Host):

@@ -41,20 +41,20 @@ def run(options: argparse.Namespace) -> int:
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
-    given, sides = keywords_of(compare, options), sides_of_models(options)
+    keywords, sides = keywords_of(compare, options), sides_of_models(options)
     if options.baseline is not None:
-        check_before(before, sides["models"], given, sides.get("p"))
+        check_before(before, sides["models"], keywords, sides.get("p"))
         for name in [name for name in sides["models"] if name in before]:
             _check_stored(name, before[name])
-    result = show_result_of(compare, options, given | sides | shown)
-    found = changes(result, before) if options.baseline is not None else {}
-    for change in found.values():
+    result = show_result_of(compare, options, keywords | sides | shown)
+    changed = changes(result, before) if options.baseline is not None else {}
+    for change in changed.values():
         tell(change.sentence)
     if not options.fail_if_worse:
         return 0
-    worse = [f"{name} is worse than before" for name, change in found.items() if change.is_worse]
-    unknown = [(name, without_verdict(one)) for name, one in result.models.items()]
-    unknown += [(f"the earlier result of {name}", stored_without_verdict(before[name])) for name in found]
+    worse = [f"{name} is worse than before" for name, change in changed.items() if change.is_worse]
+    unknown = [(name, without_verdict(scores)) for name, scores in result.models.items()]
+    unknown += [(f"the earlier result of {name}", stored_without_verdict(before[name])) for name in changed]
     return failed_gate(worse, [f"{name}: {reason}" for name, reason in unknown if reason])
 
 

@@ -56,11 +56,11 @@ def run(options: argparse.Namespace) -> None:
         report = {"spans": [span._asdict() for span in cut.spans], "tokens": cut.tokens, "texts_with_repeat": repeats}
         show(json.dumps(report) if options.json else cut)
         return
-    found = deduplicate(texts, against, EXACT if options.preset is None else PUBLISHED[options.preset])
+    deduplicated = deduplicate(texts, against, EXACT if options.preset is None else PUBLISHED[options.preset])
     if options.output is not None:
-        _write([texts[row] for row in found.kept.tolist()], options.output)
-    rows = {name: value.tolist() for name, value in found._asdict().items()}
-    show(json.dumps(rows) if options.json else found)
+        _write([texts[row] for row in deduplicated.kept.tolist()], options.output)
+    rows = {name: value.tolist() for name, value in deduplicated._asdict().items()}
+    show(json.dumps(rows) if options.json else deduplicated)
 
 
 def _write(texts: list[str], path: str) -> None:

@@ -34,16 +34,16 @@ def run(options: argparse.Namespace) -> None:
     from mauve_metric.inputs.fingerprints import TextHashes
     from mauve_metric.scoring.compute import compute_mauve
 
-    given = {"featurize_model_name": "minilm"} | keywords_of(compute_mauve, options)
+    keywords = {"featurize_model_name": "minilm"} | keywords_of(compute_mauve, options)
     sides: dict[str, Any] = {}
     for side, name in (("p", "human"), ("q", "nucleus")):
         file = examples_folder() / f"{name}.jsonl"
         texts = read_texts(file)
-        if given["featurize_model_name"] == "minilm":
+        if keywords["featurize_model_name"] == "minilm":
             hashes = TextHashes()  # the file of features is older than some of them
             collections.deque(hashes.watch(texts), maxlen=0)
             sides[side] = replace(FeatureSet.load(file.with_suffix(".npz")), **hashes.fields())
         else:
             sides[f"{side}_text"] = texts
     title = "examples/nucleus.jsonl (model) against examples/human.jsonl (human)"
-    show_result_of(compute_mauve, options, given | sides, title)
+    show_result_of(compute_mauve, options, keywords | sides, title)

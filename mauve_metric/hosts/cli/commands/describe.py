@@ -50,5 +50,5 @@ def run(options: argparse.Namespace) -> None:
     from mauve_metric.apps.describing.describe import describe
 
     decoders = dict(text.rpartition(":")[::2] for text in options.decoder or ())
-    given = keywords_of(describe, options) | {"decoder": decoders.get("", decoders or None)}
-    show_result(describe(**given | sides_of_models(options)), options)
+    keywords = keywords_of(describe, options) | {"decoder": decoders.get("", decoders or None)}
+    show_result(describe(**keywords | sides_of_models(options)), options)

@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> None:
 
     texts = read_texts(options.texts, options.text_field, filter=options.filter, encoding=options.encoding)
     with process_group() as rank:
-        given = {"texts": texts, "distributed": rank is not None}
-        features = featurize(**keywords_of(featurize, options) | given)
+        inputs = {"texts": texts, "distributed": rank is not None}
+        features = featurize(**keywords_of(featurize, options) | inputs)
     if not rank:
         features.save(options.output)
         n, d = features.features.shape

@@ -77,8 +77,8 @@ def run(options: argparse.Namespace) -> None:
     """Write the texts and say how many there are."""
     from mauve_metric.apps.generation.generate import generate
 
-    given = keywords_of(generate, options) | {"texts": read_texts(options.texts, options.text_field)}
-    written = generate(**given)
+    keywords = keywords_of(generate, options) | {"texts": read_texts(options.texts, options.text_field)}
+    written = generate(**keywords)
     tokens = [text.tokens for text in written if text.tokens is not None]
     counted = f" with {sum(tokens)} new tokens" if tokens else ""
     empty = sum(not text.continuation.strip() for text in written)

@@ -40,13 +40,13 @@ def run(options: argparse.Namespace) -> None:
     from mauve_metric.clustering.quantizers import scoring_options
     from mauve_metric.scoring.compute import compute_mauve
 
-    given = keywords_of(compute_mauve, options)
-    scoring_options(given)  # the task stores the options of the score; the others are checked, too
+    keywords = keywords_of(compute_mauve, options)
+    scoring_options(keywords)  # the task stores the options of the score; the others are checked, too
     name, folder = options.name or task.task_name(options.texts), Path(options.folder).resolve()
     texts = read_texts(options.texts, options.text_field, side="reference", encoding=options.encoding)
     words, tokens = options.prompt_words, options.new_tokens
-    del given["verbose"]
-    documents = task.write_task(texts, folder, name, prompt_words=words, new_tokens=tokens, options=given)
+    del keywords["verbose"]
+    documents = task.write_task(texts, folder, name, prompt_words=words, new_tokens=tokens, options=keywords)
     short = len(texts) - documents
     left_out = f", {short} texts are left out: they have no word beyond the prompt's" if short else ""
     tell(f"{documents} documents in {folder / name}.yaml{left_out}")

@@ -47,22 +47,22 @@ def run(options: argparse.Namespace) -> None:
         show(json_of({name: plain(value) for name, value in prompted._asdict().items()}) if options.json else prompted)
         return
     length = 50 if options.length is None else options.length
-    found = memorisation(
+    memorised = memorisation(
         texts, corpus_texts(*options.corpus, text_field=options.text_field, encoding=options.encoding), length, **split
     )
     if options.json:
-        spans = [{**copy.span._asdict(), "where": copy.where} for copy in found.spans]
-        numbers = {"rate": found.rate, "shares": found.shares.tolist(), "spans": spans}
-        show(json_of(numbers | {"corpus_texts": found.corpus_texts, "corpus_tokens": found.corpus_tokens}))
+        spans = [{**copy.span._asdict(), "where": copy.where} for copy in memorised.spans]
+        numbers = {"rate": memorised.rate, "shares": memorised.shares.tolist(), "spans": spans}
+        show(json_of(numbers | {"corpus_texts": memorised.corpus_texts, "corpus_tokens": memorised.corpus_tokens}))
         return
     lines = [
-        f"{100 * found.rate:.3g} % of the tokens of {len(texts)} texts are in passages of {length} tokens or more",
-        f"  of the corpus ({found.corpus_texts} texts, {found.corpus_tokens} tokens)",
+        f"{100 * memorised.rate:.3g} % of the tokens of {len(texts)} texts are in passages of {length} tokens or more",
+        f"  of the corpus ({memorised.corpus_texts} texts, {memorised.corpus_tokens} tokens)",
     ]
     lines += [
         f"  text {copy.span.text + 1}, tokens {copy.span.start} to {copy.span.end}: {copy.where}"
-        for copy in found.spans[:_SHOWN]
+        for copy in memorised.spans[:_SHOWN]
     ]
-    more = len(found.spans) - _SHOWN
+    more = len(memorised.spans) - _SHOWN
     lines += [f"  and {more} more (--json lists all)"] if more > 0 else []
     show("\n".join(lines))

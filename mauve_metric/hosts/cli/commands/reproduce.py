@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     entries = _entries(then, parse_signature(result.signature))
     pairs = {name: pair for name, pair in entries.items() if format_value(pair[0]) != format_value(pair[1])}
     if len(before) > 1:  # more than a signature
-        old, new = ({**_without_versions(one), "signature": None} for one in (before, values))
+        old, new = ({**_without_versions(scores), "signature": None} for scores in (before, values))
         pairs |= differences(old, new)
     # another version may have more scores, but every stored one must be there
     added = [name for name, (old, _) in pairs.items() if old is MISSING and "mauve_metric" in pairs]
@@ -82,20 +82,20 @@ def differences(then: object, now: object, name: str = "") -> dict[str, tuple[ob
         pairs = {f"{name}[{number}]": pair for number, pair in enumerate(zip(then, now, strict=True))}
     else:
         return {} if _is_equal(then, now) else {name: (then, now)}
-    return {path: found for own, pair in pairs.items() for path, found in differences(*pair, own).items()}
+    return {path: values for entry, pair in pairs.items() for path, values in differences(*pair, entry).items()}
 
 
 def _without_versions(values: Mapping[str, Any]) -> dict[str, object]:
     """A result without the versions in its signatures, which are compared by themselves."""
     from mauve_metric.results.signature import VERSIONS, signature_texts
 
-    found: dict[str, object] = {}
+    entries: dict[str, object] = {}
     for name, value in values.items():
         if name == "signature":
-            found[name] = {key: text for key, text in signature_texts(str(value)).items() if key not in VERSIONS}
+            entries[name] = {key: text for key, text in signature_texts(str(value)).items() if key not in VERSIONS}
         else:
-            found[name] = _without_versions(value) if isinstance(value, Mapping) else value
-    return found
+            entries[name] = _without_versions(value) if isinstance(value, Mapping) else value
+    return entries
 
 
 def _entries(then: Mapping[str, object], now: Mapping[str, object]) -> dict[str, tuple[object, object]]:
@@ -116,7 +116,7 @@ def _result_before(signature: str) -> Mapping[str, Any]:
         return {"signature": signature.removeprefix("signature: ")}
     from mauve_metric.inputs.json_rows import read_json
 
-    found = read_json(signature)
-    if not isinstance(found, dict) or not isinstance(found.get("signature"), str):
+    content = read_json(signature)
+    if not isinstance(content, dict) or not isinstance(content.get("signature"), str):
         raise ValueError(f"SIGNATURE must be a file of `score --json`, got {signature!r} without a signature")
-    return found
+    return content

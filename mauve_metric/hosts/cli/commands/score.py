@@ -54,11 +54,11 @@ def _address(text: str) -> str:
 
 def usage_error(options: argparse.Namespace) -> str | None:
     """The reason why --fail-under or the flags for shards are wrong, if they are."""
-    given = vars(options)
+    flags = vars(options)
     if options.fail_under is not None and not 0 <= options.fail_under <= 1:
         return f"--fail-under must be a number in [0, 1], got {options.fail_under}"
     if options.folder is None:
-        alone = next((name for name in _ONLY_WITH_FOLDER if given[name] is not None), None)
+        alone = next((name for name in _ONLY_WITH_FOLDER if flags[name] is not None), None)
         return None if alone is None else f"{flag_of(alone)} needs -o DIR, a folder that all workers share"
     if Path(options.folder).suffix in (*REPORT_FILES, ".json", ".csv", ".md", ".tex"):
         return "-o names the folder of a job over many files: write a result by --json > FILE or --report FILE"
@@ -66,7 +66,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
         return "--featurizer is given once for shards (-o)"
-    other = next((name for name in _NOT_FOR_SHARDS if given[name] is not None), None)
+    other = next((name for name in _NOT_FOR_SHARDS if flags[name] is not None), None)
     return None if other is None else f"{flag_of(other)} is not for shards (-o): use --text-field"
 
 
@@ -78,18 +78,18 @@ def run(options: argparse.Namespace) -> int:
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
         title = f"{options.human} (model and human)"
-    given = keywords_of(compute_mauve, options)
+    keywords = keywords_of(compute_mauve, options)
     if options.folder is None:
-        result = show_result_of(compute_mauve, options, given | two_sides(options), title)
+        result = show_result_of(compute_mauve, options, keywords | two_sides(options), title)
     else:
         from mauve_metric.apps.sharding.score_sharded import score_sharded
         from mauve_metric.runtime.progress import LogLines
 
-        given |= keywords_of(score_sharded, options)
+        keywords |= keywords_of(score_sharded, options)
         if options.text_field is not None:
-            given["text_field"] = options.text_field
+            keywords["text_field"] = options.text_field
         with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints the state of its workers to stderr
-            result = score_sharded(options.human, options.model, **given)
+            result = score_sharded(options.human, options.model, **keywords)
         show_result(result, options, title)
     if options.fail_under is None:
         return 0

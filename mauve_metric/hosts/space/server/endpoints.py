@@ -85,8 +85,8 @@ class Endpoints:
         rows = "Whether row i of every set, the human one included, answers prompt i."
         aligned = {"aligned": Parameter(bool, rows, False)}
         if name == SCORE:
-            own = Parameter(list[str], f"The model's texts, at most {self.limits.texts}.")
-            return human | {"predictions": own} | self._options() | aligned
+            predictions = Parameter(list[str], f"The model's texts, at most {self.limits.texts}.")
+            return human | {"predictions": predictions} | self._options() | aligned
         least = "two" if name == COMPARE else "one"
         models = f"Each model's texts by its name, {least} to {self.limits.model_sets} models."
         sets = human | {"models": Parameter(dict[str, list[str]], models)}
@@ -111,21 +111,21 @@ class Endpoints:
         Raises:
             TypeError, ValueError: in one sentence, for a mistake of the caller.
         """
-        given = {own: parameter.default for own, parameter in self.parameters(name).items()} | dict(arguments)
-        aligned = check_bool("aligned", given.get("aligned", False))
-        measures = check_measures(given["measures"]) if name == DESCRIBE else ()
-        models = given["models"] if name != SCORE else {"predictions": given["predictions"]}
+        values = {key: parameter.default for key, parameter in self.parameters(name).items()} | dict(arguments)
+        aligned = check_bool("aligned", values.get("aligned", False))
+        measures = check_measures(values["measures"]) if name == DESCRIBE else ()
+        models = values["models"] if name != SCORE else {"predictions": values["predictions"]}
         if not isinstance(models, dict):
             raise TypeError(f"models must be a dict from names to lists of texts, got {type(models).__name__}")
         least, most = 2 if name == COMPARE else 1, self.limits.model_sets
         if not least <= len(models) <= most:
             other = " (/score is for one)" if least > 1 else ""
             raise ValueError(f"models must hold {least} to {most} models here{other}, got {len(models)}")
-        names = {own: own if name == SCORE else f"models[{check_name('models', own)!r}]" for own in models}
-        sets = {"references": given["references"]} | {names[own]: texts for own, texts in models.items()}
+        names = {model: model if name == SCORE else f"models[{check_name('models', model)!r}]" for model in models}
+        sets = {"references": values["references"]} | {names[model]: texts for model, texts in models.items()}
         checked = {title: check_texts(title, texts, self.limits) for title, texts in sets.items()}
         check_together(checked.values(), self.limits)
-        options = {own: given[own] for own in self._options()}
+        options = {option: values[option] for option in self._options()}
         if options[_BUCKETS] is None:
             options[_BUCKETS] = MauveConfig.num_buckets
         check_options(options, self.models, self.limits)
@@ -142,10 +142,10 @@ class Endpoints:
         It refuses a mistaken call before it waits. A client is an address: the calls of a program have no session. One
         that disconnects is not noticed (gradio does not report it); its run ends by itself, within the limits.
         """
-        known = {"request": Parameter(gr.Request, ""), **self.parameters(name)}
+        inputs = {"request": Parameter(gr.Request, ""), **self.parameters(name)}
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         signature = inspect.Signature(
-            [inspect.Parameter(own, kind, default=item.default, annotation=item.type) for own, item in known.items()],
+            [inspect.Parameter(key, kind, default=spec.default, annotation=spec.type) for key, spec in inputs.items()],
             return_annotation=dict[str, object],
         )
 
@@ -157,10 +157,10 @@ class Endpoints:
                 with self.turns.turn(f"address {client.host if client else ''}", run):
                     return self._answer(name, job, run)
 
-        lines = [f"    {own}: {item.meaning}" for own, item in known.items() if item.meaning]
+        lines = [f"    {key}: {spec.meaning}" for key, spec in inputs.items() if spec.meaning]
         call.__name__ = name
         call.__doc__ = "\n".join([DESCRIPTIONS[name], "", "Args:", *lines])  # as gradio reads it
-        call.__annotations__ = {own: item.type for own, item in known.items()} | {"return": dict[str, object]}
+        call.__annotations__ = {key: spec.type for key, spec in inputs.items()} | {"return": dict[str, object]}
         call.__dict__["__signature__"] = signature
         return call
 
@@ -174,10 +174,10 @@ class Endpoints:
             return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
         texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]
         sizes = {title: len(part) for title, part in zip(job.sets, texts, strict=True)}
-        given = {title: Side("text", title, part) for title, part in job.sets.items()}
-        codes = OpenedSides(given, {}, GivenDesign(job.aligned)).codes(sizes)
+        inputs = {title: Side("text", title, part) for title, part in job.sets.items()}
+        codes = OpenedSides(inputs, {}, GivenDesign(job.aligned)).codes(sizes)
         groups = [None if codes is None else codes[title] for title in job.sets]
-        sides = [side and replace(side, groups=own) for side, own in zip(sides, groups, strict=True)]
+        sides = [side and replace(side, groups=side_groups) for side, side_groups in zip(sides, groups, strict=True)]
         return measure_texts(texts, sides, list(job.names), job.measures, job.config, run, groups=groups).to_dict()
 
 
@@ -219,7 +219,7 @@ def answer_schema(name: str) -> Schema:
     """The schema of the answers of an endpoint."""
     kind, more, _ = _ANSWERS[name]
     schema = _record(kind)
-    schema["properties"] |= {own: _of_type(hint) | {"description": said} for own, (hint, said) in more.items()}
+    schema["properties"] |= {entry: _of_type(hint) | {"description": said} for entry, (hint, said) in more.items()}
     return schema | {"required": list(schema["properties"])}
 
 
@@ -233,11 +233,11 @@ def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
     for path, endpoint in info["named_endpoints"].items():
         name = path.strip("/")
         parameters = endpoints.parameters(name)
-        for item in endpoint["parameters"]:
-            meaning = parameters[item["parameter_name"]].meaning
-            item |= {"label": item["parameter_name"], "component": "parameter"}
-            item["type"] = {**item["type"], "description": meaning}
-            item["python_type"] = {**item["python_type"], "description": meaning}
+        for parameter in endpoint["parameters"]:
+            meaning = parameters[parameter["parameter_name"]].meaning
+            parameter |= {"label": parameter["parameter_name"], "component": "parameter"}
+            parameter["type"] = {**parameter["type"], "description": meaning}
+            parameter["python_type"] = {**parameter["python_type"], "description": meaning}
         (returned,) = endpoint["returns"]
         described = {"description": _ANSWERS[name][-1]}
         returned |= {"label": "result", "component": "JSON", "type": answer_schema(name) | described}
@@ -270,10 +270,10 @@ def _record(kind: Any) -> Schema:
         {name: score.meaning for name, score in SCORES.items()} if kind is MauveResult else {}
     )
     hints = get_type_hints(kind)
-    found: dict[str, Schema] = {}
-    names = [item.name for item in fields(kind) if item.metadata.get("in_dict", True)] if is_dataclass(kind) else hints
+    properties: dict[str, Schema] = {}
+    names = [attr.name for attr in fields(kind) if attr.metadata.get("in_dict", True)] if is_dataclass(kind) else hints
     for name in names:
         shape = _of_type(hints[name])
         shape = {"type": "array", "items": shape} if name in _CURVES else shape
-        found[name] = shape | ({"description": meanings[name]} if name in meanings else {})
-    return {"type": "object", "properties": found, "required": list(found)}
+        properties[name] = shape | ({"description": meanings[name]} if name in meanings else {})
+    return {"type": "object", "properties": properties, "required": list(properties)}

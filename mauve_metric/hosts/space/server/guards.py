@@ -148,8 +148,8 @@ def keep_texts_out() -> Callable[[], None]:
     def record(*values: object, **named: object) -> logging.LogRecord:
         """Make a record without the words of its error."""
         record = of_log(*values, **named)
-        found = record.exc_info
-        error: BaseException | None = found[1] if isinstance(found, tuple) else None
+        exc_info = record.exc_info
+        error: BaseException | None = exc_info[1] if isinstance(exc_info, tuple) else None
         if error is not None or record.name.split(".")[0] in _OF_SERVER:
             message = record.getMessage()
             for words in (str(error), repr(error), *map(str, error.args)) if error is not None else ():

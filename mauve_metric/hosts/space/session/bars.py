@@ -45,7 +45,7 @@ class Bar(NamedTuple):
 
 def bars(result: MauveResult) -> list[Bar]:
     """A bar for each featurizer."""
-    return [Bar(bar_label("this model", name), _marks(one)) for name, one in words.each_result(result).items()]
+    return [Bar(bar_label("this model", name), _marks(scores)) for name, scores in words.each_result(result).items()]
 
 
 def bar_label(model: str, featurizer: str) -> str:
@@ -57,9 +57,9 @@ def bar_label(model: str, featurizer: str) -> str:
 def comparison_bars(comparison: Comparison) -> list[Bar]:
     """A bar for each model, in the order of the ranking, by each featurizer."""
     return [
-        Bar(bar_label(model, name), _marks(one.models[model]))
-        for name, one in words.each_featurizer(comparison).items()
-        for model in one.ranking
+        Bar(bar_label(model, name), _marks(of_featurizer.models[model]))
+        for name, of_featurizer in words.each_featurizer(comparison).items()
+        for model in of_featurizer.ranking
     ]
 
 
@@ -71,8 +71,8 @@ def bar_words(shown: list[Bar]) -> str:
 
 def _marks(result: MauveResult) -> tuple[Mark, ...]:
     """The debiased score on groups of similar texts, and that on a classifier's buckets."""
-    found = (
+    scores = (
         (CONTENT, result.mauve_debiased, result.mauve_ci),
         (STYLE, result.mauve_classifier, result.mauve_classifier_ci),
     )
-    return tuple(Mark(kind, value, ends) for kind, value, ends in found if value is not None)
+    return tuple(Mark(kind, value, ends) for kind, value, ends in scores if value is not None)

@@ -45,12 +45,12 @@ def example_files() -> dict[str, dict[str, Path]]:
         folder = examples_folder()
     except FileNotFoundError:
         return {}
-    found = {}
+    examples = {}
     for label, files in EXAMPLES.items():
         paths = {_EXAMPLE_NAMES[name]: folder / f"{name}.jsonl" for name in files}
         if all(path.is_file() for path in paths.values()):
-            found[label] = paths
-    return found
+            examples[label] = paths
+    return examples
 
 
 def example_sets(label: str, limits: Limits) -> tuple[TextSet, dict[str, TextSet]]:
@@ -75,7 +75,7 @@ def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | 
     """
     if feature_key(config) != feature_key(MauveConfig(featurize_model_name=FEATURIZER)):
         return None
-    known: list[tuple[FeatureSet, list[str]]] = []
+    read: list[tuple[FeatureSet, list[str]]] = []
     for side in sets:
         file = None if side.path is None else side.path.with_suffix(_ENDING)
         if side.kind != "example" or side.every > 1 or file is None or not file.is_file():
@@ -84,9 +84,9 @@ def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | 
         list(hashes.watch(side.texts))
         if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():
             raise ValueError(f"{file.name} holds the features of other texts than {side.name}")
-        known.append((stored, side.texts))
-    sides, texts = tuple(side for side, _ in known), tuple(own for _, own in known)
-    return Embedded(feature_key(config), sides, texts) if known else None
+        read.append((stored, side.texts))
+    sides, texts = tuple(side for side, _ in read), tuple(set_texts for _, set_texts in read)
+    return Embedded(feature_key(config), sides, texts) if read else None
 
 
 def others_by_default(featurizers: Sequence[str]) -> tuple[str, ...]:
@@ -117,19 +117,19 @@ def compare_sets(
     """
     titles = {name: title_of(name) for name in models}
     sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
-    found: dict[str, Scored] = {}
+    each: dict[str, Scored] = {}
     groups = shared_prompts({HUMAN: human, **models})
     prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
     plan = [*planned([human, *models.values()], options, encoders, last)]
     # those that take seconds first: their verdict is there while a model reads
     quick_first = sorted(plan, key=lambda entry: text_function(entry[1].featurize_model_name) is None)
-    for number, (name, config, own, kept) in enumerate(quick_first):
+    for number, (name, config, past, kept) in enumerate(quick_first):
         run.part(number, len(plan), f"{name}: " if len(plan) > 1 else "")
         embedded = embed(sets, config, encoders, run, kept)
         with encoders.speeds.scoring(sum(map(len, embedded.texts))):
-            found[name] = score(embedded, titles, config, encoders, aligned=aligned, prompts=prompts, last=own, run=run)
-        run.so_far(name, found[name].results)
-    scored = with_all({name: found[name] for name, *_ in plan})
+            each[name] = score(embedded, titles, config, encoders, aligned=aligned, prompts=prompts, last=past, run=run)
+        run.so_far(name, each[name].results)
+    scored = with_all({name: each[name] for name, *_ in plan})
     picked = last.picked if last is not None and last.picked in models else scored.best_first[-1]
     run.stage(0.98, "looking for words")
     scored.explain(picked)  # counts the words of all texts once
@@ -146,14 +146,14 @@ def planned(
     """
     for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
         config = encoders.config({**options, "featurize_model_name": featurizer})
-        own = shown.scored.of(config) if shown is not None and isinstance(shown.scored, Scored) else None
-        kept = None if own is None else own.embedded
+        past = shown.scored.of(config) if shown is not None and isinstance(shown.scored, Scored) else None
+        kept = None if past is None else past.embedded
         if kept is None or not kept.fits([side.texts for side in sets], config):
             stored = stored_features(sets, config)
             if stored is not None and kept is not None and kept.key == stored.key:
                 stored = Embedded(kept.key, kept.sets + stored.sets, kept.texts + stored.texts)
             kept = stored or kept
-        yield featurizer, config, own, kept
+        yield featurizer, config, past, kept
 
 
 class Example:
@@ -176,9 +176,9 @@ class Example:
     @property
     def options(self) -> dict[str, object]:
         """The options of the example: the defaults."""
-        own: dict[str, object] = {name: option.default for name, option in config_fields().items()}
+        defaults: dict[str, object] = {name: option.default for name, option in config_fields().items()}
         others = {"featurizers": self._others} if self._others else {}
-        return {**own, "featurize_model_name": FEATURIZER, **others}
+        return {**defaults, "featurize_model_name": FEATURIZER, **others}
 
     def shown(self, run: Run | None = None) -> Shown | None:
         """The example's result for one visitor; None if its texts or their features are missing.
@@ -192,8 +192,8 @@ class Example:
                     human, models = example_sets(LABEL, self._limits)
                     stored = stored_features([human, *models.values()], self._encoders.config(self.options))
                     if stored is not None and len(stored.sets) > len(models):
-                        found = compare_sets(human, models, self.options, self._encoders, run or Run())
-                        self._shown = replace(found, example=True)
+                        shown = compare_sets(human, models, self.options, self._encoders, run or Run())
+                        self._shown = replace(shown, example=True)
                 except (OSError, ValueError) as error:
                     logger.warning("the example cannot be shown: %s", error)
             return None if self._shown is None else replace(self._shown)

@@ -66,7 +66,7 @@ def measure_texts(
         compared: makes the comparison of the same sets; None: it is made of the features.
     """
     titles = [HUMAN, *(f"model {name}" for name in models)]
-    human, *others = (DescribedSet(*given) for given in zip(titles, map(list, texts), sides, groups, strict=True))
+    human, *others = (DescribedSet(*of_set) for of_set in zip(titles, map(list, texts), sides, groups, strict=True))
 
     def before(name: str, done: int, total: int) -> None:
         run.stage((done + 1) / (total + 1), f"{title_of(name)}: measure {done + 1} of {total}")

@@ -68,7 +68,7 @@ def read_result(path: Path, limits: Limits) -> Opened:
         if "models" in values:
             return _comparison(values, limits)
         result, config = _result(values, limits)
-        each = {name: _result(one, limits)[0] for name, one in _results_in(values, "by_featurizer", _MOST_FEATURIZERS)}
+        each = {name: _result(raw, limits)[0] for name, raw in _results_in(values, "by_featurizer", _MOST_FEATURIZERS)}
         results = {"model": replace(result, by_featurizer=each)}
         return Opened(results=results, comparison=None, resolved=config)
     except RecursionError:
@@ -93,12 +93,12 @@ def _texts_in(values: object) -> float:
 
 def _results_in(values: Mapping[str, Any], part: str, most: int) -> list[tuple[str, Mapping[str, Any]]]:
     """The results in a part of a file, with their names."""
-    given = values.get(part, {})
-    if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
+    results = values.get(part, {})
+    if not isinstance(results, dict) or not all(isinstance(result, dict) for result in results.values()):
         raise ValueError(f"{part} must be results by their names")
-    if len(given) > most:
-        raise ValueError(f"{part} may hold at most {most} results here, got {len(given)}")
-    return [(check_name(part, name), one) for name, one in given.items()]
+    if len(results) > most:
+        raise ValueError(f"{part} may hold at most {most} results here, got {len(results)}")
+    return [(check_name(part, name), result) for name, result in results.items()]
 
 
 @lru_cache
@@ -106,27 +106,27 @@ def _model_of(kind: type) -> type[BaseModel]:
     """A model of the fields of a dataclass that are in its JSON; NaN and infinity are errors."""
     hints = get_type_hints(kind) | {"warnings": _WARNINGS, "mauve_runs": list[float]}
     leave = (*_OF_HISTOGRAMS, "models", "explanations", "by_featurizer", "signature_entries")
-    given: dict[str, Any] = {
-        item.name: (hints[item.name], ... if item.default is MISSING else item.default)
-        for item in fields(kind)
-        if item.init and item.metadata.get("in_dict", True) and item.name not in leave
+    model_fields: dict[str, Any] = {
+        field.name: (hints[field.name], ... if field.default is MISSING else field.default)
+        for field in fields(kind)
+        if field.init and field.metadata.get("in_dict", True) and field.name not in leave
     }
-    return create_model(kind.__name__, __config__=ConfigDict(allow_inf_nan=False), **given)
+    return create_model(kind.__name__, __config__=ConfigDict(allow_inf_nan=False), **model_fields)
 
 
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
     read = {name: _result(result, limits) for name, result in _results_in(values, "models", limits.model_sets)}
     results = {name: result for name, (result, _) in read.items()}
-    pairs = {name: [{**item, "stderr": None} for item in values.get(name, [])] for name in _PAIRS}
-    given = dict(_model_of(Comparison).model_validate({**values, **pairs}))
-    if not results or sorted(given["ranking"]) != sorted(results):
+    pairs = {name: [{**pair, "stderr": None} for pair in values.get(name, [])] for name in _PAIRS}
+    valid = dict(_model_of(Comparison).model_validate({**values, **pairs}))
+    if not results or sorted(valid["ranking"]) != sorted(results):
         raise ValueError("ranking must name every model once")
-    if given["smallest_difference"] is not None and len(results) < 2:
+    if valid["smallest_difference"] is not None and len(results) < 2:
         raise ValueError("smallest_difference needs two models")
-    if {*given["own"]} != {*results} or {*given["learned_ranking"], *given["together_ranking"]} - {*results}:
+    if {*valid["own"]} != {*results} or {*valid["learned_ranking"], *valid["together_ranking"]} - {*results}:
         raise ValueError("own, learned_ranking and together_ranking must be of the models")
-    for found in (given[name] for name in _PAIRS):
-        compared = [(item.a, item.b) for item in found]
+    for differences in (valid[name] for name in _PAIRS):
+        compared = [(difference.a, difference.b) for difference in differences]
         if {name for pair in compared for name in pair} - {*results} or len({*compared}) < len(compared):
             raise ValueError("own and differences must be of the models")
     comparison = Comparison(
@@ -134,18 +134,18 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         signature_entries=parse_signature(str(values["signature"])),
         explanations={},
         by_featurizer={
-            name: found
-            for name, one in _results_in(values, "by_featurizer", _MOST_FEATURIZERS)
-            if (found := _comparison(one, limits).comparison)
+            name: of_featurizer
+            for name, raw in _results_in(values, "by_featurizer", _MOST_FEATURIZERS)
+            if (of_featurizer := _comparison(raw, limits).comparison)
         },
-        **given,
+        **valid,
     )
     return Opened(results=results, comparison=comparison, resolved=next(iter(read.values()))[1])
 
 
 def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, MauveConfig]:
     """One result and the config of its signature; the curve and its band come from the histograms again."""
-    given = dict(_model_of(MauveResult).model_validate(values))
+    valid = dict(_model_of(MauveResult).model_validate(values))
     entries = parse_signature(str(values["signature"]))
     options = {name: entries[name] for name in _OF_SCORES if name in config_fields()}
     check_options({"featurize_model_name": "", **options}, [""], limits)
@@ -154,13 +154,13 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     check_stored(values)
     histograms = Histograms(counts[0], counts[1])
     scores = score_histograms(histograms, config)
-    given["mauve_runs"] = np.array(given["mauve_runs"], dtype=np.float64)
-    given |= {name: scores[name] for name in (*_OF_HISTOGRAMS, "curve_mixtures")}
+    valid["mauve_runs"] = np.array(valid["mauve_runs"], dtype=np.float64)
+    valid |= {name: scores[name] for name in (*_OF_HISTOGRAMS, "curve_mixtures")}
     # which texts belong together is not in a file, and the band of others would be too narrow
-    has_errors = given["design"] == "independent" and debiased_estimates([histograms], config).problem is None
-    given["curve_band"] = curve_band(histograms, config) if has_errors else None
-    given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
-    result = MauveResult(signature_entries=entries, **given)
+    has_errors = valid["design"] == "independent" and debiased_estimates([histograms], config).problem is None
+    valid["curve_band"] = curve_band(histograms, config) if has_errors else None
+    valid |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
+    result = MauveResult(signature_entries=entries, **valid)
     marks = [mark for bar in bars.bars(result) for mark in bar.marks]
     if result.closeness is not None:
         marks.append(bars.Mark("closeness", result.closeness, result.closeness_ci))

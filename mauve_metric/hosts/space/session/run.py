@@ -37,8 +37,8 @@ def show_errors(escape: Callable[[str], str] = str) -> Iterator[None]:
         if isinstance(error, USER_ERRORS):
             message = " ".join(str(error).split()) or type(error).__name__
         else:
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            logger.error("%s in %s, line %s", type(error).__name__, place.filename, place.lineno)
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            logger.error("%s in %s, line %s", type(error).__name__, frame.filename, frame.lineno)
             message = f"something went wrong here ({type(error).__name__}); your texts are still on the page"
         message = message if len(message) <= 600 else f"{message[:599]}…"
         message = message.encode("utf-8", "backslashreplace").decode()  # lone surrogates
@@ -208,19 +208,19 @@ class Turns:
         """
         ticket = _Ticket(visitor)
         with self._changed:
-            order = [one.visitor for one in self._tickets]
-            own = order.count(visitor)
-            if own >= self._limits.waiting_each:
+            order = [waiting.visitor for waiting in self._tickets]
+            num_own = order.count(visitor)
+            if num_own >= self._limits.waiting_each:
                 when = self._words(order.index(visitor) + 1)
-                raise ValueError(f"{own} of your runs wait or are at work: the first ends {when}")
+                raise ValueError(f"{num_own} of your runs wait or are at work: the first ends {when}")
             if len(order) > self._limits.waiting:
                 raise ValueError(f"{len(order) - 1} runs wait already, the most that may: one ends {self._words(1)}")
             self._tickets.append(ticket)
             had: Counter[str] = Counter()
             keys = {}  # the active run comes first, a further run of a visitor after the first ones of all others
-            for one in self._tickets:
-                keys[one] = one.began is None, had[one.visitor]
-                had[one.visitor] += 1
+            for waiting in self._tickets:
+                keys[waiting] = waiting.began is None, had[waiting.visitor]
+                had[waiting.visitor] += 1
             self._tickets.sort(key=keys.__getitem__)
         try:
             with self._changed:

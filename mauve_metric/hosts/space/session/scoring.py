@@ -67,9 +67,9 @@ class Encoders:
     def config(self, options: Mapping[str, object]) -> MauveConfig:
         """The config of a visitor's options; the name of a function is replaced by the function."""
         name = str(options["featurize_model_name"])
-        given: dict[str, Any] = {own: value for own, value in options.items() if own in config_fields()}
-        given["featurize_model_name"] = self.functions.get(name, name)  # checked there
-        return MauveConfig(**given)
+        values: dict[str, Any] = {option: value for option, value in options.items() if option in config_fields()}
+        values["featurize_model_name"] = self.functions.get(name, name)  # checked there
+        return MauveConfig(**values)
 
     def get(self, config: MauveConfig) -> Encoder | None:
         """The encoder of a config, loaded once; None for a function."""
@@ -189,11 +189,11 @@ def embed(
         with encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
             run.begin_reading([len(side.content) for side in sides.values()], sum(map(len, new)))
             for number, (side, part) in enumerate(zip(sides.values(), texts, strict=True)):
-                known = None if last is None else last.known(part, config)
-                if known is None:
+                features = None if last is None else last.known(part, config)
+                if features is None:
                     run.begin_set(number)
-                    known = job.of_texts(side.argument, side.content)
-                read.append(known)
+                    features = job.of_texts(side.argument, side.content)
+                read.append(features)
     check_columns(dict(zip(sets, read, strict=True)))
     tried = {} if last is None else dict([*last.without_layout.items()][-_KEPT_TRIALS:])
     return Embedded(feature_key(config), tuple(read), tuple(texts), tried)
@@ -257,7 +257,7 @@ class Scored(Outcome):
 
     def of(self, config: MauveConfig) -> Scored:
         """The result for the featurizer of a config, if there are several; else this one."""
-        same = (one for one in self.each.values() if one.embedded.key == feature_key(config))
+        same = (scored for scored in self.each.values() if scored.embedded.key == feature_key(config))
         return next(same, self)
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
@@ -271,11 +271,11 @@ class Scored(Outcome):
         """Explain how a classifier separates a model's texts from the human ones, see `explain_learned`."""
         if name not in self._explanations:
             number = [*self.results].index(name) + 1
-            given = self.embedded.readable.pair(0, number).texts
+            texts = self.embedded.readable.pair(0, number).texts
             human, model = paired(self.sides[0], self.sides[number])
             groups = pair_of_groups(human.groups, model.groups)
             self._explanations[name] = explain_learned(
-                self.explain(name), given, groups, self.resolved, REPORT_TEXTS, self.job
+                self.explain(name), texts, groups, self.resolved, REPORT_TEXTS, self.job
             )
         return self._explanations[name]
 
@@ -294,9 +294,9 @@ class Scored(Outcome):
 
     def for_report(self) -> Comparison:
         """The comparison with the largest parts of the gaps explained."""
-        by_featurizer = {name: one.compared for name, one in self.each.items()}
-        found = try_without_layout(self._compare(self.embedded.readable), self.sides, self._texts, self.job)
-        return replace(found, by_featurizer=by_featurizer)
+        by_featurizer = {name: scored.compared for name, scored in self.each.items()}
+        comparison = try_without_layout(self._compare(self.embedded.readable), self.sides, self._texts, self.job)
+        return replace(comparison, by_featurizer=by_featurizer)
 
     @property
     def _texts(self) -> list[list[str]]:
@@ -336,8 +336,8 @@ def score(
         run: receives the progress.
     """
     run = run or Run()
-    given = _with_groups(embedded, names.values(), aligned, prompts)
-    sides = with_dependence(given, config.seed)
+    grouped = _with_groups(embedded, names.values(), aligned, prompts)
+    sides = with_dependence(grouped, config.seed)
     run.stage(READ[1], "clustering")
     resolved = resolve_config(config, *map(len, sides))
     if last is not None and last.embedded is embedded and _clusters_alike(last, sides, resolved):
@@ -366,7 +366,7 @@ def score(
         results = dict(comparison.models)
     return Scored(
         embedded=embedded,
-        given=given,
+        given=grouped,
         sides=sides,
         config=config,
         job=job,
@@ -383,9 +383,9 @@ def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompt
     sides = dict(zip(["human", *names], embedded.sets, strict=True))
     if not aligned and not any(prompts):
         return list(embedded.sets)
-    given = {name: Side("text", name, texts) for name, texts in zip(sides, embedded.texts, strict=True)}
+    inputs = {name: Side("text", name, texts) for name, texts in zip(sides, embedded.texts, strict=True)}
     design = GivenDesign(aligned, {} if aligned else dict(zip(sides, prompts, strict=True)))
-    return list(OpenedSides(given, {}, design).grouped(sides).values())
+    return list(OpenedSides(inputs, {}, design).grouped(sides).values())
 
 
 def with_all(each: Mapping[str, Scored]) -> Scored:
@@ -393,12 +393,12 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     first = next(iter(each.values()))
     if len(each) == 1:
         return first
-    found = {name: (one.result, one.given) for name, one in each.items()}
+    pairs = {name: (scored.result, scored.given) for name, scored in each.items()}
     if first.comparison is not None:
-        comparison = join_featurizers(found, compare_together, first.config)
+        comparison = join_featurizers(pairs, compare_together, first.config)
         return replace(first, results=comparison.models, comparison=comparison, each=each)
     return replace(
-        first, results=dict.fromkeys(first.results, join_featurizers(found, add_pooled_score, first.config)), each=each
+        first, results=dict.fromkeys(first.results, join_featurizers(pairs, add_pooled_score, first.config)), each=each
     )
 
 
