@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import mauve_metric.uncertainty.blind_spots as package
-from mauve_metric.apps.studies.perturbations.table import PERTURBATIONS
+from mauve_metric.apps.studies.perturbations.text_errors import PERTURBATIONS
 
 TABLE = Path(package.__file__).with_name("blind_spots.json")
 ENCODER_KEYS = ("revision", "pooling", "dtype")  # of the signature, which tell featurizers apart

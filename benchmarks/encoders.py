@@ -27,7 +27,7 @@ from machine import machine
 from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
-from mauve_metric.apps.describing.lexical.words import split_words
+from mauve_metric.apps.describing.word_diversity.splitting import split_words
 from mauve_metric.apps.studies.stress_test import stress_test
 from mauve_metric.features.pretrained import load_pretrained, minilm_folder
 from mauve_metric.features.text_functions import COLUMNS, ngram_features

@@ -22,8 +22,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from machine import machine
 
-from mauve_metric.apps.describing.lexical.self_bleu import self_bleu, self_repetition, vendi_ngrams
-from mauve_metric.apps.describing.lexical.token_statistics import compression_ratio, entropy_n
+from mauve_metric.apps.describing.word_diversity.self_bleu import self_bleu, self_repetition, vendi_ngrams
+from mauve_metric.apps.describing.word_diversity.token_statistics import compression_ratio, entropy_n
 from mauve_metric.lexical.diversity import distinct_n, repetition
 
 NLTK_TEXTS = 2  # hypotheses of NLTK's Self-BLEU: each goes through all texts again

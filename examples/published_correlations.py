@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mauve_metric.apps.judging.measures.boundary_detection import chance_points
-from mauve_metric.apps.judging.measures.rank_correlation import spearman
+from mauve_metric.apps.judging.judgement_tables import open_table
 from mauve_metric.apps.judging.preferences import Measured
-from mauve_metric.apps.judging.tables import open_table
+from mauve_metric.apps.judging.statistics.boundary_detection import chance_points
+from mauve_metric.apps.judging.statistics.rank_correlation import spearman
 
 PUBLISHED = Path(__file__).parent / "published"
 MEASURES = ("mauve", "generation_perplexity", "distinct_4", "self_bleu", "zipf", "repetition")
@@ -26,7 +26,7 @@ HIGHER = ("mauve",)
 def column(file: str, name: str) -> dict[str, float]:
     """One number of each model in a published table."""
     lines = open_table(file, PUBLISHED / file).lines
-    return {line.values["model"]: float(line.values[name]) for line in lines if line.values[name]}
+    return {line.value["model"]: float(line.value[name]) for line in lines if line.value[name]}
 
 
 def correlation(measure: str, question: str) -> float:

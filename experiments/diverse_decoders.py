@@ -21,7 +21,7 @@ import torch
 from common import AXIS, INK, argument_parser, progress, save
 from models import Workshop, add_arguments
 
-from mauve_metric.apps.describing.lexical.token_statistics import distinct_of_prompts, entropy_of_prompts
+from mauve_metric.apps.describing.word_diversity.token_statistics import distinct_of_prompts, entropy_of_prompts
 from mauve_metric.apps.generation.decoding import token_ids
 from mauve_metric.arrays import Floats
 from mauve_metric.report.document import Column, TableRow

@@ -18,7 +18,7 @@ from common import AXIS, argument_parser, marks_of, progress, save, share_row
 from models import OF_EXAMPLES, Workshop, add_arguments
 
 from mauve_metric import compute_mauve, featurize
-from mauve_metric.apps.judging.measures.rank_correlation import spearman
+from mauve_metric.apps.judging.statistics.rank_correlation import spearman
 from mauve_metric.report.document import Column, TableRow
 
 SHOWN = ("precision", "recall")

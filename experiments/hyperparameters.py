@@ -18,7 +18,7 @@ from common import argument_parser, progress, save
 from feature_sets import add_texts, feature_sets
 
 from mauve_metric import compute_mauve
-from mauve_metric.apps.judging.measures.rank_correlation import spearman
+from mauve_metric.apps.judging.statistics.rank_correlation import spearman
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.report.charts.figure import COLORS, cycle

@@ -17,7 +17,7 @@ import numpy as np
 from common import argument_parser, progress, save
 from feature_sets import add_texts, feature_sets
 
-from mauve_metric.apps.judging.measures.rank_correlation import spearman
+from mauve_metric.apps.judging.statistics.rank_correlation import spearman
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.clustering.partition import partition_sets

@@ -20,7 +20,7 @@ TESTED_THROUGH = {
     "report/test_first_screen.py": ("report/wording/notes", "report/wording/verdict_sentence"),
     "scoring/test_explain.py": ("results/explanation",),
     "apps/judging/test_preferences.py": (
-        "apps/judging/measures/judgement_options",
+        "apps/judging/statistics/judgement_options",
         "apps/judging/judgement",
     ),
     "apps/studies/test_robustness.py": ("apps/studies/robustness_settings", "apps/studies/robustness_result"),
@@ -58,7 +58,7 @@ TESTED_THROUGH = {
     "hosts/space/view/test_handlers.py": ("hosts/space/session/scoring",),
     "hosts/trainer/test_callback.py": ("apps/generation/evaluation",),
     "lexical/test_ngrams.py": ("lexical/tokens",),
-    "apps/studies/perturbations/test_table.py": ("apps/studies/perturbations/pieces",),
+    "apps/studies/perturbations/test_text_errors.py": ("apps/studies/perturbations/pieces",),
     "clustering/test_drmm.py": ("arrays",),
     "clustering/test_on_device.py": ("runtime/tensors",),
     "report/charts/test_figure.py": ("hosts/space/view/text_map",),

@@ -100,7 +100,7 @@ def _keys(tokens: NumberedTokens, n: int) -> Integers:
 def letter_runs(text: str) -> list[str]:
     """Split a text into runs of letters, digits and underscores, and single marks: an apostrophe ends a run.
 
-    "Words and punctuation marks" are those of `words.split_words`, which keeps "don't" and "3.5" whole.
+    "Words and punctuation marks" are those of `split_words`, which keeps "don't" and "3.5" whole.
 
     >>> letter_runs("Don't panic!")
     ['Don', "'", 't', 'panic', '!']

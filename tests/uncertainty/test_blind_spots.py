@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mauve_metric.apps.studies.perturbations.table import PERTURBATIONS
+from mauve_metric.apps.studies.perturbations.text_errors import PERTURBATIONS
 from mauve_metric.uncertainty import blind_spots as module
 from mauve_metric.uncertainty.blind_spots import blind_spots, measured, seen_by
 from mauve_metric.uncertainty.score_warnings import featurizer_warnings

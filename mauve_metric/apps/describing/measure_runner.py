@@ -17,7 +17,7 @@ from mauve_metric.apps.describing.description import Described
 from mauve_metric.apps.describing.distances.discriminators import TransferTable, transfer_table
 from mauve_metric.apps.describing.distances.divergence_intervals import TEXTS_OF_ROUGH, chi_square
 from mauve_metric.apps.describing.duplicates.near_duplicates import texts_of_one_origin
-from mauve_metric.apps.describing.lexical.words import split_words
+from mauve_metric.apps.describing.word_diversity.splitting import split_words
 from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.features.feature_set import FeatureSet, Featurizing

@@ -20,7 +20,7 @@ from mauve_metric.apps.describing.duplicates.repeated_substrings import (
     spans_of,
     window_groups,
 )
-from mauve_metric.apps.describing.lexical.words import spaced_tokens
+from mauve_metric.apps.describing.word_diversity.splitting import spaced_tokens
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.inputs.fields import LOOKED_AT, chosen_field
 from mauve_metric.inputs.files import READERS, TextFile, plain_text, read_texts

@@ -6,12 +6,13 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from mauve_metric.apps.generation.decoding import (
     NEUTRAL,
+    Generation,
     Prompt,
     decode,
     decoder_settings,
@@ -34,19 +35,6 @@ from mauve_metric.runtime.outputs import check_outputs
 from mauve_metric.runtime.progress import job_progress
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Author:
-    """A local model or a server that writes.
-
-    encoder: the model with its tokenizer; None for a server. server: None for a model. tokenizer: of either; None where
-    a server's is not known.
-    """
-
-    encoder: Encoder | None
-    server: openai_server | None
-    tokenizer: Any
 
 
 def generate(
@@ -109,17 +97,17 @@ def generate(
     check_count("batch_size", batch_size)
     output = check_new(output)
     check_outputs([output, unfinished(output)], [path for path in (model, tokenizer) if isinstance(path, str)])
-    author = _author(model, settings, seed, server, tokenizer, device, dtype, chat)
+    author, its_tokenizer = _author(model, settings, seed, server, tokenizer, device, dtype, chat)
     if prompt_tokens is None:
         source: dict[str, Any] = {"prompts": texts, "references": ()}  # the lengths are not those of human texts
     else:
         source = {"dataset": texts, "prompt_tokens": prompt_tokens}
     options = WritingOptions(**source, include_prompt=include_prompt, chat_template=chat, max_new_tokens=max_new_tokens)
-    prompts = _prompts(PromptSource(options, generation_settings(settings), text_field), author)
+    prompts = _prompts(PromptSource(options, generation_settings(settings), text_field), author, its_tokenizer)
     rows = [prompt for prompt in prompts for _ in range(n_per_prompt)]
     described = {
         "model": model if isinstance(model, str) else "a pair",
-        "weights": server if author.encoder is None else author.encoder.identity["revision"],
+        "weights": author.identity["revision"] if isinstance(author, Encoder) else server,
         "decoder": decoder,
         "prompts": _digest(rows),
         "include_prompt": include_prompt,
@@ -128,7 +116,8 @@ def generate(
         "dtype": dtype,
     }
     job = JobFile(output, described)
-    _write(job, author, rows, Writer(generation_settings(settings), batch_size, seed), options, verbose)
+    writer = Writer(generation_settings(settings), batch_size, seed)
+    _write(job, author, its_tokenizer, rows, writer, options, verbose)
     job.finish(output, decoder, seed)
     return [job.texts[number] for number in range(len(rows))]
 
@@ -142,17 +131,17 @@ def _author(
     device: str | None,
     dtype: str,
     chat: bool,
-) -> Author:
-    """Load the model, or the tokenizer of a server's."""
+) -> tuple[Encoder | openai_server, Any]:
+    """The model or the server that writes, and its tokenizer, None where a server's is not known."""
     if server is None:
         if tokenizer is not None:
             raise WrongOption.of("tokenizer", "is for a server's model: a model here has its own")
         encoder = load_encoder(model, dtype=dtype, device=resolve_device(device), causal=True)
-        return Author(encoder, None, encoder.tokenizer)
+        return encoder, encoder.tokenizer
     if not isinstance(model, str):
         raise WrongOption.of("model", "must be the name that the server has for it, got a pair")
     of_server = None if tokenizer is None else load_tokenizer(tokenizer)
-    return Author(None, openai_server(server, model=model, chat=chat, seed=seed, **_request(settings)), of_server)
+    return openai_server(server, model=model, chat=chat, seed=seed, **_request(settings)), of_server
 
 
 def _request(settings: Mapping[str, object]) -> dict[str, Any]:
@@ -166,14 +155,14 @@ def _request(settings: Mapping[str, object]) -> dict[str, Any]:
     return request
 
 
-def _prompts(source: PromptSource, author: Author) -> list[Prompt]:
+def _prompts(source: PromptSource, author: Encoder | openai_server, tokenizer: Any) -> list[Prompt]:
     """The prompts with the most tokens to write behind each."""
-    options, model = source.options, None if author.encoder is None else author.encoder.model
+    options, model = source.options, author.model if isinstance(author, Encoder) else None
     if options.dataset is not None:
-        if author.tokenizer is None:
+        if tokenizer is None:
             raise WrongOption.of("prompt_tokens", "needs the tokenizer of the server's model (tokenizer)")
-        return source.of_dataset(options.dataset, model, author.tokenizer)[0]
-    prompts = source.as_given(model, author.tokenizer if model is not None else None, None, 0)
+        return source.of_dataset(options.dataset, model, tokenizer)[0]
+    prompts = source.as_given(model, None if model is None else tokenizer, None, 0)
     if model is None:
         return [replace(prompt, new_tokens=options.max_new_tokens or NEW_TOKENS) for prompt in prompts]
     return prompts
@@ -186,7 +175,13 @@ def _digest(prompts: Sequence[Prompt]) -> str:
 
 
 def _write(
-    job: JobFile, author: Author, rows: Sequence[Prompt], writer: Writer, options: WritingOptions, verbose: bool
+    job: JobFile,
+    author: Encoder | openai_server,
+    tokenizer: Any,
+    rows: Sequence[Prompt],
+    writer: Writer,
+    options: WritingOptions,
+    verbose: bool,
 ) -> None:
     """Write the texts that are missing, and keep them batch by batch."""
     missing = [number for number in range(len(rows)) if number not in job.texts]
@@ -195,31 +190,25 @@ def _write(
     sizes = [prompt.new_tokens for prompt in rows]
     with job_progress("generate", sizes, verbose, "texts", "new tokens") as advance, random_states_kept():
 
-        def keep(continuations: Mapping[int, tuple[str, str, int | None]]) -> None:
-            """Store a batch: continuation, text with the prompt, and new tokens by number."""
+        def keep(batch: Mapping[int, Generation | None]) -> None:
+            """Store the texts of a batch by number."""
             texts = {}
-            for number, (continuation, whole, tokens) in continuations.items():
-                prompt = rows[number]
-                inside = options.include_prompt and prompt.messages is None
-                texts[number] = WrittenText(prompt.text, continuation, whole if inside else continuation, tokens)
+            for number, written in batch.items():
+                if written is not None:
+                    inside = options.include_prompt and rows[number].messages is None
+                    tokens = None if written.ids is None else len(written.ids)
+                    text = written.text if inside else written.continuation
+                    texts[number] = WrittenText(rows[number].text, written.continuation, text, tokens)
             job.keep(texts)
             for number, text in texts.items():
                 advance(number, text.tokens or 0)
 
         for number in job.texts:
             advance(number, job.texts[number].tokens or 0)
-        if author.server is not None:
-            _ask(author.server, author.tokenizer, rows, missing, writer.batch_size, keep)
-        elif author.encoder is not None:
-            writer.write(
-                author.encoder.model,
-                author.tokenizer,
-                [rows[number] for number in missing],
-                missing,
-                keep=lambda batch: keep(
-                    {number: (it.continuation, it.text, len(it.ids or ())) for number, it in batch.items() if it}
-                ),
-            )
+        if isinstance(author, Encoder):
+            writer.write(author.model, tokenizer, [rows[number] for number in missing], missing, keep=keep)
+        else:
+            _ask(author, tokenizer, rows, missing, writer.batch_size, keep)
 
 
 def _ask(
@@ -249,10 +238,10 @@ def _ask(
         raise OSError(f"{len(failed)} of {len(rows)} texts failed ({failed[0]}): {again}")
 
 
-def _cut(prompt: Prompt, text: str, tokenizer: Any) -> tuple[str, str, int | None]:
+def _cut(prompt: Prompt, text: str, tokenizer: Any) -> Generation:
     """A server's continuation, cut to the prompt's number of new tokens where the tokenizer is known."""
     if tokenizer is None:
-        return text, prompt.text + text, None
+        return Generation(text, prompt.text + text)
     ids = token_ids(tokenizer, [text], special=False)[0]
     kept = text if len(ids) <= prompt.new_tokens else decode(tokenizer, ids[: prompt.new_tokens])
-    return kept, prompt.text + kept, min(len(ids), prompt.new_tokens)
+    return Generation(kept, prompt.text + kept, tuple(ids[: prompt.new_tokens]))

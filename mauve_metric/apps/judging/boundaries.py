@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.apps.judging.judgement import BoundaryGame, PlayerPair, RoundScores
-from mauve_metric.apps.judging.measures import boundary_detection as game
-from mauve_metric.apps.judging.measures.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
-from mauve_metric.apps.judging.tables import Guesses, TableData, read_guesses
+from mauve_metric.apps.judging.judgement_tables import Guesses, TableData, read_guesses
+from mauve_metric.apps.judging.statistics import boundary_detection as game
+from mauve_metric.apps.judging.statistics.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
 from mauve_metric.arrays import Array
 from mauve_metric.runtime.checks import check_bool, check_number
 from mauve_metric.uncertainty.mean_intervals import mean_interval

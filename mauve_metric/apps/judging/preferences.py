@@ -18,10 +18,7 @@ from mauve_metric.apps.judging.judgement import (
     Reading,
     ScoreDifference,
 )
-from mauve_metric.apps.judging.measures import bradley_terry
-from mauve_metric.apps.judging.measures.judgement_options import Errors, Ties
-from mauve_metric.apps.judging.measures.rank_correlation import spearman
-from mauve_metric.apps.judging.tables import (
+from mauve_metric.apps.judging.judgement_tables import (
     TABLE_ENDINGS,
     Question,
     Table,
@@ -30,6 +27,9 @@ from mauve_metric.apps.judging.tables import (
     open_table,
     read_preferences,
 )
+from mauve_metric.apps.judging.statistics import bradley_terry
+from mauve_metric.apps.judging.statistics.judgement_options import Errors, Ties
+from mauve_metric.apps.judging.statistics.rank_correlation import spearman
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.results.scores import REGISTRY
@@ -333,11 +333,11 @@ def _of_table(table: Table, human: str) -> dict[str, Measured]:
         raise ValueError(f"{table.name} must have a column 'model': it has {quoted(table.columns)}")
     columns: dict[str, dict[str, float | None]] = {name: {} for name in table.columns if name not in (column, "")}
     for line in table.lines:
-        model = line.values[column]
+        model = line.value[column]
         for name, values in columns.items():
             if model in values:
                 raise ValueError(f"{line.where}: {model!r} is given twice")
-            values[model] = number_at(line, name, "a number") if line.values[name] else None
+            values[model] = number_at(line, name, "a number") if line.value[name] else None
     return {name: _with_human(name, values, values.pop(human, None)) for name, values in columns.items()}
 
 

@@ -145,11 +145,10 @@ def _texts_needed(counts: Counts, difference: float, config: MauveConfig) -> Nee
     rng, n, c = np.random.default_rng(config.seed), int(counts.sum()), config.mauve_scaling_factor
     a, b = (_tilt(counts, AROUND - max(DIFFERENCES), c, rng) for _ in range(2))
     level = config.confidence_level
-    seen = texts_needed.Seen(counts, a, b, AROUND, AROUND - difference, n, scaling_factor=c)
     return Needed(
         difference,
         texts_needed.texts_to_tell(counts, a, 1 - difference, n, c, level, seed=config.seed),
-        texts_needed.texts_needed(seen, level, seed=config.seed),
+        texts_needed.texts_needed(counts, (a, b), (AROUND, AROUND - difference), n, c, level, seed=config.seed),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.apps.studies.perturbations.table import PERTURBATIONS
+from mauve_metric.apps.studies.perturbations.text_errors import PERTURBATIONS
 from mauve_metric.apps.studies.stress_test_result import FeaturizerStress, StressedScore, StressTest
 from mauve_metric.arrays import TextData
 from mauve_metric.clustering.quantizers import scoring_options
@@ -63,7 +63,7 @@ def stress_test(
         p_text: human texts, or a file of them.
         featurizers: each as `featurize_model_name` in `compute_mauve`; a dict gives them names. None: the one of the
             options. One that cannot be used is named with the reason; the others are still tested.
-        perturbations: names of errors, in a list or joined by commas, see `perturbations.table`; None: all.
+        perturbations: names of errors, in a list or joined by commas, see `perturbations.text_errors`; None: all.
             Those that change hardly any of these texts are left out and named.
         strengths: from 0 (nothing changes) to 1, without 0.
         **options: see `compute_mauve`. permutations: 0 is for as many as it takes.

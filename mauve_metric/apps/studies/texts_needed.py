@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,46 +23,54 @@ STEPS = 8  # sizes tried at most
 _STRONG = 0.3  # below, a test statistic is noise and does not show its growth
 
 
-class Seen(NamedTuple):
-    """Input of a forecast.
-
-    p_counts, a_counts, b_counts: histograms (k,) of the human texts and of both models.
-    a_score, b_score: debiased MAUVE of the models.
-    n: texts a set. run_variance: of the difference over clusterings.
-    scaling_factor: c.
-    """
-
-    p_counts: Counts
-    a_counts: Counts
-    b_counts: Counts
-    a_score: float
-    b_score: float
-    n: int
-    run_variance: float = 0.0
-    scaling_factor: float = 5.0
-
-
-def texts_needed(seen: Seen, level: float = 0.95, seed: int = 0) -> int | None:
+def texts_needed(
+    p_counts: Counts,
+    counts: tuple[Counts, Counts],
+    scores: tuple[float, float],
+    n: int,
+    scaling_factor: float = 5.0,
+    level: float = 0.95,
+    seed: int = 0,
+    run_variance: float = 0.0,
+) -> int | None:
     """Texts a set at which a test at 1 - level finds the difference with 80 % probability, on the same buckets.
 
     The statistic |difference| / error grows about like a power of n: a line through the logarithms of those sizes that
     were tried leads to the next, until it stays. Sets are drawn as of independent texts.
 
     Args:
-        seen: histograms and scores. level: in (0, 1). seed: of the draws.
+        p_counts: histogram (k,) of the human texts. counts, scores: of both models, debiased MAUVE. n: texts a set.
+        scaling_factor: c. level: in (0, 1). seed: of the draws. run_variance: of the difference over clusterings.
 
     Returns:
         None where there is no difference, or it takes more than a billion texts.
     """
-    if seen.a_score == seen.b_score:
+    if scores[0] == scores[1]:
         return None
-    p = seen.p_counts / seen.p_counts.sum()
-    models = [
-        at_score(p, counts / counts.sum(), score, seen.scaling_factor)
-        for counts, score in ((seen.a_counts, seen.a_score), (seen.b_counts, seen.b_score))
-    ]
+    p = p_counts / p_counts.sum()
+    models = [at_score(p, q / q.sum(), score, scaling_factor) for q, score in zip(counts, scores, strict=True)]
     rng = np.random.default_rng(seed)
-    return _size_for(lambda size: _statistic(seen, p, models, size, rng), seen.n, level)
+
+    def statistic(size: int) -> float:
+        """|difference| / error that this share of sets of a size exceeds."""
+        estimates: tuple[list[intervals.Estimate], list[intervals.Estimate]] = ([], [])
+        for _ in range(DRAWS):
+            drawn = rng.multinomial(size, p)
+            for of_model, q in zip(estimates, models, strict=True):
+                frontier = jackknife.debiased_frontier(drawn, rng.multinomial(size, q))
+                of_model.append(intervals.estimate_scores(frontier, scaling_factor)[0])
+        values = np.array([[estimate.value for estimate in of_model] for of_model in estimates])
+        spread = values.std(axis=1).prod()
+        correlation = float(np.cov(values, ddof=0)[0, 1] / spread) if spread > 0 else 0.0
+        pairs = zip(*estimates, strict=True)
+        errors = [intervals.estimate_difference(a, b, min(max(correlation, -1.0), 1.0)).stderr for a, b in pairs]
+        runs = run_variance * n / size
+        differences = (values[0] - values[1]) * math.copysign(1.0, scores[0] - scores[1])
+        differences = differences + math.sqrt(runs) * rng.normal(size=DRAWS)
+        error = np.sqrt(np.array(errors) ** 2 + runs)
+        return float(np.quantile(differences / np.maximum(error, 1e-12), 1 - POWER))
+
+    return _size_for(statistic, n, level)
 
 
 def texts_to_tell(
@@ -135,23 +142,3 @@ def at_score(p: Floats, q: Floats, score: float, scaling_factor: float = 5.0) ->
             high = share
     mixed: Floats = p + low * (q - p)
     return mixed
-
-
-def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, rng: np.random.Generator) -> float:
-    """|difference| / error that this share of sets of a size exceeds."""
-    estimates: tuple[list[intervals.Estimate], list[intervals.Estimate]] = ([], [])
-    for _ in range(DRAWS):
-        p_counts = rng.multinomial(size, p)
-        for of_model, q in zip(estimates, models, strict=True):
-            frontier = jackknife.debiased_frontier(p_counts, rng.multinomial(size, q))
-            of_model.append(intervals.estimate_scores(frontier, seen.scaling_factor)[0])
-    values = np.array([[estimate.value for estimate in of_model] for of_model in estimates])
-    spread = values.std(axis=1).prod()
-    correlation = float(np.cov(values, ddof=0)[0, 1] / spread) if spread > 0 else 0.0
-    pairs = zip(*estimates, strict=True)
-    errors = [intervals.estimate_difference(a, b, min(max(correlation, -1.0), 1.0)).stderr for a, b in pairs]
-    runs = seen.run_variance * seen.n / size
-    differences = (values[0] - values[1]) * math.copysign(1.0, seen.a_score - seen.b_score)
-    differences = differences + math.sqrt(runs) * rng.normal(size=DRAWS)
-    error = np.sqrt(np.array(errors) ** 2 + runs)
-    return float(np.quantile(differences / np.maximum(error, 1e-12), 1 - POWER))

@@ -16,7 +16,7 @@ try:
 except ImportError as error:
     raise NoPackage("mauve_metric.hosts.harness.inspect needs Inspect: pip install 'mauve_metric[inspect]'") from error
 
-from mauve_metric.hosts.harness.pair_scores import Pair, PairScores
+from mauve_metric.hosts.harness.pair_scores import PairScores
 from mauve_metric.inputs.tool_formats import sample_order
 from mauve_metric.options import Options
 
@@ -46,7 +46,7 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
     def of_samples(scores: list[SampleScore]) -> dict[str, float]:
         scores = sorted(scores, key=lambda score: sample_order(score.sample_id))
         documents: list[object] = []
-        text_pairs: list[Pair] = []
+        text_pairs: list[tuple[str, str]] = []
         for number, sample in enumerate(scores):
             answer, reference = sample.score.answer, (sample.score.metadata or {}).get(REFERENCE)
             if not isinstance(answer, str) or not isinstance(reference, str):
@@ -54,9 +54,9 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
                     f"sample {sample.sample_id!r} keeps no text with its reference: give the task the scorer "
                     "mauve_metric.hosts.harness.inspect.text_pair(), of which mauve() is the metric"
                 )
-            text_pairs.append(Pair(reference, answer))
+            text_pairs.append((reference, answer))
             documents.append(number if sample.sample_id is None else sample.sample_id)
-        return pairs.of(text_pairs, documents)
+        return pairs.score(text_pairs, documents)
 
     return of_samples
 

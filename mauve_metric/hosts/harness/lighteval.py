@@ -17,7 +17,7 @@ except ImportError as error:
         "mauve_metric.hosts.harness.lighteval needs lighteval: pip install 'mauve_metric[lighteval]'"
     ) from error
 
-from mauve_metric.hosts.harness.pair_scores import Pair, PairScores, check_text
+from mauve_metric.hosts.harness.pair_scores import PairScores, check_text
 from mauve_metric.options import Options
 
 
@@ -29,8 +29,8 @@ class MauveOfCorpus(CorpusLevelComputation):  # type: ignore[misc]
 
     def compute_corpus(self, items: Sequence[GenerativeCorpusMetricInput]) -> dict[str, float]:
         """Score, debiased score, its interval, precision and recall of the model's texts of all documents."""
-        return self.scores.of(
-            Pair(_only("gold texts", document.golds), _only("texts of the model", document.preds)) for document in items
+        return self.scores.score(
+            (_only("gold texts", document.golds), _only("texts of the model", document.preds)) for document in items
         )
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
-from mauve_metric.hosts.harness.pair_scores import SCORES, Notes, Pair, PairScores, check_text
+from mauve_metric.hosts.harness.pair_scores import SCORES, Notes, PairScores, check_text
 from mauve_metric.options import Options
 from mauve_metric.runtime.errors import NoSuchField
 
@@ -35,7 +35,7 @@ class TaskFunctions(NamedTuple):
     notes: signature and warnings, which the harness writes into its results where the task's `metadata` names them.
     """
 
-    process_results: Callable[[Document, Sequence[object]], dict[str, Pair]]
+    process_results: Callable[[Document, Sequence[object]], dict[str, tuple[str, str]]]
     mauve: Aggregation
     closeness: Aggregation
     mauve_debiased: Aggregation
@@ -63,11 +63,11 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
 
     >>> functions = task_functions("story", featurize_model_name="minilm")
     >>> functions.process_results({"story": "once"}, ["twice"])["mauve"]
-    Pair(human='once', model='twice')
+    ('once', 'twice')
     """
     scores = PairScores(**options)
 
-    def process_results(doc: Document, results: Sequence[object]) -> dict[str, Pair]:
+    def process_results(doc: Document, results: Sequence[object]) -> dict[str, tuple[str, str]]:
         if reference_field not in doc:
             raise NoSuchField(
                 f"the document has no field {reference_field!r}, only {', '.join(map(repr, doc))}: name the field of "
@@ -81,7 +81,7 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
         if isinstance(only, list) and len(only) == 1:  # of the filter take_first_k
             only = only[0]
         human = check_text(f"the field {reference_field!r}", doc[reference_field])
-        return dict.fromkeys(SCORES, Pair(human, check_text("what the model wrote", only)))
+        return dict.fromkeys(SCORES, (human, check_text("what the model wrote", only)))
 
     aggregations = {name: _aggregation(name, scores) for name in SCORES}
     return TaskFunctions(process_results, notes=scores.notes, **aggregations)
@@ -97,7 +97,7 @@ def _aggregation(name: str, scores: PairScores) -> Aggregation:
                 f"`aggregation: !function mauve_metric.hosts.harness.lm_eval.{name}`, and give the task "
                 "`process_results: !function mauve_metric.hosts.harness.lm_eval.process_results`"
             )
-        return scores.of(items)[name]
+        return scores.score(items)[name]
 
     aggregation.__name__ = name
     return aggregation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Hashable, Iterable
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.options import Options
@@ -26,13 +26,6 @@ SCORES = (
     "precision",
     "recall",
 )
-
-
-class Pair(NamedTuple):
-    """The human text and the model's text of a document."""
-
-    human: str
-    model: str
 
 
 def scalar_scores(result: MauveResult) -> dict[str, float]:
@@ -86,20 +79,20 @@ class PairScores:
         self.notes = Notes()
         self._known: tuple[object, dict[str, float]] | None = None
 
-    def of(self, pairs: Iterable[tuple[str, str]], documents: Iterable[Hashable] | None = None) -> dict[str, float]:
+    def score(self, pairs: Iterable[tuple[str, str]], documents: Iterable[Hashable] | None = None) -> dict[str, float]:
         """`SCORES` of pairs of a human text and a model's.
 
         Args:
             pairs: of each document. documents: that the pairs belong to; None: each pair is of one of its own.
         """
-        samples = [Pair(*pair) for pair in pairs]
+        samples = list(pairs)
         groups = list(range(len(samples)) if documents is None else documents)
         if self._known is not None and self._known[0] == (samples, groups):
             return dict(self._known[1])
         self.notes.clear()
         scores = dict.fromkeys(SCORES, math.nan)
         try:
-            human, model = [pair.human for pair in samples], [pair.model for pair in samples]
+            human, model = [human for human, _ in samples], [model for _, model in samples]
             for texts, name in ((human, "human texts"), (model, "texts of the model")):
                 empty = sum(not text.strip() for text in texts)
                 if empty and self._options.get("empty_texts") != "drop":

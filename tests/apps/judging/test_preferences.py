@@ -14,7 +14,7 @@ from programs import Programs
 from samples import script
 
 from mauve_metric import compare, rank_by_preferences, score_boundary_guesses
-from mauve_metric.apps.judging.measures.bradley_terry import bradley_terry
+from mauve_metric.apps.judging.statistics.bradley_terry import bradley_terry
 
 Row = dict[str, Any]
 

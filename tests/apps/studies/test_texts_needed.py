@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.apps.studies.texts_needed import Seen, at_score, texts_needed
+from mauve_metric.apps.studies.texts_needed import at_score, texts_needed
 from mauve_metric.measures import frontier
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
 from mauve_metric.uncertainty.differences import difference_of
@@ -30,11 +30,11 @@ def shifted(p: Floats, shift: float, seed: int) -> Floats:
     return np.asarray(q / q.sum())
 
 
-def seen_exactly(p: Floats, a: Floats, b: Floats, n: int, **others: Any) -> Seen:
-    """Histograms without noise, and the true scores."""
-    scores = [frontier.exact_area(p, q) for q in (a, b)]
-    counts = [np.round(n * q).astype(np.int64) for q in (p, a, b)]
-    return Seen(counts[0], counts[1], counts[2], scores[0], scores[1], n, **others)
+def needed_exactly(p: Floats, a: Floats, b: Floats, n: int, **options: Any) -> int | None:
+    """The forecast from histograms without noise, and the true scores."""
+    scores = frontier.exact_area(p, a), frontier.exact_area(p, b)
+    human, *counts = (np.round(n * q).astype(np.int64) for q in (p, a, b))
+    return texts_needed(human, (counts[0], counts[1]), scores, n, **options)
 
 
 def power(p: Floats, models: list[Floats], n: int, repeats: int) -> float:
@@ -54,7 +54,7 @@ def power(p: Floats, models: list[Floats], n: int, repeats: int) -> float:
 def test_four_of_five_sets_of_that_size_show_the_difference(shifts: tuple[float, float], seen_at: int) -> None:
     p = np.random.default_rng(0).dirichlet(np.full(K, 5.0))
     models = [shifted(p, shift, seed) for seed, shift in enumerate(shifts)]
-    needed = texts_needed(seen_exactly(p, models[0], models[1], seen_at))
+    needed = needed_exactly(p, models[0], models[1], seen_at)
     assert needed is not None
     # with half the texts a power of .8 is about .5, with twice as many .98; four standard errors of 30 repeats
     assert power(p, models, round(needed / 2), 30) < 0.5 + 4 * 0.09
@@ -65,21 +65,21 @@ def test_forecasts_follow_difference_level_and_clusterings() -> None:
     p = np.random.default_rng(0).dirichlet(np.full(K, 5.0))
     near, far = shifted(p, 0.5, 1), shifted(p, 0.9, 2)
     middle = 0.5 * near + 0.5 * far
-    plain = texts_needed(seen_exactly(p, near, far, 400)) or 0
-    assert texts_needed(seen_exactly(p, far, near, 400)) == pytest.approx(plain, rel=0.3)
-    assert (texts_needed(seen_exactly(p, near, middle, 400)) or 0) > 2 * plain
-    assert (texts_needed(seen_exactly(p, near, far, 400), level=0.999) or 0) > 1.5 * plain
-    assert (texts_needed(seen_exactly(p, near, far, 400, run_variance=0.01)) or 0) > 1.5 * plain
-    again = texts_needed(seen_exactly(p, near, far, 400))
+    plain = needed_exactly(p, near, far, 400) or 0
+    assert needed_exactly(p, far, near, 400) == pytest.approx(plain, rel=0.3)
+    assert (needed_exactly(p, near, middle, 400) or 0) > 2 * plain
+    assert (needed_exactly(p, near, far, 400, level=0.999) or 0) > 1.5 * plain
+    assert (needed_exactly(p, near, far, 400, run_variance=0.01) or 0) > 1.5 * plain
+    again = needed_exactly(p, near, far, 400)
     assert again == plain  # the draws are seeded
 
 
 def test_no_forecast_where_there_is_no_difference() -> None:
     p = np.full(K, 1 / K)
-    assert texts_needed(seen_exactly(p, p, p, 500)) is None
+    assert needed_exactly(p, p, p, 500) is None
     q = shifted(p, 1.0, 1)
-    almost = seen_exactly(p, q, q, 500)._replace(b_score=frontier.exact_area(p, q) - 1e-9)
-    assert texts_needed(almost) is None
+    score, counts = frontier.exact_area(p, q), np.round(500 * q).astype(np.int64)
+    assert texts_needed(np.round(500 * p).astype(np.int64), (counts, counts), (score, score - 1e-9), 500) is None
     assert MOST_TEXTS == 10**9
 
 

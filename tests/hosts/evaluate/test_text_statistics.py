@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.apps.describing.lexical.self_bleu import self_bleu
-from mauve_metric.apps.describing.lexical.words import split_words
+from mauve_metric.apps.describing.word_diversity.self_bleu import self_bleu
+from mauve_metric.apps.describing.word_diversity.splitting import split_words
 from mauve_metric.hosts.evaluate.text_statistics import statistics_rows, text_statistics
 
 TEXTS, WORDS = 80, 60

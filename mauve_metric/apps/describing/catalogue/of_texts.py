@@ -7,15 +7,15 @@ from functools import partial
 
 from mauve_metric.apps.describing.duplicates.near_duplicates import near_duplicates, near_duplicates_across
 from mauve_metric.apps.describing.duplicates.repeated_substrings import copied_substrings, repeated_substrings
-from mauve_metric.apps.describing.lexical import token_statistics
-from mauve_metric.apps.describing.lexical.self_bleu import (
+from mauve_metric.apps.describing.likelihood import likelihood_measures
+from mauve_metric.apps.describing.word_diversity import token_statistics
+from mauve_metric.apps.describing.word_diversity.self_bleu import (
     prompt_distinct,
     prompt_diversity,
     self_bleu,
     self_repetition,
     vendi_ngrams,
 )
-from mauve_metric.apps.describing.likelihood import likelihood_measures
 from mauve_metric.lexical import diversity
 from mauve_metric.measures.measure import BOTH_TEXTS, DECODER, LIKELIHOODS, PROMPTS, TEXTS, TOKENS, Measure
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,13 +28,7 @@ _STRENGTHS = np.geomspace(1.0, 1e5, 6)  # times one over the number of rows: C
 DRAWS = 20_000  # points of each Gaussian: the scores' own error is about .003
 _ROWS_A_COLUMN = 10  # principal components are at most a tenth of the rows
 _SPLITS = 19  # random splits that determine which ratio of variances is noise
-
-
-class LogRatios(NamedTuple):
-    """log p(x)/q(x) at points x drawn from P, (m,), and from Q, (m',)."""
-
-    p: Floats
-    q: Floats
+LogRatios = tuple[Floats, Floats]  # log p(x)/q(x) at points x drawn from P, (m,), and from Q, (m',)
 
 
 def frontier_of_ratios(ratios: LogRatios, weights: ArrayLike) -> tuple[Floats, Floats]:
@@ -44,12 +37,12 @@ def frontier_of_ratios(ratios: LogRatios, weights: ArrayLike) -> tuple[Floats, F
     K_P(λ) = -mean_P log(λ + (1-λ)e^(-t)) and K_Q(λ) = -mean_Q log(λe^t + 1-λ) with t = log p/q. weights: rising, inside
     (0, 1).
 
-    >>> one, two = frontier_of_ratios(LogRatios(np.array([np.log(4)]), np.array([-np.log(4)])), [0.5])
-    >>> one.round(6).tolist(), two.round(6).tolist()
+    >>> kl_q, kl_p = frontier_of_ratios((np.array([np.log(4)]), np.array([-np.log(4)])), [0.5])
+    >>> kl_q.round(6).tolist(), kl_p.round(6).tolist()
     ([0.470004], [0.470004])
     """
-    lam = np.asarray(weights, dtype=np.float64)
-    to_q, to_p = (np.exp(np.clip(t, -_MOST_LOG, _MOST_LOG)) for t in (ratios.q, -ratios.p))
+    lam, (at_p, at_q) = np.asarray(weights, dtype=np.float64), ratios
+    to_q, to_p = (np.exp(np.clip(t, -_MOST_LOG, _MOST_LOG)) for t in (at_q, -at_p))
     kl_q = np.array([-np.log(weight * to_q + (1 - weight)).mean() for weight in lam])
     kl_p = np.array([-np.log(weight + (1 - weight) * to_p).mean() for weight in lam])
     return as_frontier(kl_q, kl_p)
@@ -63,7 +56,7 @@ def mauve_of_ratios(ratios: LogRatios, scaling_factor: float = 5.0) -> float:
     Args:
         ratios: of one of `ESTIMATORS`. scaling_factor: c > 0.
 
-    >>> mauve_of_ratios(LogRatios(np.zeros(5), np.zeros(5)))
+    >>> mauve_of_ratios((np.zeros(5), np.zeros(5)))
     1.0
     """
     area = curve_area(curve_through(*frontier_of_ratios(ratios, _WEIGHTS), scaling_factor))
@@ -107,7 +100,7 @@ def neighbour_log_ratios(p: Array, q: Array, k: int | None = None, seed: int = 2
     side = np.arange(n) < n_p
     others = np.log(n - n_p - ~side) - np.log(n_p - side)
     t: Floats = np.log(of_p + 0.5) - np.log(k - of_p + 0.5) + others
-    return LogRatios(t[:n_p], t[n_p:])
+    return t[:n_p], t[n_p:]
 
 
 def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
@@ -156,7 +149,7 @@ def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
 
     bound = np.log(len(rows))
     t = np.clip(min(log_odds, key=loss), -bound, bound)
-    return LogRatios(t[is_p], t[~is_p])
+    return t[is_p], t[~is_p]
 
 
 def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
@@ -174,8 +167,8 @@ def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
         ValueError: other shapes, fewer rows.
 
     >>> rng = np.random.default_rng(0)
-    >>> t = gaussian_log_ratios(rng.normal(size=(400, 2)), rng.normal(size=(400, 2)) + [1, 0])
-    >>> bool(0.3 < t.p.mean() < 0.7)  # KL of N(0, 1) and N(1, 1): ½
+    >>> at_p, at_q = gaussian_log_ratios(rng.normal(size=(400, 2)), rng.normal(size=(400, 2)) + [1, 0])
+    >>> bool(0.3 < at_p.mean() < 0.7)  # KL of N(0, 1) and N(1, 1): ½
     True
     """
     p, q = _check_rows(p, q, _ROWS_A_COLUMN)
@@ -187,7 +180,7 @@ def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     for points in (p_points, q_points):
         squares = np.square(points) / q_variance - np.square(points - shift) / p_variance
         ratios.append((squares + np.log(q_variance / p_variance)).sum(axis=1) / 2)
-    return LogRatios(*ratios)
+    return ratios[0], ratios[1]
 
 
 def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:

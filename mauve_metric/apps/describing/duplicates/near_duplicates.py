@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.apps.describing.lexical.words import spaced_tokens
+from mauve_metric.apps.describing.word_diversity.splitting import spaced_tokens
 from mauve_metric.arrays import Integers, MeasuredValue
 from mauve_metric.inputs.fingerprints import OPENING_WORDS
 from mauve_metric.lexical.ngrams import ngram_counts

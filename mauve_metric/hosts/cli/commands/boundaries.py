@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.apps.judging.measures.judgement_options import FULL_POINTS, SENTENCES
+from mauve_metric.apps.judging.statistics.judgement_options import FULL_POINTS, SENTENCES
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result
 

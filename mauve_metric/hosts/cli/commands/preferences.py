@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from mauve_metric.apps.judging.measures.judgement_options import Errors, Ties
+from mauve_metric.apps.judging.statistics.judgement_options import Errors, Ties
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result
 

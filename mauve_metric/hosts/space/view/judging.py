@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from mauve_metric.apps.judging.measures.boundary_detection import boundary_points
-from mauve_metric.apps.judging.measures.judgement_options import SENTENCES
+from mauve_metric.apps.judging.statistics.boundary_detection import boundary_points
+from mauve_metric.apps.judging.statistics.judgement_options import SENTENCES
 from mauve_metric.apps.studies.perturbations.pieces import sentences_in
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import LABEL, example_sets

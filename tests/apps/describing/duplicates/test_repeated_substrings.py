@@ -19,8 +19,8 @@ from mauve_metric.apps.describing.duplicates.repeated_substrings import (
     cut_repeated,
     repeated_substrings,
 )
-from mauve_metric.apps.describing.lexical.words import spaced_places, spaced_tokens
 from mauve_metric.apps.describing.memorisation import prompted_memorisation
+from mauve_metric.apps.describing.word_diversity.splitting import spaced_places, spaced_tokens
 
 
 def repeated_spans(texts: Sequence[Sequence[object]], length: int = 50) -> list[Span]:

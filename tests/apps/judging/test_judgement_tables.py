@@ -9,7 +9,7 @@ import numpy as np
 import openpyxl
 import pytest
 
-from mauve_metric.apps.judging.tables import open_table, read_guesses, read_preferences
+from mauve_metric.apps.judging.judgement_tables import open_table, read_guesses, read_preferences
 
 
 def written(folder: Path, content: str) -> Path:
@@ -45,8 +45,8 @@ def test_a_table_of_judgements_is_read_from_a_workbook_and_a_csv_file(tmp_path: 
     book.save(tmp_path / "a.xlsx")
     content = "winner;loser;seconds\nhuman;é;4\né;human;\n"
     of_csv = open_table("judgements", written(tmp_path, content))
-    assert [line.values for line in of_csv.lines] == [
-        line.values for line in open_table("judgements", tmp_path / "a.xlsx").lines
+    assert [line.value for line in of_csv.lines] == [
+        line.value for line in open_table("judgements", tmp_path / "a.xlsx").lines
     ]
     path = tmp_path / "b.csv"
     path.write_bytes(content.encode("cp1252"))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from samples import HOSTILE, texts_of
 
-from mauve_metric.apps.describing.lexical.token_statistics import (
+from mauve_metric.apps.describing.word_diversity.token_statistics import (
     compression_ratio,
     distinct_n_once,
     distinct_n_per_text,

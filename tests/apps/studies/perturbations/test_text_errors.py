@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from mauve_metric.apps.studies.perturbations.pieces import sentences_in, words_in
-from mauve_metric.apps.studies.perturbations.table import FOREIGN, FUNCTION_WORDS, MARKUP, OPENINGS, PERTURBATIONS
+from mauve_metric.apps.studies.perturbations.text_errors import FOREIGN, FUNCTION_WORDS, MARKUP, OPENINGS, PERTURBATIONS
 
 PLACES = ["Berlin", "Lagos", "Quito", "Oslo", "Perth", "Lima"]
 TOPICS = ["The harbour took in ships with sails from the sea.", "The kitchen baked cakes with cream and sugar."]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.apps.describing.lexical.self_bleu import (
+from mauve_metric.apps.describing.word_diversity.self_bleu import (
     bleu_against_others,
     prompt_distinct,
     prompt_diversity,

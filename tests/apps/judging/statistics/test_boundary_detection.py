@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mauve_metric.apps.judging.measures.boundary_detection import (
+from mauve_metric.apps.judging.statistics.boundary_detection import (
     boundary_points,
     chance_points,
     in_runs,

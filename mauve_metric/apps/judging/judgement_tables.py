@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mauve_metric.inputs.records import Rows, WrongEncoding, check_content, decode, read_bytes
+from mauve_metric.inputs.records import Record, Rows, WrongEncoding, check_content, decode, read_bytes
 from mauve_metric.inputs.tables import csv_rows, workbook_rows
 from mauve_metric.runtime.checks import check_count, check_file, check_number, is_bool, listed, quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, UnknownEnding
@@ -42,19 +42,12 @@ _PLAYERS = (*ANNOTATORS, "player")
 _TIMES = ("sentence_seconds", "seconds_per_sentence")
 
 
-class Line(NamedTuple):
-    """A row: its place, and its values as text, "" for a missing one."""
-
-    where: str
-    values: dict[str, str]
-
-
 class Table(NamedTuple):
-    """Rows with the same columns. name: what errors call it."""
+    """Rows with the same columns, as dicts of texts, "" for a missing one. name: what errors call the table."""
 
     name: str
     columns: list[str]
-    lines: list[Line]
+    lines: list[Record]
 
     def column(self, *names: str) -> str | None:
         """The first column with one of these names, see `plain_name`; None where there is none."""
@@ -72,7 +65,7 @@ def open_table(name: str, data: TableData) -> Table:
         path = Path(data)
         name, rows = str(path), _rows_of_table(path)
         columns = list(rows.columns)
-        lines = [Line(row.where, {key: _cell(value) for key, value in row.value.items()}) for row in rows]
+        lines = [row._replace(value={key: _cell(value) for key, value in row.value.items()}) for row in rows]
     else:
         is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
         if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one:
@@ -83,7 +76,7 @@ def open_table(name: str, data: TableData) -> Table:
             raise TypeError(f"{name} must hold dicts, got {type(odd).__name__}: {odd!r:.60}")
         columns = [str(column) for column in (dicts[0] if dicts else ())]
         lines = [
-            Line(f"{name}, row {number}", {str(key): _cell(value) for key, value in row.items()})
+            Record({str(key): _cell(value) for key, value in row.items()}, f"{name}, row {number}")
             for number, row in enumerate(dicts)
         ]
     twice = next((column for column in columns if columns.count(column) > 1), None)
@@ -92,7 +85,7 @@ def open_table(name: str, data: TableData) -> Table:
     if not lines:
         raise ValueError(f"{name} has no rows")
     for line in lines:
-        missing = [column for column in columns if column not in line.values]
+        missing = [column for column in columns if column not in line.value]
         if missing:
             raise ValueError(f"{line.where}: no value for {missing[0]!r}")
     return Table(name, columns, lines)
@@ -130,14 +123,14 @@ def plain_name(column: str) -> str:
     return name.removeprefix("input.").removeprefix("answer.")
 
 
-def number_at(line: Line, column: str, meaning: str) -> float:
+def number_at(line: Record, column: str, meaning: str) -> float:
     """The finite number in a column; `ValueError` with the place of a value that is none."""
     try:
-        value = float(line.values[column])
+        value = float(line.value[column])
     except ValueError:
         value = float("nan")
     if not abs(value) < float("inf"):
-        raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got {line.values[column]!r:.60}")
+        raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got {line.value[column]!r:.60}")
     return value
 
 
@@ -244,22 +237,22 @@ def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
     return columns if answer is None else [answer]
 
 
-def _pair(line: Line, first_column: str, second_column: str) -> tuple[str, str]:
+def _pair(line: Record, first_column: str, second_column: str) -> tuple[str, str]:
     first, second = _require(line, first_column, "a model"), _require(line, second_column, "a model")
     if first == second:
         raise ValueError(f"{line.where}: {first!r} is compared with itself")
     return first, second
 
 
-def _require(line: Line, column: str, meaning: str) -> str:
-    if not line.values[column]:
+def _require(line: Record, column: str, meaning: str) -> str:
+    if not line.value[column]:
         raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got nothing")
-    return line.values[column]
+    return line.value[column]
 
 
-def _outcome(line: Line, column: str, first: str, second: str) -> float:
+def _outcome(line: Record, column: str, first: str, second: str) -> float:
     """1 for the first model, 0 for the second, 0.5 for a tie."""
-    said = line.values[column]
+    said = line.value[column]
     outcomes = {OUTCOMES.get(" ".join(said.lower().replace("_", " ").split()))} - {None}
     outcomes |= {outcome for name, outcome in ((first, 1.0), (second, 0.0)) if said == name}
     if len(outcomes) == 1 and (outcome := outcomes.pop()) is not None:
@@ -335,7 +328,7 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
     )
 
 
-def _groups(table: Table, lines: list[Line], players: list[str] | None, by: str) -> list[str]:
+def _groups(table: Table, lines: list[Record], players: list[str] | None, by: str) -> list[str]:
     """The group of each round: the value of a column, or a range of its numbers."""
     if not isinstance(by, str) or by not in [*table.columns, "round"]:
         raise NoSuchField.of(
@@ -345,7 +338,7 @@ def _groups(table: Table, lines: list[Line], players: list[str] | None, by: str)
         rounds: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
         values = [str(next(rounds[player])) for player in players or [""] * len(lines)]
     else:
-        values = [line.values[by] or "(none)" for line in lines]
+        values = [line.value[by] or "(none)" for line in lines]
     try:
         numbers = np.array(values, dtype=np.float64)
     except ValueError:
@@ -358,9 +351,9 @@ def _groups(table: Table, lines: list[Line], players: list[str] | None, by: str)
     return [f"{inside[number].min():g} to {inside[number].max():g}" for number in range_index.tolist()]
 
 
-def _date(line: Line, column: str) -> datetime:
+def _date(line: Record, column: str) -> datetime:
     """A row's date, in UTC where it has no time zone; `ValueError` for a text that is none, or may be one of two."""
-    text = line.values[column]
+    text = line.value[column]
     try:
         date = datetime.fromisoformat(text)
     except ValueError as error:
@@ -371,34 +364,34 @@ def _date(line: Line, column: str) -> datetime:
     return date.replace(tzinfo=UTC) if date.tzinfo is None else date
 
 
-def _sentence(line: Line, column: str, sentences: int, first: bool) -> int:
+def _sentence(line: Record, column: str, sentences: int, first: bool) -> int:
     """The number of the first sentence by a machine."""
     lowest, highest = (2, sentences + 1) if first else (0, sentences - 1)
-    if first and line.values[column].lower() in _NONE:
+    if first and line.value[column].lower() in _NONE:
         return sentences + 1
     meaning = f"a sentence from {lowest} to {highest}" + (", or none," if first else "")
     number = number_at(line, column, meaning)
     if number != int(number) or not lowest <= number <= highest:
-        raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got {line.values[column]!r}")
+        raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got {line.value[column]!r}")
     return int(number) + (0 if first else 2)
 
 
-def _words(table: Table, lines: list[Line], *known: str) -> list[str] | None:
+def _words(table: Table, lines: list[Record], *known: str) -> list[str] | None:
     """The values of a column that is known by one of these names."""
     column = table.column(*known)
     if column is None:
         return None
-    empty = next((line for line in lines if not line.values[column]), None)
+    empty = next((line for line in lines if not line.value[column]), None)
     if empty is not None:
         raise ValueError(f"{empty.where}: nothing in column {column!r}")
-    return [line.values[column] for line in lines]
+    return [line.value[column] for line in lines]
 
 
-def _seconds(line: Line, column: str) -> list[float]:
+def _seconds(line: Record, column: str) -> list[float]:
     try:
-        seconds = [float(number) for number in line.values[column].replace(";", " ").replace("|", " ").split()]
+        seconds = [float(number) for number in line.value[column].replace(";", " ").replace("|", " ").split()]
     except ValueError:
         seconds = []
     if not seconds or not all(0 <= number < float("inf") for number in seconds):
-        raise ValueError(f"{line.where}: expected seconds in column {column!r}, got {line.values[column]!r:.60}")
+        raise ValueError(f"{line.where}: expected seconds in column {column!r}, got {line.value[column]!r:.60}")
     return seconds

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from samples import ROOT
 
-from mauve_metric.apps.judging.measures.bradley_terry import (
+from mauve_metric.apps.judging.judgement_tables import open_table
+from mauve_metric.apps.judging.statistics.bradley_terry import (
     bradley_terry,
     half_width,
     joined_units,
@@ -17,7 +18,6 @@ from mauve_metric.apps.judging.measures.bradley_terry import (
     settle_ties,
     unit_wins,
 )
-from mauve_metric.apps.judging.tables import open_table
 
 
 def random_wins(seed: int, models: int = 6, judgements: int = 300) -> np.ndarray:
@@ -61,7 +61,7 @@ def test_scores_are_those_of_the_papers_iteration() -> None:
 @pytest.mark.parametrize("question", ["human-like", "interesting", "sensible"])
 def test_published_scores_come_out_of_the_wins_that_they_predict(question: str) -> None:
     lines = open_table("published", ROOT / "examples/published/human_judgement.csv").lines
-    published = np.array([float(line.values[question]) for line in lines])
+    published = np.array([float(line.value[question]) for line in lines])
     assert published.sum() == pytest.approx(0, abs=0.0011)  # rounded to three digits
     wins = 360 / (1 + np.exp((published[None, :] - published[:, None]) / 100))
     assert bradley_terry(wins) == pytest.approx(published - published.mean(), abs=1e-6)

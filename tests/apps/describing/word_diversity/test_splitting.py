@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mauve_metric.apps.describing.lexical.words import split_words
+from mauve_metric.apps.describing.word_diversity.splitting import split_words
 
 
 def test_words_keep_case_and_marks() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from mauve_metric.apps.judging.measures.rank_correlation import spearman
+from mauve_metric.apps.judging.statistics.rank_correlation import spearman
 
 
 def rho(x: list[float], y: list[float]) -> float:

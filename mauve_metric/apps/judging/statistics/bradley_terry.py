@@ -11,7 +11,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.apps.judging.measures.judgement_options import Errors, Ties
+from mauve_metric.apps.judging.statistics.judgement_options import Errors, Ties
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.runtime.checks import check_known, listed
 from mauve_metric.runtime.optional_imports import import_choix

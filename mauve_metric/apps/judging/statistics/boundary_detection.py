@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.apps.judging.measures.judgement_options import FULL_POINTS, RUN, SENTENCES
+from mauve_metric.apps.judging.statistics.judgement_options import FULL_POINTS, RUN, SENTENCES
 from mauve_metric.arrays import Array, Floats, Integers
 
 

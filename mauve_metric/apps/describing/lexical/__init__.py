@@ -1,1 +1,0 @@
-"""Lexical measures that only descriptions have: Self-BLEU, entropy, Zipf, compression."""
