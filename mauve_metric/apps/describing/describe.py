@@ -15,7 +15,7 @@ from mauve_metric.apps.describing.measure_runner import DescribedSets, read_sets
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.features.encoder import check_model
 from mauve_metric.features.feature_set import FeatureSet, Kind
-from mauve_metric.features.sides import By
+from mauve_metric.features.sides import By, Subgroups
 from mauve_metric.inputs.decoder_settings import Decoder, describe_decoder, parse_decoder
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.measure import Group
@@ -121,6 +121,13 @@ def describe(
     }
     more |= {} if third is None else {"n_training": len(third)}
     description = describe_read(sets, names, more)
+    return replace(description, by_subgroup=_describe_subgroups(sets, rows, names, more))
+
+
+def _describe_subgroups(
+    sets: DescribedSets, rows: Subgroups, names: Sequence[str], more: Mapping[str, object]
+) -> dict[str, Description]:
+    """Describe the texts of each label, whose rows of every set are given; log why one is missing."""
     by_subgroup: dict[str, Description] = {}
     for label, chosen in rows.items():
         some = sets.of_rows(chosen)
@@ -128,7 +135,7 @@ def describe(
             by_subgroup |= {} if some is None else {label: describe_read(some, names, more)}
         except ValueError as error:
             logger.warning("subgroup %s is missing: %s", label, message_of(error))
-    return replace(description, by_subgroup=by_subgroup)
+    return by_subgroup
 
 
 def describe_read(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.apps.generation.conversations import Conversation
 from mauve_metric.inputs.decoder_settings import SAMPLER_SETTINGS, parse_decoder
+from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import Check, check_bool, check_count, did_you_mean, is_bool, number_check, shown
 from mauve_metric.runtime.errors import one_line
 from mauve_metric.runtime.model_state import settings_kept
@@ -223,6 +224,11 @@ class Generation:
     continuation: str
     text: str
     ids: tuple[int, ...] | None = None
+
+    def written(self, prompt: Prompt, inside: bool) -> WrittenText:
+        """The text as results and files hold it, with its prompt if that is `inside`."""
+        tokens = None if self.ids is None else len(self.ids)
+        return WrittenText(prompt.text, self.continuation, self.text if inside else self.continuation, tokens)
 
 
 def token_ids(

@@ -26,6 +26,7 @@ from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.model_state import bare_model, release_memory
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
 from mauve_metric.scoring.compute import try_each
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     import torch
@@ -246,11 +247,7 @@ class ModelEvaluator:
         done = [(prompt, output) for prompt, output in zip(prompts, written, strict=True) if output is not None]
         author = self.writer.model(writing.model)
         inside = self.source.scores_prompt(author, prompts)
-        scored = [output.text if inside else output.continuation for _, output in done]
-        kept = tuple(
-            WrittenText(prompt.text, output.continuation, text, None if output.ids is None else len(output.ids))
-            for (prompt, output), text in zip(done, scored, strict=True)
-        )
+        kept = tuple(output.written(prompt, inside) for prompt, output in done)
         evaluation = Evaluation(
             None,
             continuation_statistics(writing.tokenizer, [output for _, output in done]) if done else {},
@@ -262,19 +259,17 @@ class ModelEvaluator:
         )
         seconds |= {"featurize": 0.0, "score": 0.0}
         rows = [number for number, output in enumerate(written) if output is not None]
-        filled = [(row, text) for row, text in zip(rows, scored, strict=True) if text.strip()]
+        filled = [(row, text.text) for row, text in zip(rows, kept, strict=True) if text.text.strip()]
         texts = [text for _, text in filled]
-        if len(texts) < len(scored):
-            logger.warning(
-                "%d of %d completions are empty and not scored: a model that says nothing is a finding of its own",
-                len(scored) - len(texts),
-                len(scored),
-            )
+        dropped = len(kept) - len(texts)
+        if dropped:
+            empty = "%d of %d completions are empty and not scored: a model that says nothing is a finding of its own"
+            logger.warning(empty, dropped, len(kept))
         if not texts:
             why = next((part.error for part in parts if part.error is not None), "every text is empty")
             return replace(evaluation, error=f"none of {len(prompts)} texts can be scored: {why}")
         try:
-            groups, dropped = self._groups(prompts, [row for row, _ in filled]), len(scored) - len(texts)
+            groups = self._groups(prompts, [row for row, _ in filled])
             results, missing = try_each(
                 self.scorers, lambda name, scorer: scorer.score(writing, texts, dropped, seconds, groups)
             )
@@ -283,7 +278,17 @@ class ModelEvaluator:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        entries, signed = self._entries(writing, prompts, size), {}
+        return replace(evaluation, result=self._signed(results, missing, self._entries(writing, prompts, size), kept))
+
+    def _signed(
+        self,
+        results: Mapping[str, MauveResult],
+        missing: Sequence[ScoreWarning],
+        entries: Mapping[str, object],
+        kept: tuple[WrittenText, ...],
+    ) -> MauveResult:
+        """The result of the first featurizer, with those of all, the texts and the entries that determine them."""
+        signed = {}
         for name, result in results.items():  # what determines the texts is before the package's version
             *before, version = result.signature_entries.items()
             signature = dict([*before, *entries.items(), version])
@@ -291,7 +296,7 @@ class ModelEvaluator:
         result = next(iter(signed.values()))
         if self.others:
             result = replace(result, by_featurizer=signed, warnings=(*result.warnings, *missing))
-        return replace(evaluation, result=result)
+        return result
 
     def _groups(self, prompts: Sequence[Prompt], rows: Sequence[int]) -> PromptGroups:
         """The prompt of each human text and of the model's texts of these rows, as far as texts share one.

@@ -196,9 +196,7 @@ def _write(
             for number, written in batch.items():
                 if written is not None:
                     inside = options.include_prompt and rows[number].messages is None
-                    tokens = None if written.ids is None else len(written.ids)
-                    text = written.text if inside else written.continuation
-                    texts[number] = WrittenText(rows[number].text, written.continuation, text, tokens)
+                    texts[number] = written.written(rows[number], inside)
             job.keep(texts)
             for number, text in texts.items():
                 advance(number, text.tokens or 0)

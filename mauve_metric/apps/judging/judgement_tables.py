@@ -245,9 +245,10 @@ def _pair(line: Record, first_column: str, second_column: str) -> tuple[str, str
 
 
 def _require(line: Record, column: str, meaning: str) -> str:
-    if not line.value[column]:
+    value: str = line.value[column]
+    if not value:
         raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got nothing")
-    return line.value[column]
+    return value
 
 
 def _outcome(line: Record, column: str, first: str, second: str) -> float:

@@ -21,7 +21,7 @@ from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.sides import open_sides
 from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.inputs.files import TextFile
-from mauve_metric.options import Featurizer, Options, RunOptions, with_options
+from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
@@ -86,14 +86,7 @@ def stress_test(
     config, run = scoring_options(options, "stress_test")
     encoders = named_featurizers(config.featurize_model_name if featurizers is None else featurizers)
     names, sizes = chosen_perturbations(perturbations), _checked_strengths(strengths)
-    tests = len(names) * len(sizes)
-    needed = math.ceil(KINDS * tests / (1 - config.confidence_level))
-    if 0 < config.permutations < needed:
-        level = f"confidence_level={config.confidence_level:g}"
-        raise wrong(
-            "permutations", f"at least {needed} to tell any of {tests} sets apart at {level}", config.permutations
-        )
-    permutations = config.permutations or max(PERMUTATIONS, 2 * needed)
+    permutations = _permutations(config, len(names) * len(sizes))
     config = replace(config, permutations=permutations, knn=False, frechet_distance=False)
     side = open_sides({"human": Side("text", "p_text", p_text)}, config, run).sides["human"]
     texts = listed_texts(Featurizing(config, run), side)
@@ -129,6 +122,17 @@ def stress_test(
         confidence_level=config.confidence_level,
         warnings=(few,) if n < FEW_TO_PERTURB else (),
     )
+
+
+def _permutations(config: MauveConfig, tests: int) -> int:
+    """The permutations of each test that tell one of so many sets apart after Holm's correction."""
+    needed = math.ceil(KINDS * tests / (1 - config.confidence_level))
+    if 0 < config.permutations < needed:
+        level = f"confidence_level={config.confidence_level:g}"
+        raise wrong(
+            "permutations", f"at least {needed} to tell any of {tests} sets apart at {level}", config.permutations
+        )
+    return config.permutations or max(PERMUTATIONS, 2 * needed)
 
 
 def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
