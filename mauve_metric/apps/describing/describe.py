@@ -225,7 +225,7 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
                 raise WrongOption.of("measures", f"must be {expected}, got {name!r}{near}")
     if not wanted:
         raise WrongOption.of("measures", "must name at least one group or measure, got none")
-    rows = sorted(MEASURES.items(), key=lambda item: GROUPS.index(item[1].group))
+    rows = sorted(MEASURES.items(), key=lambda row: GROUPS.index(row[1].group))
     chosen = [(name, row.group) for name, row in rows if {"all", name, row.group} & {*wanted}]
     return tuple(dict.fromkeys("score" if group == "score" else name for name, group in chosen))
 

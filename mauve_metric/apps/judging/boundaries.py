@@ -72,11 +72,11 @@ def score_boundary_guesses(
     entries |= {"sentences": sentences, "all_human_points": all_human_points, "keep_runs": keep_runs}
     entries |= {"confidence_level": level, "rounds": total.rounds, "mauve_metric": __version__}
     ordered = dict(sorted(models.items(), key=lambda entry: (entry[1].machine == 0, entry[1].points)))
-    by_place = {name: groups[name] for name in sorted(groups, key=_place)}
-    return BoundaryGame(total, ordered, by_place, _pairs(read, level), level, int((~kept).sum()), entries)
+    in_order = {name: groups[name] for name in sorted(groups, key=_order)}
+    return BoundaryGame(total, ordered, in_order, _pairs(read, level), level, int((~kept).sum()), entries)
 
 
-def _place(name: str) -> tuple[bool, float, str]:
+def _order(name: str) -> tuple[bool, float, str]:
     """Key of the order of groups: numbers and ranges first, by size, then words."""
     try:
         return False, float(name.split(" to ")[0]), name

@@ -150,17 +150,9 @@ class Question(NamedTuple):
         return list(dict.fromkeys(name for pair in zip(self.first, self.second, strict=True) for name in pair))
 
 
-class Preferences(NamedTuple):
-    """The judgements of a table. name: what errors call it. quick: how many were left out for being too quick."""
-
-    name: str
-    questions: dict[str, Question]
-    quick: int
-
-
 def read_preferences(
     data: TableData, *, answers: Sequence[str] | None = None, min_seconds: float | None = None
-) -> Preferences:
+) -> tuple[str, dict[str, Question], int]:
     """The judgements in a table: `winner` and `loser` on each row, or two models and what was answered.
 
     Columns are known by their usual names, whatever their capitals: the models are `model_a` and `model_b` (`model1`
@@ -174,10 +166,14 @@ def read_preferences(
         answers: the columns of the answers; None: those that are known.
         min_seconds: judgements made in less (column `seconds` or `Answer.te`) are left out.
 
+    Returns:
+        The name of the table for errors, its questions, and how many judgements were too quick.
+
     Raises:
         FileNotFoundError, TypeError, ValueError: with the line, what was expected and what came.
 
-    >>> read_preferences([{"winner": "human", "loser": "gpt2"}]).questions["winner"].outcome
+    >>> _, questions, _ = read_preferences([{"winner": "human", "loser": "gpt2"}])
+    >>> questions["winner"].outcome
     [1.0]
     """
     table = open_table("preferences", data)
@@ -209,7 +205,7 @@ def read_preferences(
         }
     first, second = [model for model, _ in pairs], [model for _, model in pairs]
     questions = {name: Question(first, second, values, annotators) for name, values in outcomes.items()}
-    return Preferences(table.name, questions, len(table.lines) - len(lines))
+    return table.name, questions, len(table.lines) - len(lines)
 
 
 def _pair_of_columns(table: Table, names: Iterable[tuple[str, str]], expected: str) -> tuple[str, str]:
@@ -377,9 +373,9 @@ def _sentence(line: Record, column: str, sentences: int, first: bool) -> int:
     return int(number) + (0 if first else 2)
 
 
-def _words(table: Table, lines: list[Record], *known: str) -> list[str] | None:
+def _words(table: Table, lines: list[Record], *names: str) -> list[str] | None:
     """The values of a column that is known by one of these names."""
-    column = table.column(*known)
+    column = table.column(*names)
     if column is None:
         return None
     empty = next((line for line in lines if not line.value[column]), None)

@@ -99,18 +99,18 @@ def rank_by_preferences(
     if answers is not None and not is_list:
         raise TypeError(f"answers must be a list of columns' names, got {shown(answers)}")
     check_bool("common_models", common_models)
-    read = read_preferences(preferences, answers=answers, min_seconds=min_seconds)
+    table, questions, quick = read_preferences(preferences, answers=answers, min_seconds=min_seconds)
     measured = _measures(measures, human)
-    judged = list(dict.fromkeys(name for question in read.questions.values() for name in question.models()))
+    judged = list(dict.fromkeys(name for question in questions.values() for name in question.models()))
     if len(judged) > MOST_MODELS:
-        raise ValueError(f"{read.name} judges {len(judged)} models, expected at most {MOST_MODELS}")
-    ordered, left_out = _common(read.name, [name for name in judged if name != human], measured, common_models)
+        raise ValueError(f"{table} judges {len(judged)} models, expected at most {MOST_MODELS}")
+    ordered, left_out = _common(table, [name for name in judged if name != human], measured, common_models)
     scores = {}
-    for name, question in read.questions.items():
+    for name, question in questions.items():
         try:
             scored = _score_question(name, question, ties, errors, pseudo_wins, level, seed)
         except ValueError as error:
-            raise ValueError(f"{read.name}, {name!r}: {error}") from error
+            raise ValueError(f"{table}, {name!r}: {error}") from error
         agreement, failed = _agreement({score.model: score.score for score in scored.models}, measured, ordered, seed)
         scores[name] = replace(scored, agreement=agreement, failed=failed)
     entries: dict[str, object] = {"ties": ties, "errors": errors, "pseudo_wins": pseudo_wins}
@@ -118,7 +118,7 @@ def rank_by_preferences(
     entries |= {} if min_seconds is None else {"min_seconds": min_seconds}
     judgements = max(scored.judgements for scored in scores.values())
     entries |= {"confidence_level": level, "judgements": judgements, "mauve_metric": __version__}
-    return Judgement(scores, level, read.quick, human if human in judged else None, left_out, entries)
+    return Judgement(scores, level, quick, human if human in judged else None, left_out, entries)
 
 
 def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> dict[str, Measured]:

@@ -98,10 +98,10 @@ def score_sharded(
         job_progress("featurize", [max(task.shard.size, 1) for task in tasks], job.run.verbose) as advance,
     ):
         answers = enumerate(map(job.work, tasks)) if ray is None else run_on_ray(job.work, tasks, job.output, *limits)
-        done: dict[int, shards.ShardDone] = {}
-        for number, shard in answers:
-            done[number] = shard
-            advance(number, shard.texts)
+        done: dict[int, shards.ShardCounts] = {}
+        for number, counts in answers:
+            done[number] = counts
+            advance(number, counts[0])
     ordered = [done[number] for number in range(len(tasks))]
     p = shards.joined_shards("p_text", job.p, ordered[: len(job.p)])
     q = shards.joined_shards("q_text", job.q, ordered[len(job.p) :])

@@ -40,6 +40,7 @@ SHARD_FILES = (".jsonl", ".parquet")
 _VERSIONS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "etag", "checksum")  # keys of fsspec
 FEATURES_FOLDER = "features"
 _KEY_BYTES = 10  # of the hash that tells shards and settings apart in a file's name
+ShardCounts = tuple[int, int, Mapping[str, int]]  # texts; dropped and stripped ones of a shard without any text
 
 
 class EvenBlocks(ConcatenatedRows):
@@ -186,14 +187,6 @@ class ShardTask(NamedTuple):
         return self.shard.name
 
 
-class ShardDone(NamedTuple):
-    """Number of texts of a shard; if it has none, so no file, how many were dropped and stripped."""
-
-    texts: int
-    dropped: int = 0
-    stripped: Mapping[str, int] = {}
-
-
 def shard_tasks(
     shards: Sequence[Shard],
     side: Role,
@@ -229,13 +222,13 @@ class ShardFeaturizer:
     >>> (folder / "features").mkdir()
     >>> tasks = shard_tasks(list_shards("p", folder), "reference", folder, config, RunOptions())
     >>> ShardFeaturizer(config, RunOptions())(tasks[0]), numpy.load(tasks[0].target).shape
-    (ShardDone(texts=2, dropped=0, stripped={}), (2, 2))
+    ((2, 0, {}), (2, 2))
     """
 
     def __init__(self, config: MauveConfig, run: RunOptions) -> None:
         self.job = Featurizing(config, replace(run, cache=False, verbose=False))  # the files are what is kept
 
-    def __call__(self, task: ShardTask) -> ShardDone:
+    def __call__(self, task: ShardTask) -> ShardCounts:
         """Write a shard's features, unless they are there: whole, with their checksum, and of this model.
 
         Raises:
@@ -243,9 +236,9 @@ class ShardFeaturizer:
                 loaded or run here. The message names the shard's file.
         """
         try:
-            return ShardDone(self._stored_texts(task.target) or self._written_texts(task))
+            return self._stored_texts(task.target) or self._written_texts(task), 0, {}
         except NoTextsError as error:
-            return ShardDone(0, error.dropped, error.stripped)
+            return 0, error.dropped, error.stripped
         except Exception as error:
             kind = (
                 ValueError if isinstance(error, (ValueError, TypeError)) and not isinstance(error, OSError) else OSError
@@ -282,7 +275,7 @@ class ShardFeaturizer:
         return len(made)
 
 
-def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDone]) -> FeatureSet:
+def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardCounts]) -> FeatureSet:
     """Return the featurized shards of one side as one set, with rows that are read when they are needed.
 
     Args:
@@ -292,7 +285,7 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
         FileNotFoundError: a shard has no features. ValueError: they are damaged, or of different models; or no shard
             holds a text.
     """
-    parts = [read_lazily(task.target) for task, shard in zip(tasks, done, strict=True) if shard.texts]
+    parts = [read_lazily(task.target) for task, (texts, *_) in zip(tasks, done, strict=True) if texts]
     if not parts:
         raise EmptyTexts.of(name, f"must hold at least one non-empty text, got {len(tasks)} files of which none does")
     first = parts[0]
@@ -304,7 +297,8 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
                 f"{dict(part.identity or {})} with {part.features.shape[1]}"
             )
     joined = FeatureSet.joined(EvenBlocks([as_rows(part.features) for part in parts]), parts)
-    counted: list[FeatureSet | ShardDone] = [joined, *(shard for shard in done if not shard.texts)]
-    rules = dict.fromkeys(rule for part in counted for rule in part.stripped)
-    stripped = {rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules}
-    return replace(joined, dropped=sum(part.dropped for part in counted), stripped=stripped)
+    stripped = Counter(joined.stripped)
+    for texts, _, of_rules in done:
+        stripped.update({} if texts else of_rules)
+    dropped = sum(0 if texts else dropped for texts, dropped, _ in done)
+    return replace(joined, dropped=joined.dropped + dropped, stripped=dict(stripped))

@@ -229,7 +229,7 @@ class Robustness(SignedResult):
     def factors(self) -> tuple[FactorEffect, ...]:
         """Every factor that was varied alone, the one that moves a difference most first."""
         names = dict.fromkeys(setting.factor for setting in self.settings[1:] if setting.factor != DESIGN)
-        return tuple(sorted((self._factor(name) for name in names), key=lambda item: -(item.moved or 0.0)))
+        return tuple(sorted((self._factor(name) for name in names), key=lambda effect: -(effect.moved or 0.0)))
 
     def _factor(self, factor: str) -> FactorEffect:
         settings = [setting for setting in self.settings if setting.factor == factor]

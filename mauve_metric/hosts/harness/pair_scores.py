@@ -77,7 +77,7 @@ class PairScores:
         scoring_options(options)
         self._options = options
         self.notes = Notes()
-        self._known: tuple[object, dict[str, float]] | None = None
+        self._last: tuple[object, dict[str, float]] | None = None
 
     def score(self, pairs: Iterable[tuple[str, str]], documents: Iterable[Hashable] | None = None) -> dict[str, float]:
         """`SCORES` of pairs of a human text and a model's.
@@ -87,8 +87,8 @@ class PairScores:
         """
         samples = list(pairs)
         groups = list(range(len(samples)) if documents is None else documents)
-        if self._known is not None and self._known[0] == (samples, groups):
-            return dict(self._known[1])
+        if self._last is not None and self._last[0] == (samples, groups):
+            return dict(self._last[1])
         self.notes.clear()
         scores = dict.fromkeys(SCORES, math.nan)
         try:
@@ -105,7 +105,7 @@ class PairScores:
             warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]
             self.notes.update(signature=result.signature, warnings=warnings)
             scores = scalar_scores(result)
-        self._known = (samples, groups), scores
+        self._last = (samples, groups), scores
         return dict(scores)
 
 

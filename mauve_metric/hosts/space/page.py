@@ -213,8 +213,8 @@ class Wiring:
     def _link(self, button: str, box: str, query: Callable[..., str], inputs: Sequence[Sequence[str]] = ()) -> None:
         """Connect a button that makes a link; the page writes the address before the query."""
 
-        def made(*given: Any) -> dict[str, object]:
-            return {box: gr.update(value=query(*given), visible=True)}
+        def made(*values: Any) -> dict[str, object]:
+            return {box: gr.update(value=query(*values), visible=True)}
 
         shown = self._on(self.parts[button].click, made, inputs, [box])
         shown.success(None, self.parts[box], self.parts[box], js=_LINK, **QUICK)

@@ -20,7 +20,7 @@ def written(folder: Path, content: str) -> Path:
 
 def outcomes(folder: Path, *answers: str) -> list[float]:
     rows = "".join(f"gpt2,human,{answer}\n" for answer in answers)
-    return read_preferences(written(folder, f"model_a,model_b,winner\n{rows}")).questions["winner"].outcome
+    return read_preferences(written(folder, f"model_a,model_b,winner\n{rows}"))[1]["winner"].outcome
 
 
 def test_answers_of_every_form(tmp_path: Path) -> None:
@@ -31,8 +31,8 @@ def test_answers_of_every_form(tmp_path: Path) -> None:
 
 
 def test_winners_and_losers(tmp_path: Path) -> None:
-    read = read_preferences(written(tmp_path, "Winner;Loser;Annotator\nhuman;gpt2;ann\ngpt2;human;bob\n"))
-    question = read.questions["Winner"]
+    _, questions, _ = read_preferences(written(tmp_path, "Winner;Loser;Annotator\nhuman;gpt2;ann\ngpt2;human;bob\n"))
+    question = questions["Winner"]
     assert (question.first, question.second) == (["human", "gpt2"], ["gpt2", "human"])
     assert (question.outcome, question.annotators) == ([1.0, 1.0], ["ann", "bob"])
     assert question.models() == ["human", "gpt2"]
@@ -62,14 +62,14 @@ PUBLISHED = """,WorkerId,Input.model_b,Input.model_a,Input.ctx,Answer.q1,Answer.
 
 def test_the_published_file_is_read_as_it_is(tmp_path: Path) -> None:
     path = written(tmp_path, PUBLISHED)
-    read = read_preferences(path)
-    assert list(read.questions) == ["Answer.q1", "Answer.q2", "Answer.q3"]
-    assert read.questions["Answer.q1"].outcome == [1.0, 0.0]
-    assert read.questions["Answer.q2"].outcome == [1.0, 0.5]
-    assert read.questions["Answer.q3"].annotators == ["W1", "W2"]
-    assert read.questions["Answer.q3"].models() == ["('gpt2-xl', 'p0.95')", "('gpt2', 'p0.9')", "human"]
-    slow = read_preferences(path, answers=["Answer.q3"], min_seconds=25)
-    assert list(slow.questions) == ["Answer.q3"] and slow.quick == 1
+    _, questions, _ = read_preferences(path)
+    assert list(questions) == ["Answer.q1", "Answer.q2", "Answer.q3"]
+    assert questions["Answer.q1"].outcome == [1.0, 0.0]
+    assert questions["Answer.q2"].outcome == [1.0, 0.5]
+    assert questions["Answer.q3"].annotators == ["W1", "W2"]
+    assert questions["Answer.q3"].models() == ["('gpt2-xl', 'p0.95')", "('gpt2', 'p0.9')", "human"]
+    _, questions, quick = read_preferences(path, answers=["Answer.q3"], min_seconds=25)
+    assert list(questions) == ["Answer.q3"] and quick == 1
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_errors_name_the_line(tmp_path: Path, content: str, said: str) -> None:
 
 def test_other_columns_and_times_are_asked_for_by_name(tmp_path: Path) -> None:
     path = written(tmp_path, "model_a,model_b,winner,better style,seconds\nx,y,a,b,8\n")
-    assert read_preferences(path, answers=["better style"]).questions["better style"].outcome == [0.0]
+    assert read_preferences(path, answers=["better style"])[1]["better style"].outcome == [0.0]
     with pytest.raises(ValueError, match="no column 'style': it has 'model_a'"):
         read_preferences(path, answers=["style"])
     with pytest.raises(ValueError, match="no judgement took 9 seconds or more"):
@@ -107,8 +107,8 @@ def test_other_columns_and_times_are_asked_for_by_name(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_program() -> None:
-    read = read_preferences([{"model_a": "x", "model_b": "y", "winner": "a", "judge": 7}])
-    assert read.questions["winner"].annotators == ["7"]
+    _, questions, _ = read_preferences([{"model_a": "x", "model_b": "y", "winner": "a", "judge": 7}])
+    assert questions["winner"].annotators == ["7"]
     for wrong in ([], [{"winner": "x", "loser": "y"}, {"winner": "x"}]):
         with pytest.raises(ValueError, match=r"no rows|row 1: no value for 'loser'"):
             read_preferences(wrong)

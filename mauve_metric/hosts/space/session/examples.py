@@ -146,7 +146,7 @@ def planned(
     """
     for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
         config = encoders.config({**options, "featurize_model_name": featurizer})
-        past = shown.scored.of(config) if shown is not None and isinstance(shown.scored, Scored) else None
+        past = shown.scored.with_features_of(config) if shown is not None and isinstance(shown.scored, Scored) else None
         kept = None if past is None else past.embedded
         if kept is None or not kept.fits([side.texts for side in sets], config):
             stored = stored_features(sets, config)

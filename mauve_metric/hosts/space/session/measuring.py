@@ -80,6 +80,6 @@ def measure_texts(
 def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Description:
     """The measures of the sets of a result."""
     texts = [scored.embedded.kept(number) for number in range(len(scored.sides))]
-    groups = [side.groups for side in scored.given]
+    groups = [side.groups for side in scored.grouped]
     names, compared = list(scored.results), lambda: scored.compared
-    return measure_texts(texts, scored.given, names, measures, scored.config, run, groups, compared)
+    return measure_texts(texts, scored.grouped, names, measures, scored.config, run, groups, compared)

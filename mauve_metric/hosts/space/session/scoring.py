@@ -103,7 +103,7 @@ class Embedded:
         """Return whether the same texts under this config would have the same features."""
         return self.key == feature_key(config) and self.texts == tuple(texts)
 
-    def known(self, texts: list[str], config: MauveConfig) -> FeatureSet | None:
+    def features_of(self, texts: list[str], config: MauveConfig) -> FeatureSet | None:
         """The stored features of one set; None if there are none or they depend on the other sets."""
         if self.key != feature_key(config) or config.match_lengths == "truncate":
             return None
@@ -124,7 +124,7 @@ class TrialJob(Featurizing):
     """A job that reads texts without their layout, each once, and loads the model only for new ones."""
 
     encoders: Encoders = field(kw_only=True)
-    known: dict[tuple[str, ...], FeatureSet] = field(kw_only=True)
+    tried: dict[tuple[str, ...], FeatureSet] = field(kw_only=True)
 
     def load(self) -> Encoder:
         """See `Featurizing.load`."""
@@ -137,9 +137,9 @@ class TrialJob(Featurizing):
             self.progress(name, 0, None)
         source = data if isinstance(data, TextSource) else self.source(name, data)
         texts = tuple(source.texts)
-        if texts not in self.known:
-            self.known[texts] = super().of_texts(name, replace(source, texts=list(texts)))
-        return self.known[texts]
+        if texts not in self.tried:
+            self.tried[texts] = super().of_texts(name, replace(source, texts=list(texts)))
+        return self.tried[texts]
 
 
 def unread(texts: Sequence[list[str]], config: MauveConfig, kept: Embedded | None) -> list[list[str]]:
@@ -148,7 +148,7 @@ def unread(texts: Sequence[list[str]], config: MauveConfig, kept: Embedded | Non
         return list(texts)
     if kept.fits(texts, config):
         return []
-    return [part for part in texts if kept.known(part, config) is None]
+    return [part for part in texts if kept.features_of(part, config) is None]
 
 
 def kept_texts(texts: Sequence[str], strip: str) -> list[str]:
@@ -189,7 +189,7 @@ def embed(
         with encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
             run.begin_reading([len(side.content) for side in sides.values()], sum(map(len, new)))
             for number, (side, part) in enumerate(zip(sides.values(), texts, strict=True)):
-                features = None if last is None else last.known(part, config)
+                features = None if last is None else last.features_of(part, config)
                 if features is None:
                     run.begin_set(number)
                     features = job.of_texts(side.argument, side.content)
@@ -239,14 +239,14 @@ class Outcome:
 class Scored(Outcome):
     """The result of one model or several against the human texts.
 
-    given: the sets of `embedded`, with their declared groups. sides: with all groups. config: as given. resolved:
+    grouped: the sets of `embedded`, with their declared groups. sides: with all groups. config: as given. resolved:
     without "auto". job: tries texts without their layout. results: of each model by its name, in order; of one model as
     `compute_mauve`. comparison: as `compare`; None for one model. each: with several featurizers, the results by their
     names, the first featurizer first.
     """
 
     embedded: Embedded
-    given: list[FeatureSet]
+    grouped: list[FeatureSet]
     sides: list[FeatureSet]
     config: MauveConfig
     resolved: ResolvedConfig = field(kw_only=True)
@@ -255,7 +255,7 @@ class Scored(Outcome):
     aligned: bool = False
     each: Mapping[str, Scored] = field(default_factory=dict)
 
-    def of(self, config: MauveConfig) -> Scored:
+    def with_features_of(self, config: MauveConfig) -> Scored:
         """The result for the featurizer of a config, if there are several; else this one."""
         same = (scored for scored in self.each.values() if scored.embedded.key == feature_key(config))
         return next(same, self)
@@ -345,7 +345,7 @@ def score(
     else:
         clustered = cluster(sides, resolved, every_row=True)
     run.stage(SCORING, "scoring")
-    job = TrialJob(config, RunOptions(cache=False), encoders=encoders, known=embedded.without_layout)
+    job = TrialJob(config, RunOptions(cache=False), encoders=encoders, tried=embedded.without_layout)
     trying = replace(job, progress=lambda *_: run.stage(TRYING, "trying the texts without their layout"))
     texts = [*map(embedded.kept, range(len(sides)))]
     comparison: Comparison | None = None
@@ -366,7 +366,7 @@ def score(
         results = dict(comparison.models)
     return Scored(
         embedded=embedded,
-        given=grouped,
+        grouped=grouped,
         sides=sides,
         config=config,
         job=job,
@@ -393,7 +393,7 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     first = next(iter(each.values()))
     if len(each) == 1:
         return first
-    pairs = {name: (scored.result, scored.given) for name, scored in each.items()}
+    pairs = {name: (scored.result, scored.grouped) for name, scored in each.items()}
     if first.comparison is not None:
         comparison = join_featurizers(pairs, compare_together, first.config)
         return replace(first, results=comparison.models, comparison=comparison, each=each)
