@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric import compare, explain
-from mauve_metric.apps.studies.texts_needed import Seen, texts_needed
+from mauve_metric.apps.studies.texts_needed import texts_needed
 from mauve_metric.measures import frontier
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import intervals, jackknife
@@ -122,7 +122,7 @@ def forecast(n: int, shifts: tuple[float, float], common: float, repeats: int) -
         counts = [np.bincount(side, minlength=k) for side in draw(p, models, n, False, rng)]
         frontiers = [jackknife.debiased_frontier(counts[0], q_counts) for q_counts in counts[1:]]
         scores = [intervals.estimate_scores(frontier)[0].value for frontier in frontiers]
-        forecasts.append(texts_needed(Seen(counts[0], counts[1], counts[2], scores[0], scores[1], n)) or np.inf)
+        forecasts.append(texts_needed(counts[0], (counts[1], counts[2]), (scores[0], scores[1]), n) or np.inf)
     low, middle, high = np.percentile(forecasts, [25, 50, 75]).tolist()
     found = {"quarter": low, "forecast": middle, "three quarters": high}
     for name, factor in (("power at 2/3", 2 / 3), ("power", 1.0), ("power at 3/2", 1.5)):

@@ -282,10 +282,10 @@ def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callab
     if model is not None:
         check_model("language_model", model)
 
-    def of(texts: list[str], **decoder: Unpack[Decoder]) -> Likelihoods:
+    def likelihoods_of(texts: list[str], **decoder: Unpack[Decoder]) -> Likelihoods:
         from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 
         named = DEFAULT_LANGUAGE_MODEL if model is None else model
         return likelihoods(texts, named, run=replace(run, text_field=None, distributed=False), **decoder)
 
-    return of
+    return likelihoods_of
