@@ -115,7 +115,7 @@ def _is_fsdp1(module: torch.nn.Module) -> bool:
 
 
 class WritingModel(NamedTuple):
-    """Arguments of one evaluation: the model without shells and its tokenizer, if any, and whether to show progress."""
+    """The model that writes, without shells, and its tokenizer, if any; `verbose`: whether to show progress."""
 
     model: LanguageModel | None
     tokenizer: PreTrainedTokenizerBase | None

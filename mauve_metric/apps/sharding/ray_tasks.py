@@ -1,6 +1,6 @@
-"""Items of work as tasks of a Ray cluster.
+"""Calls of a function as tasks of a Ray cluster.
 
-A task is a function of one item. Ray places the tasks, runs them again when a worker or a machine is lost, and uses
+A task is one call. Ray places the tasks, runs them again when a worker or a machine is lost, and uses
 machines that come later. The function is loaded once in each worker process, which Ray uses again for the next task: a
 model in it stays in memory.
 """
@@ -25,7 +25,7 @@ from mauve_metric.runtime.optional_imports import import_ray, package_versions
 from mauve_metric.runtime.outputs import written_whole
 from mauve_metric.version import __version__
 
-Item = TypeVar("Item")
+Argument = TypeVar("Argument")
 Answer = TypeVar("Answer")
 
 RETRIES = 3  # of a task whose worker was lost, or that met a problem of its machine (OSError)
@@ -73,17 +73,17 @@ def ray_cluster(address: str) -> Iterator[None]:
 
 
 def run_on_ray(
-    function: Callable[[Item], Answer],
-    arguments: Sequence[Item],
+    function: Callable[[Argument], Answer],
+    arguments: Sequence[Argument],
     folder: Path,
     workers: int | None,
     cpus_per_worker: float,
     gpus_per_worker: float,
 ) -> Iterator[tuple[int, Answer]]:
-    """Yield the number and the answer of each item as it is done.
+    """Yield the number and the answer of each argument as it is done.
 
     Args:
-        function: is pickled, and loaded once in each worker process. items: can be pickled.
+        function: is pickled, and loaded once in each worker process. arguments: can be pickled.
         folder: must be the same folder on all machines. workers, cpus_per_worker, gpus_per_worker: see `score_sharded`.
 
     Raises:
@@ -119,8 +119,8 @@ def run_on_ray(
             yield number, answer
 
 
-def _run(work: bytes, argument: Item) -> object:
-    """Work on one item, in a worker process."""
+def _run(work: bytes, argument: Argument) -> object:
+    """Call the function on one argument, in a worker process."""
     try:
         return _load(work)(argument)
     except OSError as error:
@@ -160,7 +160,7 @@ def _token_of(folder: Path) -> str:
 
 
 def _failure(error: BaseException, argument: object) -> Exception:
-    """The error to raise for a task: that of the function, or, if it is Ray's, an `OSError` that names the item."""
+    """The error to raise for a task: that of the function, or, if it is Ray's, an `OSError` that names the argument."""
     if isinstance(error, (ValueError, OSError)):
         return error
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

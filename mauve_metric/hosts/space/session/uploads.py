@@ -115,14 +115,7 @@ def read_upload(
             columns = tuple(dict.fromkeys([*file.columns, *(field.path for field in fields)]))[:_MOST_COLUMNS]
             ask = ""
             if column not in columns:
-                others = {name for name in taken if name is not None}
-                if taken and not set(columns) - others:
-                    raise ValueError("this file is the other side's already, and has no further column of texts")
-                choice = file.choice(side, others)
-                if choice.doubt and choice.path is None:
-                    raise ValueError(f"{title} {choice.doubt}")
-                column = choice.path
-                ask = "Several columns may hold the texts: choose the one that is meant." if choice.doubt else ""
+                column, ask = _column_of_texts(title, file, columns, side, taken)
             for name, size in sizes.items():
                 if any(field == name or field.startswith(f"{name}.") for field in (column or "", *PROMPT_FIELDS)):
                     _check_unpacked(path, name, size, limits)
@@ -154,6 +147,19 @@ def read_upload(
     except USER_ERRORS as error:
         message = str(error).replace(str(path), title)
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
+
+
+def _column_of_texts(
+    title: str, file: TextFile, columns: Collection[str], side: Role, taken: Collection[str | None]
+) -> tuple[str | None, str]:
+    """The column that holds the texts, and what to ask the visitor where several may."""
+    others = {name for name in taken if name is not None}
+    if taken and not set(columns) - others:
+        raise ValueError("this file is the other side's already, and has no further column of texts")
+    choice = file.choice(side, others)
+    if choice.doubt and choice.path is None:
+        raise ValueError(f"{title} {choice.doubt}")
+    return choice.path, "Several columns may hold the texts: choose the one that is meant." if choice.doubt else ""
 
 
 def _opened(path: Path, limits: Limits, column: str | None = None) -> TextFile:
