@@ -56,6 +56,14 @@ def test_values_and_intervals_are_in_order(scaling_factor: float) -> None:
             before = (mauve.ci, integral.ci)
 
 
+def test_sets_are_too_alike_from_one_standard_error_below_0_on() -> None:
+    """Moving texts between 20 buckets of 20 brings the frontier integral from 2.0 to 0.9 errors below 0."""
+    even, moved = np.full(20, 20), np.repeat([1, -1], 10)
+    runs = [debiased_scores(debiased_frontier(even, even + number * moved), 5.0) for number in (4, 5)]
+    assert [round(intervals.integral_over_error(run.frontier), 1) for run in runs] == [-2.0, -0.9]
+    assert [intervals.too_alike([run]) for run in runs] == [True, False]
+
+
 def test_other_clusterings_widen_the_interval() -> None:
     p, q = population(20, 0.5)
     rng = np.random.default_rng(3)
