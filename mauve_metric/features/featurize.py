@@ -306,9 +306,10 @@ def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, 
     if seconds < LONG_SECONDS:
         logger.info("%s", line)
     else:
-        advice = "a GPU, fewer or shorter texts"
-        if work == "featurizing" and encoder.device == "cpu" and encoder.dtype == "float32" and has_units():
-            advice += ", dtype='bfloat16' (rounds more)"
+        on_cpu = encoder.device == "cpu"
+        advice = "a GPU, fewer or shorter texts" if on_cpu else "fewer or shorter texts"
+        if work == "featurizing" and encoder.dtype == "float32" and (not on_cpu or has_units()):
+            advice += f", dtype='{'bfloat16' if on_cpu else 'float16'}' (rounds more)"
         if work == "featurizing" and encoder.name != "minilm":
             advice += ", or featurize_model_name='minilm' (another, much smaller model)"
         logger.warning("%s; faster: %s", line, advice)

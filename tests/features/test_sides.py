@@ -19,6 +19,7 @@ from samples import texts_of
 
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import encoder, featurize
+from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.feature_set import Featurizing
 from mauve_metric.features.feature_set import featurize as featurized
 from mauve_metric.inputs import sources
@@ -395,6 +396,15 @@ def test_a_very_long_run_is_announced_with_advice(
     assert record.levelno == logging.WARNING
     assert "about 24 hours" in record.getMessage() and "minilm" in record.getMessage() and "GPU" in record.getMessage()
     assert ("bfloat16" in record.getMessage()) is units  # where the processor is faster at it
+
+
+def test_a_very_long_run_on_a_gpu_is_advised_to_take_its_fast_format(
+    tiny_gpt2: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(featurize, "estimated_seconds", lambda encoder, count: 86_400.0)
+    encoder = dataclasses.replace(load_encoder(tiny_gpt2, device="cpu"), device="cuda:0")
+    featurize.announce(encoder, [[1] * 1000], 10**9)
+    assert "faster: fewer or shorter texts, dtype='float16'" in caplog.text
 
 
 def test_estimate_grows_with_the_tokens(
