@@ -14,7 +14,8 @@ import torch
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Rows
 from mauve_metric.clustering import partition
-from mauve_metric.clustering.partition import partition_sets
+from mauve_metric.clustering.partition import config_by_content, partition_sets
+from mauve_metric.clustering.quantizers import StackedSets
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
 from mauve_metric.features.row_blocks import CheckedRows, ConcatenatedRows, content_order
 from mauve_metric.measures.frontier import exact_area
@@ -32,6 +33,12 @@ def sets(n: int = 90, shift: float = 1.0, d: int = 5) -> tuple[Rows, Rows]:
     rows = rng.normal(size=(2, n, d)).astype(np.float32)
     rows[1, :, 0] += shift
     return rows[0], rows[1]
+
+
+@pytest.mark.parametrize(("asked", "made"), [(MauveConfig().kmeans_num_redo, 1), (3, 3), (8, 8)])
+def test_clusterings_by_content_have_one_start_unless_another_number_is_asked_for(asked: int, made: int) -> None:
+    config = resolve_config(MauveConfig(kmeans_num_redo=asked), 40, 40)
+    assert config_by_content(config, StackedSets(np.repeat([0, 1], 40))).kmeans_num_redo == made
 
 
 def test_runs_have_seeds_of_their_own() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from samples import HUMAN, MODEL, ngrams, write_jsonl
 from mauve_metric import Histograms, MauveConfig, MauveResult, compute_mauve
 from mauve_metric.options import config_fields
 from mauve_metric.scoring.score import score_histograms
+from mauve_metric.uncertainty.resampling import null_scores
 
 TEXTS = [f"Ship number {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors." for i in range(24)]
 
@@ -36,6 +38,17 @@ def test_score_histograms_uses_the_histograms_alone() -> None:
     assert scores["mauve_exact"] == pytest.approx(0.8216512693, rel=0, abs=0.51e-10)  # measures/test_frontier.py
     assert scores["frontier_integral"] == pytest.approx(0.0891395121, rel=0, abs=0.51e-10)
     assert scores["mauve"] < scores["mauve_star"] < 1  # equal sizes: smoothing never lowers
+
+
+def test_spread_over_clusterings_and_of_equal_sets_is_that_of_a_sample() -> None:
+    p, q = gaussians(3, 60, 60, 3, 0.5)
+    result = compute_mauve(p_features=p, q_features=q, num_buckets=6, num_runs=3)
+    assert result.mauve_runs.shape == (3,) and result.mauve_runs[0] == result.mauve
+    assert result.mauve_mean == pytest.approx(result.mauve_runs.mean(), rel=1e-12)
+    assert result.mauve_std == pytest.approx(statistics.stdev(result.mauve_runs.tolist()), rel=1e-9)
+    counts = [np.bincount(labels, minlength=6) for labels in (result.p_labels, result.q_labels)]
+    null = null_scores(counts[0], counts[1], 5.0, 25)
+    assert result.mauve_ceiling_std == pytest.approx(statistics.stdev(null.tolist()), rel=1e-9)
 
 
 QUICK: dict[str, Any] = {"drmm_steps": 20, "lattice_epochs": 1, "lattice_hidden": 8, "num_runs": 1}
