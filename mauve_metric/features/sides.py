@@ -265,11 +265,11 @@ def open_sides(
     found: dict[str, SideTexts] = {}
     rows: Sequence[Hashable] | None = None
     if of_models:
-        joined = join(of_models, human=asked, common_rows=common_rows, by=field)
-        found = dict(joined.models) if joined.human is None else {human: joined.human, **joined.models}
-        rows = joined.groups if len(of_models) == len(models) else None
-        if any(joined.left_out.values()):
-            counts = ", ".join(f"{name} {count}" for name, count in joined.left_out.items())
+        gold, texts, rows, left_out = join(of_models, human=asked, common_rows=common_rows, by=field)
+        found = texts if gold is None else {human: gold, **texts}
+        rows = rows if len(of_models) == len(models) else None
+        if any(left_out.values()):
+            counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
             logger.warning("rows that not all models have are left out: %s", counts)
     if human in files:
         found[human] = files[human].side("reference", field)

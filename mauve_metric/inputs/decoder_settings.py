@@ -40,16 +40,16 @@ def parse_decoder(text: str) -> Decoder:
     >>> parse_decoder("temperature=0.7,top_k=40"), parse_decoder("greedy")
     ({'temperature': 0.7, 'top_k': 40}, {'top_k': 1})
     """
-    found: dict[str, float] = {}
+    settings: dict[str, float] = {}
     for part in filter(None, _NAMED.get(text.strip(), text).split(",")):
         name, _, number = (piece.strip() for piece in part.partition("="))
         try:
-            found[name] = int(number) if name == "top_k" else float(number)
+            settings[name] = int(number) if name == "top_k" else float(number)
         except ValueError as error:
             raise ValueError(
                 f"a decoder must be greedy, sampling or settings such as temperature=0.7,top_p=0.95, got {part!r}"
             ) from error
-    return check_decoder(cast("Decoder", found))
+    return check_decoder(cast("Decoder", settings))
 
 
 def check_decoder(decoder: Decoder) -> Decoder:
@@ -62,9 +62,9 @@ def check_decoder(decoder: Decoder) -> Decoder:
         if name not in SAMPLER_SETTINGS:
             near = did_you_mean(name, SAMPLER_SETTINGS)
             raise ValueError(f"a decoder has the settings {', '.join(SAMPLER_SETTINGS)}, got {name!r}{near}")
-    found = {name: SAMPLER_SETTINGS[name][1](name, value) for name, value in decoder.items()}
-    no_change = [name for name in ("temperature", "top_p", "typical_p") if found.get(name) == 1]
-    return cast("Decoder", {name: found[name] for name in SAMPLER_SETTINGS if name in found and name not in no_change})
+    settings = {name: SAMPLER_SETTINGS[name][1](name, value) for name, value in decoder.items()}
+    no_change = [name for name in ("temperature", "top_p", "typical_p") if settings.get(name) == 1]
+    return cast("Decoder", {name: settings[name] for name in SAMPLER_SETTINGS if name in settings.keys() - no_change})
 
 
 def describe_decoder(decoder: Decoder) -> str:

@@ -19,14 +19,14 @@ def field_prompts(fields: Iterable[Sequence[object]], sides: Iterable[Sequence[s
     >>> field_prompts([["Once upon a time", "In a far land"], ["id-0000001"]], [["In a far land it was cold.", "No."]])
     ('Once upon a time', 'In a far land')
     """
-    found: dict[str, None] = {}
+    echoed: dict[str, None] = {}
     texts = [*sides]
     for values in fields:
         prompts = dict.fromkeys(value for value in map(as_prompt, values) if value)
         echo = PromptEcho(prompts)
         if prompts and any(count_echoes(echo, side) > ECHOED_SHARE * len(side) for side in texts):
-            found |= prompts
-    return tuple(found)
+            echoed |= prompts
+    return tuple(echoed)
 
 
 def as_prompt(value: object) -> str:

@@ -145,10 +145,10 @@ def _leaves(value: object, record: Record, path: str = "", depth: int = 0) -> It
 
 
 class Choice(NamedTuple):
-    """The chosen field. path: None where none can be the text. known: its format. doubt: why none is surely meant."""
+    """The chosen field. path: None where none can be the text. tool_format: its tool's. doubt: why none is sure."""
 
     path: str | None
-    known: Format | None = None
+    tool_format: Format | None = None
     doubt: str = ""
     role: str = ""
 
@@ -166,13 +166,13 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
     asked = [field for field in fields if field.role == "prompt" and not field.is_code]
     if side == "prompt" and asked:
         return _longest(asked)
-    known = format_of(records[0])
-    others = {field.role for field in fields if not field.is_code and not field.path.startswith(_paths(known))}
-    if known is not None and not (known.common and others & {"text", "prediction", "human"}):
-        own = {"prediction": known.prediction, "reference": known.reference}.get(side)
-        path = own or known.prediction or known.reference
+    tool = format_of(records[0])
+    others = {field.role for field in fields if not field.is_code and not field.path.startswith(_paths(tool))}
+    if tool is not None and not (tool.common and others & {"text", "prediction", "human"}):
+        side_path = {"prediction": tool.prediction, "reference": tool.reference}.get(side)
+        path = side_path or tool.prediction or tool.reference
         if path not in taken:
-            return Choice(path, known, known.lacks, side if own else "")
+            return Choice(path, tool, tool.lacks, side if side_path else "")
     top = records[0].value if isinstance(records[0].value, Mapping) else {}
     if len(top) == 1 and len(fields) <= 1:
         path = fields[0].path if fields else str(next(iter(top)))
@@ -209,8 +209,8 @@ def _without_labels(fields: list[Field]) -> list[Field]:
     return fields
 
 
-def _paths(known: Format | None) -> tuple[str, ...]:
-    paths = () if known is None else (known.prediction, known.reference, known.prompt)
+def _paths(tool: Format | None) -> tuple[str, ...]:
+    paths = () if tool is None else (tool.prediction, tool.reference, tool.prompt)
     return tuple(path for path in paths if path is not None)
 
 

@@ -101,9 +101,9 @@ def read_texts(
             f"{file.field('prediction')!r}: say which are meant with side='reference' or 'prediction', or name their "
             "field with text_field (--text-field)"
         )
-    found = file.side(side or "prediction")
-    logger.info("%s", found.said)
-    return found.texts
+    side_texts = file.side(side or "prediction")
+    logger.info("%s", side_texts.said)
+    return side_texts.texts
 
 
 class SideTexts(NamedTuple):
@@ -190,26 +190,26 @@ class TextFile:
         """
         if not isinstance(path, (str, Path)):
             raise TypeError(f"path must be the name of a file or folder, got {type(path).__name__}: {shown(path)}")
-        given = {"text_field": text_field, "reference_field": reference_field, "prediction_field": prediction_field}
-        for name, value in (given | {"filter": filter, "prompt_field": prompt_field, "encoding": encoding}).items():
+        fields = {"text_field": text_field, "reference_field": reference_field, "prediction_field": prediction_field}
+        for name, value in (fields | {"filter": filter, "prompt_field": prompt_field, "encoding": encoding}).items():
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"{name} must be a text, got {shown(value)}")
         if str(path) == "":
             raise ValueError("a file must have a name, got ''")
-        place, own = split_field(str(path))
-        fields: dict[Role, str | None] = {"reference": reference_field, "prediction": prediction_field}
-        self._own = dict.fromkeys(fields, own) if own is not None else fields
-        self._is_named_in_path = own is not None
-        self._text_field, self._prompt_field = own or text_field, prompt_field
+        name, field = split_field(str(path))
+        side_fields: dict[Role, str | None] = {"reference": reference_field, "prediction": prediction_field}
+        self._side_fields = dict.fromkeys(side_fields, field) if field is not None else side_fields
+        self._is_named_in_path = field is not None
+        self._text_field, self._prompt_field = field or text_field, prompt_field
         self.encoding, self._most = encoding, most_bytes
         self.format: Format | None = None
         self.group: str | None = None
         self._choices: dict[Role, Choice] = {}
         self._lines: list[str] = []
-        self._path, self.name = Path(place), place
+        self._path, self.name = Path(name), name
         self._unit = "line"
-        self._source = self._open(Path(place))
-        self._recognise(any(given.values()) or own is not None, filter)
+        self._source = self._open(Path(name))
+        self._recognise(any(fields.values()) or field is not None, filter)
 
     def _open(self, path: Path) -> _Source | None:
         """The records of a file; None for lines of text, which are kept."""
@@ -254,10 +254,10 @@ class TextFile:
                 self.format = INSPECT
                 return _Source.of(inspect_rows(self._path))
             if (suffix == ".json" or "\n" in content.strip()) and not _is_record(rows[0]):
-                named = (self._text_field, *self._own.values())
+                named = (self._text_field, *self._side_fields.values())
                 field = next((field for field in named if field is not None), None)
                 rows = unfolded(rows, field)
-                self._own = {side: _inside(rows, own) for side, own in self._own.items()}
+                self._side_fields = {side: _inside(rows, field) for side, field in self._side_fields.items()}
                 self._text_field = _inside(rows, self._text_field)
         if rows is None and suffix in (".csv", ".tsv"):
             rows = csv_rows(content, self.name, tabs=suffix == ".tsv")
@@ -293,7 +293,7 @@ class TextFile:
         def load(fields: Collection[str]) -> Rows:
             parts = [source.load(fields) for source in sources]
             values = [value for part in parts for value in part.values]
-            places = [f"{Path(part.name).name}, {part.unit} {place}" for part in parts for place in part.places]
+            places = [f"{Path(part.name).name}, {part.unit} {row}" for part in parts for row in part.places]
             return Rows(str(folder), values, "file", places, parts[0].columns)
 
         return _Source(sources[0].sample, load)
@@ -304,11 +304,11 @@ class TextFile:
         if sample is not None and not len(sample):
             raise NoTextsError(f"{self.name} holds no texts")
         if self.format is None and sample:
-            self.format = choose(sample).known
-        known = self.format
-        if known is not None and known.lacks and not named:
-            raise NotTexts(f"{self.name} holds {known.lacks}")
-        field = None if known is None else known.group
+            self.format = choose(sample).tool_format
+        tool = self.format
+        if tool is not None and tool.lacks and not named:
+            raise NotTexts(f"{self.name} holds {tool.lacks}")
+        field = None if tool is None else tool.group
         if self._source is None or sample is None or field is None or not has_field(sample[0], field):
             if filter is not None:
                 raise NoSuchField(f"{self.name} has no field that filter={filter!r} could choose from")
@@ -328,12 +328,12 @@ class TextFile:
         """All records of the group, with these fields at least."""
         if self._source is None:
             return Rows(self.name, self._lines, "line", range(1, len(self._lines) + 1))
-        known = self.format
-        needed = [*fields, *((known.key, known.document, known.group) if known is not None else ())]
+        tool = self.format
+        needed = [*fields, *((tool.key, tool.document, tool.group) if tool is not None else ())]
         rows = self._source.load([field for field in needed if field is not None])
-        if self.group is None or known is None or known.group is None:
+        if self.group is None or tool is None or tool.group is None:
             return rows
-        kept = [row for row, record in enumerate(rows) if str(value_at(record, known.group)) == self.group]
+        kept = [row for row, record in enumerate(rows) if str(value_at(record, tool.group)) == self.group]
         return Rows(rows.name, [rows.values[row] for row in kept], rows.unit, [rows.places[row] for row in kept])
 
     @property
@@ -349,23 +349,23 @@ class TextFile:
     @property
     def columns(self) -> list[str]:
         """The fields of the format that was recognised, the model's first."""
-        known = self.format
-        return [] if known is None else [path for path in (known.prediction, known.reference) if path is not None]
+        tool = self.format
+        return [] if tool is None else [path for path in (tool.prediction, tool.reference) if path is not None]
 
     def choice(self, side: Role, taken: Collection[str | None] = ()) -> Choice:
         """The field of one side's texts: the one that was named, else see `choose`. taken: those of the other side."""
-        field = self._own.get(side) or self._text_field
+        field = self._side_fields.get(side) or self._text_field
         if self._source is None or not isinstance(self._source.sample[0].value, (Mapping, list)):
-            if self._own.get(side) is not None:
+            if self._side_fields.get(side) is not None:
                 raise NoSuchField(
                     f"{self.name} holds {'lines' if self._source is None else 'texts'} and no field {field!r}"
                 )
             return Choice(None)
-        known = self.format
+        tool = self.format
         if field is not None:
-            return Choice(field, known if known is not None and field in (known.prediction, known.reference) else None)
-        if known is INSPECT:
-            return Choice(known.reference if side == "reference" else known.prediction, known)
+            return Choice(field, tool if tool is not None and field in (tool.prediction, tool.reference) else None)
+        if tool is INSPECT:
+            return Choice(tool.reference if side == "reference" else tool.prediction, tool)
         if taken:
             return choose(self._source.sample, side, taken)
         if side not in self._choices:
@@ -401,18 +401,18 @@ class TextFile:
         human, model = self.choice("reference"), self.choice("prediction")
         if human.path is None or model.path is None or human.path == model.path:
             return False
-        named = {side: self._own[side] is not None for side in self._own}
+        named = {side: self._side_fields[side] is not None for side in self._side_fields}
         if self._text_field is not None and not all(named.values()):
             return False
         return (
             (named["reference"] or human.role in ("human", "reference"))
             and (named["prediction"] or model.role == "prediction")
-        ) or human.known is INSPECT
+        ) or human.tool_format is INSPECT
 
     @property
     def holds_both(self) -> bool:
         """Return whether the file has human texts and a model's side by side."""
-        return self.has_two_fields and all(self._has(str(self.field(side))) for side in self._own)
+        return self.has_two_fields and all(self._has(str(self.field(side))) for side in self._side_fields)
 
     def side(self, side: Role, by: str | None = None) -> SideTexts:
         """The texts of one side. by: the field of its labels.
@@ -420,22 +420,22 @@ class TextFile:
         Raises:
             ValueError: a record is not what the first one is, with its line and the field.
         """
-        found, field = self._texts_of(side), self._prompt_field
+        side_texts, field = self._texts_of(side), self._prompt_field
         if by is not None and self._has(by, everywhere=True):
-            found = found._replace(labels=self._values(by))
+            side_texts = side_texts._replace(labels=self._values(by))
         if field is not None and (side == "prediction" or self._has(field)):  # which human texts alone may lack
             if not self.fields:
                 raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
-            return found._replace(groups=self._values(field))
-        texts = {self._text_field, *self._own.values(), found.field}
+            return side_texts._replace(groups=self._values(field))
+        texts = {self._text_field, *self._side_fields.values(), side_texts.field}
         of_format = None if self.format is None else self.format.prompt
         likely = next(
             (field for field in (*PROMPT_FIELDS, of_format) if field and field not in texts and self._has(field)), None
         )
         if likely is not None:
             with contextlib.suppress(ValueError):  # rows without a value
-                found = found._replace(prompts=self._values(likely), prompt_field=likely)
-        return found
+                side_texts = side_texts._replace(prompts=self._values(likely), prompt_field=likely)
+        return side_texts
 
     def _texts_of(self, side: Role) -> SideTexts:
         """The texts of one side, without their prompts."""
@@ -461,8 +461,8 @@ class TextFile:
         texts = [text_in(record, field, side) for record in rows]
         if self.format is not None and self.format.name == "lm_eval" and field == "target":
             texts = [harness_target(text, record) for text, record in zip(texts, rows, strict=True)]
-        known, named = choice.known, self._own.get(side) is not None
-        title = f" ({self.title})" if known is not None else ""
+        tool, named = choice.tool_format, self._side_fields.get(side) is not None
+        title = f" ({self.title})" if tool is not None else ""
         headless = "" if rows.columns[:1] != ["1"] else ", a column by its number as there is no line of names"
         said = f"{self.name}: {_count(texts)} from `{field}`{title}{headless}"
         origin = None
@@ -470,14 +470,14 @@ class TextFile:
             name = "records" if self.format is None else self.format.name
             group = "" if self.group is None or side == "reference" else f"/{self.group}"
             origin = f"{name}/{field}{group}"
-        found = SideTexts(texts, field, origin, said)
+        side_texts = SideTexts(texts, field, origin, said)
         blank = next((row for row, text in enumerate(texts) if not text.strip()), None)
         if blank is not None and (reason := _reason(rows[blank], field)) is not None:
-            found = found._replace(empty=reason)
-        if self.format is None and origin is None and found.empty is None:
-            return found
+            side_texts = side_texts._replace(empty=reason)
+        if self.format is None and origin is None and side_texts.empty is None:
+            return side_texts
         keys, documents = _keys(rows, self.format)
-        return found._replace(where=[record.where for record in rows], keys=keys, documents=documents)
+        return side_texts._replace(where=[record.where for record in rows], keys=keys, documents=documents)
 
     def _has(self, field: str, everywhere: bool = False) -> bool:
         """Return whether the first record, or the table, has a field. everywhere: or any other record."""
@@ -521,10 +521,10 @@ def _inside(rows: Rows, field: str | None) -> str | None:
 
 def _is_record(record: Record) -> bool:
     """Return whether an object is one record of a known format, and no columns of many."""
-    known = format_of(record)
-    if known is None:
+    tool = format_of(record)
+    if tool is None:
         return False
-    values = [value_at(record, path) for path in known.needs]
+    values = [value_at(record, path) for path in tool.needs]
     return not any(isinstance(value, list) and all(isinstance(entry, str) for entry in value) for value in values)
 
 
@@ -538,11 +538,11 @@ def split_field(path: str) -> tuple[str, str | None]:
     >>> split_field("nowhere.csv"), split_field("-:Reply")
     (('nowhere.csv', None), ('-', 'Reply'))
     """
-    place, mark, field = path.rpartition(":")
+    file, mark, field = path.rpartition(":")
     while mark and not os.path.exists(path):
-        if field and (place == "-" or os.path.exists(place)):
-            return place, path[len(place) + 1 :]
-        place, mark, field = place.rpartition(":")
+        if field and (file == "-" or os.path.exists(file)):
+            return file, path[len(file) + 1 :]
+        file, mark, field = file.rpartition(":")
     return path, None
 
 
@@ -552,21 +552,20 @@ def _field_values(records: Rows, field: str) -> list[Hashable]:
     return [value if isinstance(value, Hashable) else json.dumps(value, sort_keys=True) for value in values]
 
 
-def _keys(records: Rows, known: Format | None) -> tuple[list[Hashable] | None, list[Hashable] | None]:
+def _keys(records: Rows, tool: Format | None) -> tuple[list[Hashable] | None, list[Hashable] | None]:
     """Keys that match rows, and values that must then be equal; None where the format has none."""
-    if known is None or known.key is None or not has_field(records[0], known.key):
+    if tool is None or tool.key is None or not has_field(records[0], tool.key):
         return None, None
-    keys = _field_values(records, known.key)
+    keys = _field_values(records, tool.key)
     seen: dict[Hashable, Record] = {}
-    for key, record in zip(keys, records, strict=True) if known.unique else ():
+    for key, record in zip(keys, records, strict=True) if tool.unique else ():
         if key in seen:
             raise ValueError(
-                f"{record.where}: {known.key!r} {key!r} occurs already at {seen[key].where}: expected one row a "
-                "document"
+                f"{record.where}: {tool.key!r} {key!r} occurs already at {seen[key].where}: expected one row a document"
             )
         seen[key] = record
-    has_document = known.document is not None and has_field(records[0], known.document)
-    return keys, _field_values(records, str(known.document)) if has_document else None
+    has_document = tool.document is not None and has_field(records[0], tool.document)
+    return keys, _field_values(records, str(tool.document)) if has_document else None
 
 
 def examples_folder() -> Path:
@@ -588,23 +587,23 @@ def _files_in(folder: Path) -> list[Path]:
     Raises:
         ValueError: there is nothing to read, or more than one thing.
     """
-    texts, known = _text_files(folder), [file for file in sorted(folder.iterdir()) if _tool_of(file)]
-    if texts and not known:
+    texts, written = _text_files(folder), [file for file in sorted(folder.iterdir()) if _tool_of(file)]
+    if texts and not written:
         return texts
     shards = [file for file in sorted(folder.iterdir()) if _ending(file) in READERS[1:-1] and file.is_file()]
     numbered = {re.sub(r"\d+", "", file.name) for file in shards}
     is_one = len({_ending(file) for file in shards}) == 1 and not texts
-    is_run = any(isinstance(tool := _tool_of(file), Format) and tool.group is not None for file in known)
-    if is_one and (not known or (len(known) == len(shards) and len(numbered) == 1 and not is_run)):
+    is_run = any(isinstance(tool := _tool_of(file), Format) and tool.group is not None for file in written)
+    if is_one and (not written or (len(written) == len(shards) and len(numbered) == 1 and not is_run)):
         return shards
-    if not known:
+    if not written:
         names = ", ".join(repr(file.name) for file in shards[:6])
         reason = f", but {names}: name the one that is meant" if shards else ""
         raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known{reason}")
-    if len(known) > 1 or texts:
-        names = ", ".join(repr(file.name) for file in known) + (f" and {len(texts)} .txt files" if texts else "")
+    if len(written) > 1 or texts:
+        names = ", ".join(repr(file.name) for file in written) + (f" and {len(texts)} .txt files" if texts else "")
         raise ValueError(f"the folder {folder} holds {names}: expected one of them, give its own name")
-    return known
+    return written
 
 
 def _ending(file: Path) -> str:

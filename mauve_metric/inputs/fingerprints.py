@@ -41,8 +41,8 @@ class Marks:
         for part in sets:
             wrapped.update(part.wrapped)
             openings.update(part.openings or {})
-        known = all(part.openings is not None for part in sets)
-        return cls(dict(wrapped), dict(openings) if known else None, sum(part.texts for part in sets))
+        has_openings = all(part.openings is not None for part in sets)
+        return cls(dict(wrapped), dict(openings) if has_openings else None, sum(part.texts for part in sets))
 
     def free_of(self, rules: Sequence[str]) -> bool:
         """Return whether rules would change none of the texts, as far as known: of those in `_INNER`."""
@@ -51,7 +51,7 @@ class Marks:
     @cached_property
     def common_openings(self) -> dict[tuple[str, ...], int]:
         """Number of texts with each opening of two to six words that at least `RARE_SHARE` of them have."""
-        found: dict[tuple[str, ...], int] = {}
+        openings: dict[tuple[str, ...], int] = {}
         left = dict(self.openings or {})
         for length in range(SHORTEST_OPENING, LONGEST_OPENING + 1):
             counts: Counter[tuple[str, ...]] = Counter()
@@ -60,8 +60,8 @@ class Marks:
                     counts[words[:length]] += times
             common = {words: times for words, times in counts.items() if times >= RARE_SHARE * self.texts}
             left = {words: times for words, times in left.items() if words[:length] in common}
-            found |= common
-        return found
+            openings |= common
+        return openings
 
 
 def first_words(text: str) -> tuple[str, ...]:
@@ -81,15 +81,15 @@ _FINAL = "\"'”’) \n\t"  # may follow the mark at the end of a sentence
 _STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 
 
-class Format(NamedTuple):
+class FormatTrait(NamedTuple):
     """One number of a text.
 
-    what: its name in a sentence. of: computes it. without: removes from a text what the number measures, which is
+    what: its name in a sentence. measure: computes it. without: removes from a text what the number measures, which is
     layout; None where that would change what is said, which is style. strip: the rule of `strip` that does so, if any.
     """
 
     what: str
-    of: Callable[[str], float]
+    measure: Callable[[str], float]
     without: Callable[[str], str] | None = None
     strip: str | None = None
 
@@ -110,7 +110,7 @@ def _without_end(text: str) -> str:
 
 def _plain_start(text: str) -> str:
     """A text that begins with a small letter or a digit, if there is one."""
-    start = next((place for place, mark in enumerate(text) if mark.isalnum()), 0)
+    start = next((position for position, mark in enumerate(text) if mark.isalnum()), 0)
     return text[start : start + 1].lower() + text[start + 1 :]
 
 
@@ -119,36 +119,36 @@ def _characters(text: str) -> int:
     return len(text) - text.count(" ") - text.count("\n")
 
 
-FORMATS: dict[str, Format] = {
-    "length": Format("length", lambda text: float(_characters(text))),
-    "line_breaks": Format(
+FORMATS: dict[str, FormatTrait] = {
+    "length": FormatTrait("length", lambda text: float(_characters(text))),
+    "line_breaks": FormatTrait(
         "line breaks", lambda text: _rate(text.strip().count("\n"), text), WRAPPING["line_breaks"], "line_breaks"
     ),
-    "double_blanks": Format(
+    "double_blanks": FormatTrait(
         "double blanks", lambda text: _rate(text.count("  "), text), WRAPPING["line_breaks"], "line_breaks"
     ),
-    "outer_blanks": Format(
+    "outer_blanks": FormatTrait(
         "blanks at the ends",
         lambda text: float(text[:1].isspace()) + 2.0 * text[-1:].isspace(),
         WRAPPING["whitespace"],
         "whitespace",
     ),
-    "first_character": Format("first characters", lambda text: _kind(text.lstrip()[:1]), _plain_start),
-    "last_character": Format(
+    "first_character": FormatTrait("first characters", lambda text: _kind(text.lstrip()[:1]), _plain_start),
+    "last_character": FormatTrait(
         "last characters", lambda text: float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")), _without_end
     ),
-    "capitals": Format("capital letters", lambda text: _rate(len(_CAPITALS.findall(text)), text), str.lower),
-    "quotes": Format("quotation marks", lambda text: _rate(len(_QUOTES.findall(text)), text)),
-    "curly_quotes": Format(
+    "capitals": FormatTrait("capital letters", lambda text: _rate(len(_CAPITALS.findall(text)), text), str.lower),
+    "quotes": FormatTrait("quotation marks", lambda text: _rate(len(_QUOTES.findall(text)), text)),
+    "curly_quotes": FormatTrait(
         "curly quotes",
         lambda text: _rate(sum(map(text.count, "“”‘’")), text),
         lambda text: text.translate(_STRAIGHT),
     ),
-    "dashes": Format("dashes", lambda text: _rate(len(_DASHES.findall(text)), text)),
-    "markdown": Format(
+    "dashes": FormatTrait("dashes", lambda text: _rate(len(_DASHES.findall(text)), text)),
+    "markdown": FormatTrait(
         "Markdown", lambda text: _rate(len(_MARKDOWN.findall(text)), text), WRAPPING["markdown"], "markdown"
     ),
-    "word_length": Format("characters a word", lambda text: _characters(text) / max(len(text.split()), 1)),
+    "word_length": FormatTrait("characters a word", lambda text: _characters(text) / max(len(text.split()), 1)),
 }
 
 
@@ -158,7 +158,7 @@ def format_numbers(text: str) -> list[float]:
     >>> dict(zip(FORMATS, format_numbers("One\\ntwo.")))["line_breaks"]
     0.125
     """
-    return [item.of(text) for item in FORMATS.values()]
+    return [trait.measure(text) for trait in FORMATS.values()]
 
 
 _GRAM, _CHARACTERS = 4, 10  # words of a sequence that a loop repeats; characters in scripts without blanks

@@ -68,10 +68,10 @@ def _is_json(line: str) -> bool:
 
 def _stream(content: str) -> list[object]:
     """The JSON values of a content that holds one after the other; none where one is damaged."""
-    decoder, place, values = json.JSONDecoder(), 0, []
+    decoder, position, values = json.JSONDecoder(), 0, []
     try:
-        while (place := _BLANK.match(content, place).end()) < len(content):  # type: ignore[union-attr]
-            value, place = decoder.raw_decode(content, place)
+        while (position := _BLANK.match(content, position).end()) < len(content):  # type: ignore[union-attr]
+            value, position = decoder.raw_decode(content, position)
             values.append(value)
     except (ValueError, RecursionError):
         return []
@@ -126,9 +126,9 @@ def unfolded(rows: Rows, field: str | None = None) -> Rows:
             f"text_field='{records[0]}.text'"
         )
     for prefix in dict.fromkeys(path.rpartition(".")[0] for path in lists):
-        found = _in_columns(value if not prefix else _at(value, prefix), name)
-        if found is not None:
-            return found
+        of_columns = _in_columns(value if not prefix else _at(value, prefix), name)
+        if of_columns is not None:
+            return of_columns
     return _by_id(value, name)
 
 
@@ -148,7 +148,7 @@ def _in_columns(value: Mapping[str, object], name: str) -> Rows | None:
     ]
     if len({len(entries) for entries in texts}) != 1:
         return None
-    columns = {key: item for key, item in value.items() if isinstance(item, list) and len(item) == len(texts[0])}
+    columns = {key: cells for key, cells in value.items() if isinstance(cells, list) and len(cells) == len(texts[0])}
     return Rows(name, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
 
 
@@ -167,7 +167,7 @@ def _by_id(value: Mapping[str, object], name: str) -> Rows:
     if any(list(entry) != ids for entry in objects):
         raise DamagedFile(f"{name}: the columns have different rows")
     return Rows(
-        name, [{key: column[place] for key, column in zip(value, objects, strict=True)} for place in ids], "row", ids
+        name, [{key: column[row_id] for key, column in zip(value, objects, strict=True)} for row_id in ids], "row", ids
     )
 
 

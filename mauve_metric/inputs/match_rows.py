@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from mauve_metric.inputs.files import SideTexts, TextFile
 from mauve_metric.runtime.errors import NotOneSet
@@ -11,26 +11,18 @@ from mauve_metric.runtime.errors import NotOneSet
 _SHOWN = 3  # how many keys an error lists
 
 
-class Joined(NamedTuple):
-    """The sides of several files.
-
-    human: the gold texts, on which all files agree; None if they were not asked for. models: by name.
-    groups: the document of each row, where row i of every side belongs to one document; None where that is not known.
-    left_out: rows of each model that not all have.
-    """
-
-    human: SideTexts | None
-    models: dict[str, SideTexts]
-    groups: Sequence[Hashable] | None
-    left_out: dict[str, int]
-
-
-def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = False, by: str | None = None) -> Joined:
+def join(
+    files: Mapping[str, TextFile], *, human: bool, common_rows: bool = False, by: str | None = None
+) -> tuple[SideTexts | None, dict[str, SideTexts], Sequence[Hashable] | None, dict[str, int]]:
     """The models' texts of several files, with rows of one order where the files say which row is which.
 
     Args:
         files: by the name of the model. human: whether to take the human texts from them too.
         common_rows: leave out rows that not all files have, which are an error else. by: see `TextFile.side`.
+
+    Returns:
+        The gold texts on which all files agree, None if they were not asked for; the texts of each model; the document
+        of each row, the same in every side, None where it is not known; how many rows of each model not all have.
 
     Raises:
         ValueError: the files disagree about their documents or their human texts, or none has human texts.
@@ -56,7 +48,7 @@ def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = Fals
     first, gold = next(iter(golds.items()), ("", None))
     for name, other in golds.items():
         pairs = enumerate(zip(golds[first].texts, other.texts, strict=True))
-        row = next((row for row, (one, two) in pairs if one != two), None)
+        row = next((row for row, (text, other_text) in pairs if text != other_text), None)
         if row is not None:
             places = [str(row) if side.where is None else side.where[row] for side in (golds[first], other)]
             raise NotOneSet(
@@ -66,7 +58,7 @@ def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = Fals
     common = None if order is None else [keys[row] for row in order[next(iter(files))]]
     if common is None and gold is not None and {len(side.texts) for side in models.values()} == {len(gold.texts)}:
         common = list(range(len(gold.texts)))
-    return Joined(gold, models, common if human or len(models) > 1 else None, left_out)
+    return gold, models, common if human or len(models) > 1 else None, left_out
 
 
 def _order(models: Mapping[str, SideTexts], common_rows: bool) -> dict[str, list[int]] | None:
@@ -78,11 +70,11 @@ def _order(models: Mapping[str, SideTexts], common_rows: bool) -> dict[str, list
     keys = {name: list(side.keys or ()) for name, side in models.items()}
     first, *others = keys
     if all(keys[name] == keys[first] for name in others):
-        order = {name: list(range(len(found))) for name, found in keys.items()}
-    elif any(len(set(found)) < len(found) for found in keys.values()):
+        order = {name: list(range(len(row_keys))) for name, row_keys in keys.items()}
+    elif any(len(set(row_keys)) < len(row_keys) for row_keys in keys.values()):
         return None
     else:
-        places = {name: {key: row for row, key in enumerate(found)} for name, found in keys.items()}
+        places = {name: {key: row for row, key in enumerate(row_keys)} for name, row_keys in keys.items()}
         common = [key for key in keys[first] if all(key in rows for rows in places.values())]
         if not common_rows or not common:
             _check_same_keys(places, len(common))
@@ -123,6 +115,6 @@ def _rows(side: SideTexts, numbers: Sequence[int], note: str) -> SideTexts:
     """Some of the rows, in this order; the note is added to the origin."""
     if side.where is None or (list(numbers) == list(range(len(side.texts))) and not note):
         return side
-    known = {name: getattr(side, name) for name in ("texts", "where", "groups", "prompts", "labels")}
-    chosen: dict[str, Any] = {name: [of[row] for row in numbers] for name, of in known.items() if of is not None}
+    columns = {name: getattr(side, name) for name in ("texts", "where", "groups", "prompts", "labels")}
+    chosen: dict[str, Any] = {name: [of[row] for row in numbers] for name, of in columns.items() if of is not None}
     return side._replace(**chosen, origin=f"{side.origin}{note}", keys=None, documents=None)

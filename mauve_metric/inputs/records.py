@@ -80,7 +80,7 @@ def _guess(raw: bytes) -> str | None:
     """The encoding of bytes that are not UTF-8, as charset-normalizer guesses it."""
     from charset_normalizer import from_bytes
 
-    start = next(place for place in (raw.find(bytes([byte])) for byte in range(128, 256)) if place >= 0)
+    start = next(position for position in (raw.find(bytes([byte])) for byte in range(128, 256)) if position >= 0)
     part = raw[max(0, start - _LOOKED_AT // 2) :][:_LOOKED_AT]
     matches = from_bytes(part, cp_isolation=_ENCODINGS)
     best = matches.best()
@@ -93,10 +93,10 @@ def _guess(raw: bytes) -> str | None:
     return next(encoding for encoding in _ENCODINGS if encoding in as_likely)
 
 
-def _wrong_encoding(said: str, encoding: str | None, raw: bytes = b"", place: int = 0) -> WrongEncoding:
+def _wrong_encoding(said: str, encoding: str | None, raw: bytes = b"", position: int = 0) -> WrongEncoding:
     if encoding is None:
         return WrongEncoding(f"{said}; save it as UTF-8, or name its encoding, such as encoding='cp1252'")
-    part = raw[max(0, place - 12) : place + 12].decode(encoding, "ignore") if raw else ""
+    part = raw[max(0, position - 12) : position + 12].decode(encoding, "ignore") if raw else ""
     sample = f" ({shown(part)})" if part else ""
     error = WrongEncoding(f"{said}; as {encoding} it can be read{sample}: if that is right, pass encoding={encoding!r}")
     error.encoding = encoding
@@ -191,13 +191,13 @@ class Rows(Sequence[Record]):
         return len(self.values)
 
     @overload
-    def __getitem__(self, place: int) -> Record: ...
+    def __getitem__(self, index: int) -> Record: ...
     @overload
-    def __getitem__(self, place: slice) -> Rows: ...
-    def __getitem__(self, place: int | slice) -> Record | Rows:
-        if isinstance(place, slice):
-            return Rows(self.name, self.values[place], self.unit, self.places[place], self.columns)
-        return Record(self.values[place], f"{self.name}, {self.unit} {self.places[place]}")
+    def __getitem__(self, index: slice) -> Rows: ...
+    def __getitem__(self, index: int | slice) -> Record | Rows:
+        if isinstance(index, slice):
+            return Rows(self.name, self.values[index], self.unit, self.places[index], self.columns)
+        return Record(self.values[index], f"{self.name}, {self.unit} {self.places[index]}")
 
 
 def value_at(record: Record, path: str) -> object:

@@ -177,7 +177,7 @@ def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> 
             raise NotTexts.of(
                 name, f"holds half of a surrogate pair, which is no character, at position {index}: {text!a:.60}"
             ) from error
-        yield text if stripping is None else stripping.of(text)
+        yield text if stripping is None else stripping.strip(text)
 
 
 def _after(stripping: Stripping | None) -> str:
@@ -193,8 +193,8 @@ def _filled_stream(name: str, data: Iterable[object], empty_texts: str, source: 
             kept += 1
             yield text
         elif empty_texts == "error":
-            place = f"empty or whitespace-only text{_after(source.stripping)} at position {index}"
-            raise EmptyTexts.of(name, f"holds an {place}: remove it, or pass empty_texts='drop'")
+            blank = f"empty or whitespace-only text{_after(source.stripping)} at position {index}"
+            raise EmptyTexts.of(name, f"holds an {blank}: remove it, or pass empty_texts='drop'")
         else:
             source.dropped += 1
     if not kept:

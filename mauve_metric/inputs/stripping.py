@@ -43,7 +43,7 @@ _PRINTED = [
     *range(0xAE, 0x100),
 ]  # bytes that byte-level BPE writes as themselves
 _BYTES = {chr(byte): byte for byte in _PRINTED}
-_BYTES |= {chr(0x100 + place): byte for place, byte in enumerate(sorted({*range(0x100)} - {*_PRINTED}))}
+_BYTES |= {chr(0x100 + rank): byte for rank, byte in enumerate(sorted({*range(0x100)} - {*_PRINTED}))}
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))+(?:[ \t]+\"[^\"\n]*\")?\)")
@@ -76,18 +76,18 @@ def without_reasoning(text: str) -> str:
     elif text.startswith(_BARE_ANALYSIS) and _BARE_FINAL in text:
         text = text.rpartition(_BARE_FINAL)[2].strip()
     kept: list[str] = []
-    inside, start, found = "", 0, False
+    inside, start, has_tags = "", 0, False
     for match in _TAG.finditer(text):
         kind, name = next((key, value.lower()) for key, value in match.groupdict().items() if value and key.isupper())
         closing, name = match[kind.lower()] in ("/", "end"), f"{kind}{name}"
         if not inside and not closing:
             kept.append(text[start : match.start()])
-            inside, found = name, True
+            inside, has_tags = name, True
         elif closing and inside in ("", name):
             if not inside:
                 kept.clear()
-            inside, start, found = "", match.end(), True
-    if not found:
+            inside, start, has_tags = "", match.end(), True
+    if not has_tags:
         return text
     return "".join([*kept, "" if inside else text[start:]]).strip()
 
@@ -98,8 +98,8 @@ def without_special_tokens(text: str) -> str:
     >>> without_special_tokens("<|im_start|>assistant\\nYes.<|im_end|>"), without_special_tokens("[INST] a </s>")
     ('Yes.', 'a')
     """
-    found, times = _SPECIAL.subn("", text)
-    return found.strip() if times else text
+    stripped, times = _SPECIAL.subn("", text)
+    return stripped.strip() if times else text
 
 
 def without_next_turn(text: str) -> str:
@@ -140,8 +140,8 @@ def without_markdown(text: str) -> str:
     for number in range(0, len(parts), 2):
         for pattern, content in _INLINE:
             parts[number] = pattern.sub(content, parts[number])
-    found = "".join(parts)
-    return text if found == text else found.strip()
+    stripped = "".join(parts)
+    return text if stripped == text else stripped.strip()
 
 
 def shows_markdown(text: str) -> bool:
@@ -194,8 +194,8 @@ class PromptEcho:
     def __call__(self, text: str) -> str:
         """The text behind the prompt."""
         start = beginning = text.lstrip()
-        while place := bisect_right(self._prompts, beginning):  # no prompt behind it begins the text
-            prompt = self._prompts[place - 1]
+        while end := bisect_right(self._prompts, beginning):  # no prompt behind it begins the text
+            prompt = self._prompts[end - 1]
             if start.startswith(prompt):
                 return start[len(prompt) :].strip()
             beginning = os.path.commonprefix([start, prompt])  # noqa: RUF071  (of texts)
@@ -232,7 +232,7 @@ class Stripping:
         ValueError: "prompts" is among the rules, and there are none.
 
     >>> stripping = Stripping("reasoning")
-    >>> stripping.of("<think>Hm.</think>Yes."), stripping.changed
+    >>> stripping.strip("<think>Hm.</think>Yes."), stripping.changed
     ('Yes.', {'reasoning': 1})
     """
 
@@ -249,22 +249,22 @@ class Stripping:
                 self._rules.append((name, rule))
         self.changed = {name: 0 for name, _ in self._rules}
 
-    def of(self, text: str) -> str:
+    def strip(self, text: str) -> str:
         """A text without its wrapping."""
         for name, rule in self._rules:
-            found = rule(text)
-            if found != text:
+            stripped = rule(text)
+            if stripped != text:
                 self.changed[name] += 1
-                text = found
+                text = stripped
         return text
 
     def each(self, texts: Iterable[str]) -> Iterator[str]:
         """Texts without their wrapping, one after the other."""
-        return map(self.of, texts)
+        return map(self.strip, texts)
 
     def identity(self) -> dict[str, str]:
         """Identity entry of features of such texts: empty where nothing is removed."""
         if not self._rules:
             return {}
-        found = {"strip": ",".join(name for name, _ in self._rules)}
-        return found if self.echo is None else found | {"prompts": self.echo.digest}
+        entry = {"strip": ",".join(name for name, _ in self._rules)}
+        return entry if self.echo is None else entry | {"prompts": self.echo.digest}

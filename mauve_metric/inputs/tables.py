@@ -217,7 +217,7 @@ def workbook_rows(path: Path, most: int | None = None) -> Rows:
         for number, row in enumerate(next(iter(filled.values())), 1)
         if any(cell is not None for cell in row)
     ]
-    width = max(max(place for place, cell in enumerate(row, 1) if cell is not None) for _, row in rows)
+    width = max(max(column for column, cell in enumerate(row, 1) if cell is not None) for _, row in rows)
     texts = [["" if cell is None else cell for cell in [*row, *[None] * width][:width]] for _, row in rows]
     if _is_headless([[str(cell) for cell in row] for row in texts[: LOOKED_AT + 1]]):
         columns = [str(number) for number in range(1, width + 1)]

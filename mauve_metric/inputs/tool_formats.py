@@ -117,7 +117,7 @@ def _text(value: object, record: Record, path: str, side: str) -> str:
             )  # of a model that calls a tool, or refuses
             return "" if is_silent else _text(value[inner], record, f"{path}.{inner}", side)
     if isinstance(value, list):
-        return _only(value, record, path, side, [str(place) for place in range(len(value))])
+        return _only(value, record, path, side, [str(index) for index in range(len(value))])
     raise NotTexts(
         f"{record.where}: expected a text in {path!r}, got {type(value).__name__}: {reprlib.repr(value):.60}"
     )
@@ -331,7 +331,7 @@ def format_of(record: Record) -> Format | None:
     """The known format that a record has; None for a text, and for fields of no known format."""
     if not isinstance(record.value, Mapping):
         return None
-    return next((known for known in FORMATS if known.fits(record)), None)
+    return next((tool_format for tool_format in FORMATS if tool_format.fits(record)), None)
 
 
 def harness_target(text: str, record: Record) -> str:

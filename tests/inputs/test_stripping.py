@@ -70,7 +70,7 @@ CASES: list[tuple[str, str, str]] = [
 @pytest.mark.parametrize(("rule", "text", "expected"), CASES)
 def test_each_rule_takes_off_its_wrapping_and_nothing_else(rule: str, text: str, expected: str) -> None:
     stripping = Stripping(rule)
-    assert stripping.of(text) == expected
+    assert stripping.strip(text) == expected
     assert stripping.changed == {rule: int(text != expected)}
 
 
@@ -83,7 +83,7 @@ def test_prompts_are_taken_off_by_the_longest_that_is_there() -> None:
         "Why? So.",
         "The cat sat on the mat",
     ]
-    assert [stripping.of(text) for text in texts] == ["and slept.", "slept.", "A cat slept.", "So.", ""]
+    assert [stripping.strip(text) for text in texts] == ["and slept.", "slept.", "A cat slept.", "So.", ""]
     assert stripping.changed == {"prompts": 4}
     for nothing in (None, ()):
         with pytest.raises(ValueError, match=r"strip='prompts' needs the prompts \(--prompts\): texts"):
