@@ -119,9 +119,9 @@ class NpyRows:
         taken = np.empty((len(numbers), self.shape[1]), dtype=self.dtype)
         size = self.shape[1] * self.dtype.itemsize
         with self.path.open("rb", buffering=0) as file:
-            for place in np.argsort(numbers, kind="stable").tolist():
-                file.seek(self.offset + int(numbers[place]) * size)
-                if file.readinto(taken[place].view(np.uint8).data) < size:
+            for row in np.argsort(numbers, kind="stable").tolist():
+                file.seek(self.offset + int(numbers[row]) * size)
+                if file.readinto(taken[row].view(np.uint8).data) < size:
                     raise OSError(f"{self.path} became shorter while it was read")
         return taken
 

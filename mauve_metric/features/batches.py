@@ -94,8 +94,8 @@ def padded(encoder: Encoder, rows: Sequence[Sequence[int]]) -> tuple[torch.Tenso
     torch = import_torch()
     pad = torch.nn.utils.rnn.pad_sequence
     # RoBERTa-like models find positions by their own padding id; for others any id does under the mask
-    known = (getattr(owner, "pad_token_id", None) for owner in (encoder.model.config, encoder.tokenizer))
-    padding = next((number for number in known if isinstance(number, int) and number >= 0), 0)
+    padding_ids = (getattr(owner, "pad_token_id", None) for owner in (encoder.model.config, encoder.tokenizer))
+    padding = next((number for number in padding_ids if isinstance(number, int) and number >= 0), 0)
     ids = pad([torch.as_tensor(row) for row in rows], batch_first=True, padding_value=padding)
     mask = pad([torch.ones(len(row), dtype=torch.long) for row in rows], batch_first=True)
     return ids.to(encoder.model.device), mask.to(encoder.model.device)

@@ -84,16 +84,16 @@ def _check_own(path: Path) -> None:
     if not hasattr(os, "getuid"):
         return  # Windows keeps a user's folders from others
     reached = path.parent.stat().st_mode & 0o011  # whether anybody else comes to the files
-    for place in (path.parent, *(path.with_name(FILE_NAME + suffix) for suffix in _FILES)):
+    for entry in (path.parent, *(path.with_name(FILE_NAME + suffix) for suffix in _FILES)):
         try:
-            facts = place.stat()
+            facts = entry.stat()
         except FileNotFoundError:
             continue
         if facts.st_uid != os.getuid():
-            raise PermissionError(f"{str(place)!r} belongs to another user, who decides what is in it: {_OWN_FOLDER}")
+            raise PermissionError(f"{str(entry)!r} belongs to another user, who decides what is in it: {_OWN_FOLDER}")
         by_group = facts.st_mode & 0o020 and not _is_private_group(facts.st_gid)
-        if (facts.st_mode & 0o002 or by_group) and (place == path.parent or reached):
-            raise PermissionError(f"other users may write to {str(place)!r}: run `chmod go-w` on it, or {_OWN_FOLDER}")
+        if (facts.st_mode & 0o002 or by_group) and (entry == path.parent or reached):
+            raise PermissionError(f"other users may write to {str(entry)!r}: run `chmod go-w` on it, or {_OWN_FOLDER}")
 
 
 def _is_private_group(number: int) -> bool:
@@ -165,10 +165,10 @@ class FeatureCache:
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
         try:
-            found = [str(row[0]) for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL")]
+            tables = [str(row[0]) for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL")]
             number = connection.execute("PRAGMA application_id").fetchone()[0]
-            new = not found and number in (0, APPLICATION_ID)
-            if not new and [sql.split() for sql in found] != [TABLE.split()]:
+            new = not tables and number in (0, APPLICATION_ID)
+            if not new and [sql.split() for sql in tables] != [TABLE.split()]:
                 raise sqlite3.DatabaseError("its table is not defined as that of a feature cache is")
             for suffix in _FILES:  # SQLite gives new journals the permissions of the file
                 with contextlib.suppress(OSError):  # there is none, or another user owns it
@@ -227,11 +227,11 @@ class FeatureCache:
 
     def get(self, keys: Sequence[bytes]) -> list[Array | None]:
         """The stored feature (d,) of each key, None where there is none or its checksum is wrong."""
-        found: dict[bytes, Array | None] = {}
+        features: dict[bytes, Array | None] = {}
         try:
             for start in range(0, len(keys), _KEYS_A_QUERY):
-                found |= self._run(partial(_select, keys=keys[start : start + _KEYS_A_QUERY]))
-            wrong = [(key,) for key, feature in found.items() if feature is None]
+                features |= self._run(partial(_select, keys=keys[start : start + _KEYS_A_QUERY]))
+            wrong = [(key,) for key, vector in features.items() if vector is None]
             if wrong:
                 message = "%d features in %s have a wrong checksum: they are computed again"
                 logger.warning(message, len(wrong), self.path)
@@ -239,7 +239,7 @@ class FeatureCache:
         except OSError as error:
             self._go_without("read", error)
             return [None] * len(keys)
-        return [found.get(key) for key in keys]
+        return [features.get(key) for key in keys]
 
     def put(self, keys: Sequence[bytes], features: Array) -> None:
         """Store features (n, d), one row a key, in one transaction."""
@@ -301,8 +301,8 @@ def _checksum(key: bytes, dtype: str, value: bytes) -> int:
 def _select(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, Array | None]:
     """Stored features by key, None for a damaged one; their day of use is brought up to date."""
     marks = ",".join("?" * len(keys))
-    found = connection.execute(f"SELECT key, dtype, value, checksum, used FROM features WHERE key IN ({marks})", keys)
-    rows = found.fetchall()
+    cursor = connection.execute(f"SELECT key, dtype, value, checksum, used FROM features WHERE key IN ({marks})", keys)
+    rows = cursor.fetchall()
     now = int(time.time())
     stale = [(now, row[0]) for row in rows if isinstance(row[4], int) and row[4] < now - _DAY]
     if stale:
@@ -355,13 +355,13 @@ class KnownTexts:
         stored = [note for note in self._store.get([self._key(text) for text in (None, *texts)]) if note is not None]
         if len(stored) <= len(texts):
             return None
-        known, *notes = stored
+        common, *notes = stored
         rows = np.stack(notes).view(_NOTE)[:, 0]
-        found = self._store.get([key.tobytes() for key in rows["key"]])
-        features = [feature for feature in found if feature is not None]
+        vectors = self._store.get([key.tobytes() for key in rows["key"]])
+        features = [feature for feature in vectors if feature is not None]
         if len(features) < len(texts):
             return None
-        facts = json.loads(known.tobytes())
+        facts = json.loads(common.tobytes())
         return StoredFeatures(
             np.stack(features),
             {"model": self._model, **facts["identity"]},

@@ -139,8 +139,8 @@ def check_model(name: str, model: object) -> None:
         raise TypeError(f"{name} must be a name, a folder or a (model, tokenizer) pair, got {type(model).__name__}")
     is_model = bool(model) and hasattr(model[0], "state_dict") and hasattr(model[0], "config")
     if len(model) != 2 or not is_model or not callable(model[1]):
-        found = ", ".join(type(item).__name__ for item in model)
-        raise TypeError(f"{name} as a pair must be (transformers model, tokenizer), got ({found})")
+        kinds = ", ".join(type(part).__name__ for part in model)
+        raise TypeError(f"{name} as a pair must be (transformers model, tokenizer), got ({kinds})")
 
 
 def prefix_entry(text_prefix: str | None) -> dict[str, str]:
@@ -179,9 +179,9 @@ def _text_length(
     for key, value in limits.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise DamagedFile(f"the model {name!r} is damaged: its {key} must be a number, got {value!r:.60}")
-    known = [int(value) for value in limits.values() if value is not None and 1 <= value < 10**9]
+    most_tokens = [int(value) for value in limits.values() if value is not None and 1 <= value < 10**9]
     wanted = usual_length if max_text_length is None else max_text_length
-    length = min([wanted, *known])
+    length = min([wanted, *most_tokens])
     if length < wanted and max_text_length is not None:
         logger.warning("max_text_length=%d is more than %s takes: texts are cut to %d tokens", wanted, name, length)
     return positions, length
@@ -214,7 +214,7 @@ def _pooling(name: str, pooling: str, declared: Mapping[str, Mapping[str, Any]])
     chosen = [key for key, value in flags.items() if value]
     if not chosen and "mean_tokens" not in flags:
         chosen = [str(modes.get("pooling_mode", "mean"))]
-    found = [_POOLINGS.get(key) for key in chosen]
-    if len(found) != 1 or found[0] is None:
+    poolings = [_POOLINGS.get(key) for key in chosen]
+    if len(poolings) != 1 or poolings[0] is None:
         raise ValueError(f"the model {name!r} declares the pooling {chosen}: choose pooling='mean', 'cls' or 'last'")
-    return found[0]
+    return poolings[0]

@@ -165,25 +165,25 @@ class FeatureSet(StoredFeatures):
     @classmethod
     def joined(cls, features: Features, parts: Sequence[StoredFeatures]) -> FeatureSet:
         """The features of several sets of one encoder, one after the other, with what is known of all of them."""
-        known: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for name in EACH_TEXT:
             values = [getattr(part, name) for part in parts]
-            known[name] = None if any(value is None for value in values) else np.concatenate(values)
+            fields[name] = None if any(value is None for value in values) else np.concatenate(values)
         marks = [part.marks for part in parts if part.marks is not None]
-        known["marks"] = Marks.of_all(marks) if len(marks) == len(parts) else None
-        known["unseen_formats"] = parts[0].unseen_formats
+        fields["marks"] = Marks.of_all(marks) if len(marks) == len(parts) else None
+        fields["unseen_formats"] = parts[0].unseen_formats
         for name in ("truncated", "dropped"):
-            known[name] = sum(getattr(part, name) for part in parts)
+            fields[name] = sum(getattr(part, name) for part in parts)
         rules = dict.fromkeys(rule for part in parts for rule in part.stripped)
-        known["stripped"] = {rule: sum(part.stripped.get(rule, 0) for part in parts) for rule in rules}
-        return cls(features, parts[0].identity, origin=parts[0].origin, **known)
+        fields["stripped"] = {rule: sum(part.stripped.get(rule, 0) for part in parts) for rule in rules}
+        return cls(features, parts[0].identity, origin=parts[0].origin, **fields)
 
     def of_rows(self, numbers: Integers) -> FeatureSet:
         """The features of the texts with these numbers, in this order; without what is known of the set alone."""
         of_each = (*EACH_TEXT, "groups")
-        known: dict[str, Any] = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
-        known |= {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}, "content_keys": None}
-        return replace(self, features=as_rows(self.features).take(numbers), **known)
+        taken: dict[str, Any] = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
+        taken |= {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}, "content_keys": None}
+        return replace(self, features=as_rows(self.features).take(numbers), **taken)
 
     @functools.cached_property
     def digest(self) -> str:
@@ -199,14 +199,14 @@ def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Ar
     """An array with an entry for each text, a whole number or any numbers; count: of texts, None if it is not known."""
     expected = f"None, or {'a whole number' if is_whole else 'numbers'} for each of {count or 'the'} texts"
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except (ValueError, TypeError, RuntimeError):  # ragged, or a tensor on a GPU
         raise wrong(name, expected, value) from None
-    if (found.ndim != 1 if is_whole else found.ndim < 1) or found.dtype.kind not in ("iu" if is_whole else "biuf"):
+    if (array.ndim != 1 if is_whole else array.ndim < 1) or array.dtype.kind not in ("iu" if is_whole else "biuf"):
         raise wrong(name, expected, value)
-    if count is not None and len(found) != count:
-        raise WrongOption.of(name, f"must be {expected}, got {len(found)}")
-    return found
+    if count is not None and len(array) != count:
+        raise WrongOption.of(name, f"must be {expected}, got {len(array)}")
+    return array
 
 
 @with_options()
@@ -234,8 +234,8 @@ def featurize(texts: TextData, featurizer: Featurizer | None = None, **options: 
 
 def prompts_of(run: RunOptions) -> tuple[str, ...]:
     """The prompts that the caller gave, or those in the file that was named."""
-    given = run.prompts or ()
-    return tuple(read_texts(given, side="prompt") if isinstance(given, (str, Path)) else given)
+    prompts = run.prompts or ()
+    return tuple(read_texts(prompts, side="prompt") if isinstance(prompts, (str, Path)) else prompts)
 
 
 Kind = Literal["set", "features", "tokens", "text"]
@@ -378,10 +378,10 @@ class Featurizing:
         """The features of one side."""
         name, data = side.argument, side.content
         if isinstance(data, FeatureSet):
-            known, rules = data.identity, str(self.config.strip).split(",")
-            if known is not None and "strip" not in known and data.marks is not None and data.marks.free_of(rules):
+            identity, marks, rules = data.identity, data.marks, str(self.config.strip).split(",")
+            if identity is not None and "strip" not in identity and marks is not None and marks.free_of(rules):
                 # as if it had been stripped: its texts are known to hold nothing that would be taken off
-                identity, stripped = {**known, "strip": ",".join(rules)}, dict.fromkeys(rules, 0)
+                identity, stripped = {**identity, "strip": ",".join(rules)}, dict.fromkeys(rules, 0)
                 data = replace(data, identity=identity, stripped=stripped)
             if hasattr(data.features, "blocks"):
                 return data
@@ -414,36 +414,36 @@ class Featurizing:
         source = data if isinstance(data, TextSource) else self.source(name, data)
         hashes = TextHashes()
         texts = hashes.watch(source.texts)
-        own = text_function(self.config.featurize_model_name)
-        if own is not None:
-            found = self._by_function(own, name, list(texts))
+        function = text_function(self.config.featurize_model_name)
+        if function is not None:
+            stored = self._by_function(function, name, list(texts))
         else:
-            found = self._by_model(name, texts, source.texts if isinstance(source.texts, list) else None)
-        rows = check_features(f"the features of {name}", found.features)
-        known = {"unseen": found.unseen, "unseen_formats": found.unseen_formats, **hashes.fields()}
-        made = FeatureSet(rows, found.identity, found.lengths, found.truncated, source.dropped, **known)
+            stored = self._by_model(name, texts, source.texts if isinstance(source.texts, list) else None)
+        rows = check_features(f"the features of {name}", stored.features)
+        fields = {"unseen": stored.unseen, "unseen_formats": stored.unseen_formats, **hashes.fields()}
+        made = FeatureSet(rows, stored.identity, stored.lengths, stored.truncated, source.dropped, **fields)
         if source.stripping is None:
             return made
         identity = {**(made.identity or {}), **source.stripping.identity()}
         return replace(made, identity=identity, stripped=dict(source.stripping.changed))
 
-    def _by_function(self, own: TextFunction, name: str, texts: list[str]) -> StoredFeatures:
+    def _by_function(self, function: TextFunction, name: str, texts: list[str]) -> StoredFeatures:
         prefix = self.config.text_prefix
-        featurizer = f"the featurizer {name_of(own.function)}"
-        found = own.function([prefix + text for text in texts] if prefix else texts)
-        features = check_features(f"the features that {featurizer} gives for {name}", found)
+        featurizer = f"the featurizer {name_of(function.function)}"
+        rows = function.function([prefix + text for text in texts] if prefix else texts)
+        features = check_features(f"the features that {featurizer} gives for {name}", rows)
         if len(features) != len(texts):
             raise ValueError(f"{featurizer} must give one row a text, got {len(features)} for {len(texts)}")
-        seen = frozenset[str]() if own in TEXT_FUNCTIONS.values() else None  # a function of the user's is not tried
-        return StoredFeatures(features, {**own.identity, **prefix_entry(prefix)}, unseen_formats=seen)
+        seen = frozenset[str]() if function in TEXT_FUNCTIONS.values() else None  # a user's function is not tried
+        return StoredFeatures(features, {**function.identity, **prefix_entry(prefix)}, unseen_formats=seen)
 
     def _by_model(self, name: str, texts: Iterable[str], listed: list[str] | None) -> StoredFeatures:
         """The features of texts by a model, or by the notes on them. listed: the same texts, where they are a list."""
         notes = self._notes
-        known = None if notes is None or listed is None else notes.find(listed)
-        if known is not None:
+        noted = None if notes is None or listed is None else notes.find(listed)
+        if noted is not None:
             collections.deque(texts, maxlen=0)  # reads them for their hashes
-            return known
+            return noted
         encoder = self.load()
         reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
         formats = unseen_formats(encoder)

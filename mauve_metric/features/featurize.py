@@ -120,7 +120,7 @@ _PROBE = "  “One” of  the **old** barns (in 1920)\nwas - as we said – Red,
 
 def unseen_formats(encoder: Encoder) -> frozenset[str]:
     """Names of `FORMATS` that the tokenizer leaves out: its tokens are the same without them."""
-    removed = {name: item.without(_PROBE) for name, item in FORMATS.items() if item.without is not None}
+    removed = {name: trait.without(_PROBE) for name, trait in FORMATS.items() if trait.without is not None}
     texts = [encoder.text_prefix + text for text in (_PROBE, *removed.values())]
     with settings_kept(encoder.tokenizer):
         whole, *others = encoder.tokenizer(texts, padding=False, truncation=False, verbose=False)["input_ids"]
@@ -213,12 +213,12 @@ def featurize_tokens(
         """The values of batches, each from the store if it has all of it, and the numbers of their rows."""
         values, done = [], stats.texts
         for places in planned:
-            batch = [rows[place] for place in places]
+            batch = [rows[index] for index in places]
             keys = [] if store is None else [token_key(encoder.digest, row) for row in batch]
-            known = [] if store is None else [value for value in store.get(keys) if value is not None]
-            if len(known) == len(batch):
+            stored = [] if store is None else [value for value in store.get(keys) if value is not None]
+            if len(stored) == len(batch):
                 stats.cached += len(batch)
-                values.append(np.stack(known) if compute is None else as_objects(known))
+                values.append(np.stack(stored) if compute is None else as_objects(stored))
             else:
                 values.append(run_with_back_off(encoder, batch, stats, compute))
                 if store is not None:

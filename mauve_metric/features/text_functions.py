@@ -135,9 +135,9 @@ def differing_ngrams(p_texts: Sequence[str], q_texts: Sequence[str]) -> tuple[Ng
     """
     if min(len(p_texts), len(q_texts)) < 2:
         return ()
-    found = [*_differing(p_texts, q_texts, list, "letters"), *_differing(p_texts, q_texts, kinds_of, "words")]
-    found.sort(key=lambda use: -abs(use.t))
-    kept = [use for use in found if not use.format][:MOST_WRITING] + [use for use in found if use.format][:MOST_FORMAT]
+    uses = [*_differing(p_texts, q_texts, list, "letters"), *_differing(p_texts, q_texts, kinds_of, "words")]
+    uses.sort(key=lambda use: -abs(use.t))
+    kept = [use for use in uses if not use.format][:MOST_WRITING] + [use for use in uses if use.format][:MOST_FORMAT]
     return tuple(sorted(kept, key=lambda use: -abs(use.t)))
 
 
@@ -160,22 +160,22 @@ def _differing(
     shares = counts.multiply(1 / totals[:, None]).tocsr()
     sides = []
     for chosen in (~is_model, is_model):
-        own, n = shares[chosen], int(chosen.sum())
-        mean = np.asarray(own.sqrt().sum(axis=0)).ravel() / n  # of the square roots of each column's shares
-        variance = np.asarray(own.sum(axis=0)).ravel() / n - mean**2
+        chosen_shares, n = shares[chosen], int(chosen.sum())
+        mean = np.asarray(chosen_shares.sqrt().sum(axis=0)).ravel() / n  # of the square roots of each column's shares
+        variance = np.asarray(chosen_shares.sum(axis=0)).ravel() / n - mean**2
         rates = 1000 * np.asarray(counts[chosen].sum(axis=0)).ravel() / totals[chosen].sum()
         sides.append((mean, np.maximum(variance, 0) / (n - 1), rates))
     (p_mean, p_error, p_rates), (q_mean, q_error, q_rates) = sides
     t = (q_mean - p_mean) / np.sqrt(p_error + q_error + 1e-12)  # equal rows have a little error, so that it is finite
     chance = 2 * stdtr(min(len(p_texts), len(q_texts)) - 1, -np.abs(t)) * len(t)
-    found = []
+    uses = []
     names = counter.get_feature_names_out()
     for number in np.flatnonzero(chance <= SURE).tolist():
         pair = names[number]
         shown = "".join(map(_letter, pair)) if kind == "letters" else " ".join(_KINDS.get(part, part) for part in pair)
         rates = float(p_rates[number]), float(q_rates[number])
-        found.append(NgramUse(shown, kind, *rates, float(t[number]), format_of_pair(*pair)))
-    return found
+        uses.append(NgramUse(shown, kind, *rates, float(t[number]), format_of_pair(*pair)))
+    return uses
 
 
 def format_of_pair(first: str, second: str) -> str:
@@ -256,26 +256,26 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     if isinstance(featurizers, Mapping):
         named = list(featurizers.items())
     elif isinstance(featurizers, (list, tuple)) and not is_pair:
-        named = [(featurizer_name(one), one) for one in featurizers]
+        named = [(featurizer_name(featurizer), featurizer) for featurizer in featurizers]
     elif isinstance(featurizers, (str, tuple)) or callable(featurizers):
         named = [(featurizer_name(featurizers), featurizers)]
     else:
-        known = "a list of featurizers, a mapping that gives them names, or one featurizer"
+        expected = "a list of featurizers, a mapping that gives them names, or one featurizer"
         got = f"{type(featurizers).__name__}: {shown(featurizers)}"
-        raise WrongOption.of("featurizers", f"must be {known}, got {got}")
+        raise WrongOption.of("featurizers", f"must be {expected}, got {got}")
     if first is not None:
-        others = [(name, one) for name, one in named if one is not first and one != first]
+        others = [(name, featurizer) for name, featurizer in named if featurizer is not first and featurizer != first]
         named = [(featurizer_name(first), first), *others]
-    found: dict[str, Featurizer] = {}
-    for name, one in named:
+    checked: dict[str, Featurizer] = {}
+    for name, featurizer in named:
         if not isinstance(name, str) or not name.strip():
             raise TypeError(f"featurizers: names must be non-empty strings, got {shown(name)}")
-        if name in found:
+        if name in checked:
             raise ValueError(f"featurizers: two are called {name!r}; a dict gives each a name of its own")
-        found[name] = config_fields()["featurize_model_name"].metadata["check"](f"featurizers[{name!r}]", one)
-    if not found:
+        checked[name] = config_fields()["featurize_model_name"].metadata["check"](f"featurizers[{name!r}]", featurizer)
+    if not checked:
         raise WrongOption.of("featurizers", "must hold at least one featurizer, got none")
-    return found
+    return checked
 
 
 def featurizer_name(featurizer: object) -> str:
