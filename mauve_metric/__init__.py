@@ -34,9 +34,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _FIRST:
         importlib.import_module(_FIRST[name])
-    found: object = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = found
-    return found
+    value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -35,11 +35,11 @@ def main() -> int:
 
 def _interrupted(number: int, frame: FrameType | None) -> None:
     """`KeyboardInterrupt`, but while a module is imported, which may swallow it or print it: there the end at once."""
-    place = frame
-    while place is not None:
-        if place.f_code.co_filename.startswith("<frozen importlib"):
+    caller = frame
+    while caller is not None:
+        if caller.f_code.co_filename.startswith("<frozen importlib"):
             _leave()
-        place = place.f_back
+        caller = caller.f_back
     raise KeyboardInterrupt
 
 

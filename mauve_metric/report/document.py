@@ -95,10 +95,10 @@ class Table(NamedTuple):
         return cls(columns, [row_of(columns, *values) for values in rows])
 
     @staticmethod
-    def row(columns: Sequence[Column], item: object, ci: str = "ci", /, **more: str | float | None) -> TableRow:
+    def row(columns: Sequence[Column], record: object, ci: str = "ci", /, **more: str | float | None) -> TableRow:
         """A row with the attributes that the columns name, its interval `ci` as `low` and `high`, and `more`."""
-        low, high = getattr(item, ci, None) or (None, None)
-        return {column.key: getattr(item, column.key, None) for column in columns} | {"low": low, "high": high} | more
+        low, high = getattr(record, ci, None) or (None, None)
+        return {column.key: getattr(record, column.key, None) for column in columns} | {"low": low, "high": high} | more
 
     def filled(self) -> Table:
         """The table without its empty columns."""
@@ -167,8 +167,8 @@ class Document:
         Raises:
             ValueError: no table has this name.
         """
-        found = self.table(table)
-        return csv_table(found.columns, found.rows)
+        chosen = self.table(table)
+        return csv_table(chosen.columns, chosen.rows)
 
     def table(self, name: str | None = None) -> Table:
         """One table, the first one by default.
@@ -184,9 +184,9 @@ class Document:
         """Select the parts of a view, without tables that have no rows."""
         return [part for part in self.parts if not isinstance(part, Table) or (part.rows and view in part.views)]
 
-    def _signature_lines(self, own: str = "") -> list[str]:
-        """Lines of the signatures with their titles; `own` is the title of that of the result itself."""
-        before = f"{own}: " if own else ""
+    def _signature_lines(self, title: str = "") -> list[str]:
+        """Lines of the signatures with their titles; `title` is that of the signature of the result itself."""
+        before = f"{title}: " if title else ""
         return [f"signature of {name}: {text}" if name else before + text for name, text in self.signatures]
 
 
@@ -240,12 +240,12 @@ def plain_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str
     lines, width = _lines(columns, rows), terminal_width()
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     longest = max(widths)
-    place, over = widths.index(longest), sum(widths) + 2 * len(widths) - width
-    if over > 0 and columns[place].form == "s" and longest - over >= _NARROW:
+    widest, over = widths.index(longest), sum(widths) + 2 * len(widths) - width
+    if over > 0 and columns[widest].form == "s" and longest - over >= _NARROW:
         for line in lines:
-            line[place] = textwrap.fill(line[place], longest - over, break_on_hyphens=False)
+            line[widest] = textwrap.fill(line[widest], longest - over, break_on_hyphens=False)
     elif over > 0:
-        named = 1 + next((place for place, column in enumerate(columns) if column.form == "s"), 0)
+        named = 1 + next((index for index, column in enumerate(columns) if column.form == "s"), 0)
         fit = sum(end <= width for end in accumulate(size + 2 for size in widths))
         fit = max(fit, named + 1)
         if fit < len(columns):

@@ -108,7 +108,7 @@ def of_result(result: MauveResult) -> Document:
     more: TableRow = {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
     columns = (*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
     tables = {"scores": Table(columns, [row | more for row in scores.rows])}
-    others = [(printable(name), one.signature) for name, one in [*each.items()][1:]]
+    others = [(printable(name), other.signature) for name, other in [*each.items()][1:]]
     title = f"{result.n_q} model texts against {result.n_p} human texts"
     paper = paper_table({"model": (result, result.mauve)}), caveats({"model": result})
     return Document(title, parts, tables, [("", result.signature), *others], paper)
@@ -116,7 +116,7 @@ def of_result(result: MauveResult) -> Document:
 
 def codes_of(warnings: Iterable[ScoreWarning]) -> str:
     """The codes of warnings, each once, the most important first."""
-    return " ".join(dict.fromkeys(item.code for item in sorted(warnings, key=lambda item: -item.weight)))
+    return " ".join(dict.fromkeys(warning.code for warning in sorted(warnings, key=lambda warning: -warning.weight)))
 
 
 def of_comparison(comparison: Comparison) -> Document:
@@ -140,7 +140,7 @@ def of_comparison(comparison: Comparison) -> Document:
     if comparison.subgroups:
         parts += [Heading("Subgroups"), Prose([words.missed_sentence(comparison.subgroups)])]
         parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
-    others = [(printable(name), one.signature) for name, one in [*comparison.by_featurizer.items()][1:]]
+    others = [(printable(name), other.signature) for name, other in [*comparison.by_featurizer.items()][1:]]
     tables |= {"models": models_table._replace(columns=(*models_table.columns, *CSV_COLUMNS))}
     title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
     called = words.with_labels(comparison)
@@ -158,13 +158,13 @@ def _comparison_tables(comparison: Comparison) -> dict[str, Table]:
 
     def table(columns: Sequence[Column], rows: Callable[[Comparison], list[TableRow]]) -> Table:
         return Table(
-            (*before, *columns), [row | {"featurizer": name} for name, one in each.items() for row in rows(one)]
+            (*before, *columns), [row | {"featurizer": name} for name, scored in each.items() for row in rows(scored)]
         )
 
     return {
         "models": table((*MODEL_COLUMNS, *tested), _model_rows),
-        "differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.differences)),
-        "learned_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.learned_differences)),
+        "differences": table(DIFFERENCE_COLUMNS, lambda scored: _difference_rows(scored.differences)),
+        "learned_differences": table(DIFFERENCE_COLUMNS, lambda scored: _difference_rows(scored.learned_differences)),
         "together_differences": Table(
             DIFFERENCE_COLUMNS, _difference_rows(words.with_labels(comparison).together_differences)
         ),
@@ -181,9 +181,9 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
     for position, name in enumerate(comparison.ranking):
         rank = rows[-1]["rank"] if position and (comparison.ranking[position - 1], name) in equal else position + 1
         rank = rank if is_ranked else None
-        result, own = comparison.models[name], comparison.own[name].mauve
+        result, mauve = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
-        rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=own, n=result.n_q))
+        rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=mauve, n=result.n_q))
         rows[-1] |= {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
         first = next(
             (pair for pair in comparison.differences if (pair.a, pair.b) == (comparison.ranking[0], name)), None
@@ -213,8 +213,8 @@ def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
 
 def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
     return [
-        Table.row(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
-        for item in differences
+        Table.row(DIFFERENCE_COLUMNS, difference, real="yes" if difference.real else "no" if difference.ci else None)
+        for difference in differences
     ]
 
 
@@ -239,7 +239,7 @@ def of_explanation(explanation: Explanation) -> Document:
         *_evidence(explanation),
     )
     texts = [(bucket.bucket, side, *near) for bucket in explanation.buckets for side, near in bucket.texts]
-    labels = [(one.bucket, label, *counts) for one in explanation.buckets for label, counts in one.composition.items()]
+    labels = [(part.bucket, label, *sizes) for part in explanation.buckets for label, sizes in part.composition.items()]
     tables = {"buckets": buckets, "texts": Table.of(TEXT_COLUMNS, texts)}
     tables["subgroups"] = Table.of(SUBGROUP_TEXT_COLUMNS, labels)
     title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
@@ -250,13 +250,13 @@ def _evidence(explanation: Explanation) -> list[Prose]:
     """The buckets with their texts, then the texts and n-grams by which a classifier separates the two sets."""
     prose = []
     for bucket in explanation.buckets:
-        found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in bucket.facts]
-        found += [_text_line(side, near) for side, near in bucket.texts]
-        prose.append(Prose(found, lead=bucket.title, paragraphs=True))
+        lines = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in bucket.facts]
+        lines += [_text_line(side, near) for side, near in bucket.texts]
+        prose.append(Prose(lines, lead=bucket.title, paragraphs=True))
     extremes = [
-        _text_line(side, item)
+        _text_line(side, text)
         for side, texts in (("human", explanation.most_human), ("model", explanation.most_model))
-        for item in texts
+        for text in texts
     ]
     uses = [Line(evidence.ngram_sentence(use), *_ITEM) for use in explanation.ngrams]
     return [
@@ -268,13 +268,13 @@ def _evidence(explanation: Explanation) -> list[Prose]:
     ]
 
 
-def _text_line(side: str, item: NearText | ScoredText) -> Line:
-    return Line(f"{side} {item.label}: {excerpt(item.text or '')}".rstrip(": "), *_ITEM)
+def _text_line(side: str, near: NearText | ScoredText) -> Line:
+    return Line(f"{side} {near.label}: {excerpt(near.text or '')}".rstrip(": "), *_ITEM)
 
 
 def featurizers_table(results: Mapping[str, MauveResult]) -> Table:
     """One row a featurizer, with the columns that hold anything."""
     labels = shown_names(list(results))
     columns = FEATURIZER_COLUMNS
-    rows = [Table.row(columns, one, "closeness_ci", featurizer=labels[name]) for name, one in results.items()]
+    rows = [Table.row(columns, result, "closeness_ci", featurizer=labels[name]) for name, result in results.items()]
     return Table(columns, rows).filled()

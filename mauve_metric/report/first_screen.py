@@ -58,8 +58,8 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
         ("    classifier", result.mauve_classifier, result.mauve_classifier_ci, caught),
         ("  MAUVE", result.mauve, None, f"as in papers; two human sets reach {digits(result.mauve_ceiling, '.3f')}"),
     ]
-    known = [(name, _number(value, ends), gloss) for name, value, ends, gloss in rows if value is not None]
-    lines = [f"{name:<16}{number:<23} {gloss}".rstrip() for name, number, gloss in known]
+    shown = [(name, _number(value, ends), gloss) for name, value, ends, gloss in rows if value is not None]
+    lines = [f"{name:<16}{number:<23} {gloss}".rstrip() for name, number, gloss in shown]
     if result.precision is not None and result.recall is not None:
         lines.append(f"  precision {digits(result.precision, '.2f')}  recall {digits(result.recall, '.2f')}")
     blocks = [[head], [headline(result, facts), *lines], [f"! {note}" for note in facts.notes], [more] if more else []]
@@ -168,12 +168,12 @@ def paper_table(rows: Mapping[str, tuple[MauveResult, float]]) -> Table:
 
 def caveats(models: Mapping[str, MauveResult]) -> list[str]:
     """The verdicts with their notes as sentences, each once, with the models that they are about."""
-    found: dict[str, list[str]] = {}
+    names_by_text: dict[str, list[str]] = {}
     for name, result in models.items():
         for text in (headline(result), *notes_of(result)):
-            found.setdefault(text if text.endswith(".") else f"{text}.", []).append(name)
+            names_by_text.setdefault(text if text.endswith(".") else f"{text}.", []).append(name)
     everyone = len(models)
-    return [text if len(names) == everyone else f"{listed(names)}: {text}" for text, names in found.items()]
+    return [text if len(names) == everyone else f"{listed(names)}: {text}" for text, names in names_by_text.items()]
 
 
 def _number(value: float | None, ends: tuple[float, float] | None, form: str = ".3f") -> str:

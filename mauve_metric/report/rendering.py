@@ -80,10 +80,10 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
 
     comparison = words.with_labels(comparison)
     results, document = list(comparison.models.values()), comparison.document()
-    found = words.collected_warnings(comparison)
+    warnings = words.collected_warnings(comparison)
     others = [*words.each_featurizer(comparison).items()][1:]
     signatures = [("comparison", comparison.signature)]
-    signatures += [(f"comparison, {name}", one.signature) for name, one in others]
+    signatures += [(f"comparison, {name}", other.signature) for name, other in others]
     for name, result in comparison.models.items():
         signatures.append((f"{name}, common buckets", result.signature))
         signatures.append((f"{name}, own buckets", comparison.own[name].signature))
@@ -96,8 +96,8 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
         comparison=comparison,
         models=document.first_table,
         tables=document.tables,
-        severe=[item for item in found if item[1].severe],
-        other=[item for item in found if not item[1].severe],
+        severe=[warning for warning in warnings if warning[1].severe],
+        other=[warning for warning in warnings if not warning[1].severe],
         measures=measures,
         of_comparison=of_comparison,
         signatures=signatures,
@@ -128,7 +128,7 @@ def _template(name: str = "report.html") -> jinja2.Template:
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    known = {
+    helpers = {
         "words": words,
         "evidence": evidence,
         "cell": cell,
@@ -136,7 +136,7 @@ def _template(name: str = "report.html") -> jinja2.Template:
         "source": chart_source,
         "pieces": _pieces,
     }
-    return environment.get_template(name, globals=known)
+    return environment.get_template(name, globals=helpers)
 
 
 def _printable(value: object) -> object:

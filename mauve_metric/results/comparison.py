@@ -130,7 +130,7 @@ class Comparison(SignedResult):
         `models` holds for each name the result's own dict; `mauve_own` the literature's score. With several featurizers
         also `by_featurizer`, the dict of each; with `by` also `by_subgroup`.
         """
-        values = super().to_dict() | {"mauve_own": {name: own.mauve for name, own in self.own.items()}}
+        values = super().to_dict() | {"mauve_own": {name: score.mauve for name, score in self.own.items()}}
         if self.by_featurizer:
             values |= {"by_featurizer": plain(self.by_featurizer)}
         return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from mauve_metric.report.document import Document
 
 
-def values_of(item: Any) -> dict[str, Any]:
+def values_of(record: Any) -> dict[str, Any]:
     """The fields of a dataclass as plain values, without those whose metadata says `in_dict=False`."""
     return {
-        entry.name: plain(getattr(item, entry.name))
-        for entry in dataclasses.fields(item)
+        entry.name: plain(getattr(record, entry.name))
+        for entry in dataclasses.fields(record)
         if entry.metadata.get("in_dict", True)
     }
 
@@ -40,11 +40,11 @@ def plain(value: object) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {key: plain(item) for key, item in value._asdict().items()}
+        return {key: plain(entry) for key, entry in value._asdict().items()}
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
+        return [plain(entry) for entry in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return values_of(value)
     return value
@@ -101,9 +101,9 @@ class Result(AsDict, ABC):
             ImportError: pandas is not installed.
         """
         pandas = import_pandas()
-        found = self.document().table(table)
-        keys = [column.key for column in found.columns]
-        frame: pd.DataFrame = pandas.DataFrame([{key: row[key] for key in keys} for row in found.rows], columns=keys)
+        chosen = self.document().table(table)
+        keys = [column.key for column in chosen.columns]
+        frame: pd.DataFrame = pandas.DataFrame([{key: row[key] for key in keys} for row in chosen.rows], columns=keys)
         return frame
 
     def _repr_html_(self) -> str:

@@ -59,9 +59,9 @@ class LearnedScore(NamedTuple):
     auc_ci: tuple[float, float]
 
     @classmethod
-    def of(cls, found: Learned) -> LearnedScore:
+    def of(cls, learned: Learned) -> LearnedScore:
         """The numbers of a learned score."""
-        return cls(found.mauve, found.ci, found.auc, found.auc_ci)
+        return cls(learned.mauve, learned.ci, learned.auc, learned.auc_ci)
 
 
 @dataclass(frozen=True)

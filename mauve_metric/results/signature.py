@@ -125,7 +125,7 @@ def _parse_value(name: str, text: str) -> object:
 def signature_options(entries: Mapping[str, object], texts: bool = True) -> dict[str, object]:
     """The options of a score that a signature names, as keywords; without texts those of featurizing are left out."""
     fields = config_fields()
-    names = [name for name, item in fields.items() if texts or item.metadata["stage"] != "featurize"]
+    names = [name for name, field in fields.items() if texts or field.metadata["stage"] != "featurize"]
     unset = {"text_prefix": ""} if "text_prefix" in names and "featurize_model_name" in entries else {}  # no preset
     return unset | {name: entries[name] for name in names if name in entries}
 
@@ -141,9 +141,9 @@ def is_published_setting(entries: Mapping[str, object]) -> bool:
     """
     sizes = [int(str(entries[key])) for key in ("n_p", "n_q") if key in entries]
     published = {
-        name: item.default
-        for name, item in config_fields().items()
-        if item.metadata["published"] and item.metadata["stage"] in ("quantize", "score")
+        name: field.default
+        for name, field in config_fields().items()
+        if field.metadata["published"] and field.metadata["stage"] in ("quantize", "score")
     }
     published["num_buckets"] = auto_num_buckets(min(sizes), min(sizes))
     return all(entries.get(name, value) == value for name, value in published.items())

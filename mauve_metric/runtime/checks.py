@@ -70,8 +70,8 @@ def quoted(names: Sequence[str], most: int = 8) -> str:
     >>> quoted(["a", "b"]), quoted(["a", "b", "c"], most=2)
     ("'a', 'b'", "'a', 'b' and 1 more")
     """
-    found = ", ".join(map(shown, names[:most]))
-    return found if len(names) <= most else f"{found} and {len(names) - most} more"
+    text = ", ".join(map(shown, names[:most]))
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:
@@ -197,7 +197,7 @@ def number_check(low: float, high: float, *, low_included: bool = False, high_in
     return check
 
 
-def did_you_mean(name: str, known: Iterable[str], prefix: str = "", cutoff: float = 0.6) -> str:
+def did_you_mean(name: str, names: Iterable[str], prefix: str = "", cutoff: float = 0.6) -> str:
     """A suggestion that follows an unknown name in a message; empty if no known name is similar.
 
     Args:
@@ -206,7 +206,7 @@ def did_you_mean(name: str, known: Iterable[str], prefix: str = "", cutoff: floa
     >>> did_you_mean("kmean", ["kmeans", "drmm"]), did_you_mean("--rows", ["--verbose"], prefix="--")
     (" (did you mean 'kmeans'?)", '')
     """
-    bare = [other.removeprefix(prefix) for other in known]
+    bare = [other.removeprefix(prefix) for other in names]
     near = difflib.get_close_matches(name.removeprefix(prefix), bare, n=1, cutoff=cutoff)
     return f" (did you mean {prefix + near[0]!r}?)" if near else ""
 
@@ -237,19 +237,19 @@ def listed_names(argument: str, value: object, expected: str) -> list[str]:
     return [part.strip().lower() for part in parts if part.strip()]
 
 
-def check_known_options(names: Iterable[str], known: Iterable[str]) -> None:
+def check_known_options(names: Iterable[str], options: Iterable[str]) -> None:
     """`UnknownOption` with all that are unknown and, for each, the nearest known one.
 
     >>> check_known_options(["num_bucket"], ["num_buckets", "seed"])
     Traceback (most recent call last):
     mauve_metric.runtime.errors.UnknownOption: unknown option 'num_bucket' (did you mean 'num_buckets'?)
     """
-    known = list(known)
+    options = list(options)
     parts = []
     for name in names:
-        if name not in known:
+        if name not in options:
             now = RENAMED.get(name)
-            near = did_you_mean(now or name, [now] if now else known, cutoff=0.5)
+            near = did_you_mean(now or name, [now] if now else options, cutoff=0.5)
             parts.append(f"unknown option {shown(name)}{near}")
     if parts:
         raise UnknownOption("; ".join(parts))
@@ -261,10 +261,10 @@ def check_least(name: str, value: float, low: int = 1) -> None:
         raise WrongOption.of(name, f"must be at least {low}, got {value}")
 
 
-def check_known(name: str, value: object, known: Iterable[str]) -> None:
+def check_known(name: str, value: object, names: Iterable[str]) -> None:
     """Refuse what is not one of a few names."""
-    if not isinstance(value, str) or value not in known:
-        raise wrong(name, f"one of {', '.join(known)}", value)
+    if not isinstance(value, str) or value not in names:
+        raise wrong(name, f"one of {', '.join(names)}", value)
 
 
 def check_bool(name: str, value: object) -> bool:

@@ -88,9 +88,9 @@ def check_device(device: str) -> torch.device:
     import torch
 
     try:
-        found = torch.device(device)
-        torch.zeros(1, dtype=torch.float64, device=found)
+        chosen = torch.device(device)
+        torch.zeros(1, dtype=torch.float64, device=chosen)
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
         knows = "must be a device that torch has here and that knows float64"
         raise WrongOption.of("score_device", f"{knows}, got {device!r}: {one_line(error)}") from error
-    return found
+    return chosen

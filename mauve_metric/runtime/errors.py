@@ -180,8 +180,8 @@ class NoMemory(CodedError, MemoryError):
 
 
 KINDS = {re.sub("(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in CodedError.__subclasses__()}
-for name, one in KINDS.items():
-    one.code = name
+for name, kind in KINDS.items():
+    kind.code = name
 
 
 def code_of(error: BaseException) -> str | None:

@@ -46,7 +46,7 @@ def check_outputs(
                 raise ValueError(f"{str(output)!r} is to be written, and {str(source)!r}, its folder, is read: {_CURE}")
     for folder in map(Path, folders):
         for source in read:
-            if any(_is_same(folder, place) for place in (source.absolute(), *Path(os.path.realpath(source)).parents)):
+            if any(_is_same(folder, parent) for parent in (source.absolute(), *Path(os.path.realpath(source)).parents)):
                 raise ValueError(f"{str(folder)!r} is to be written to, and {str(source)!r} in it is read: {_CURE}")
 
 
@@ -79,12 +79,12 @@ def _file_inside(folder: Path, output: Path) -> Path | None:
     return next((file for file in folder.glob(pattern) if file.is_file() and _is_same(file, output)), None)
 
 
-def _is_same(one: Path, two: Path) -> bool:
+def _is_same(path: Path, other: Path) -> bool:
     """Return whether two paths are one file or folder, through links of both kinds."""
     try:
-        return os.path.samefile(one, two)
+        return os.path.samefile(path, other)
     except OSError:  # one of them is not there
-        return os.path.realpath(one) == os.path.realpath(two)
+        return os.path.realpath(path) == os.path.realpath(other)
 
 
 @contextlib.contextmanager

@@ -32,11 +32,11 @@ def digits(value: float, form: str = ".4f", ends: tuple[float, ...] = ENDS) -> s
     >>> digits(0.9996, ".2g"), digits(1e-9, ".2g")
     ('0.9996', '<0.0001')
     """
-    found = _FORM.fullmatch(form)
+    match = _FORM.fullmatch(form)
     value += 0.0  # no minus before a zero
-    if found is None:
+    if match is None:
         return format(value, form)
-    places, kind = int(found[1]), found[2]
+    places, kind = int(match[1]), match[2]
     if kind == "g" and 0 < value < 1e-4:
         return "<0.0001"
     for more in range(_MORE + 1):
@@ -175,12 +175,12 @@ def shown_names(names: Sequence[str], form: Callable[[str], str] = printable) ->
     >>> shown_names(["a b", "a\nb"])
     {'a b': 'a b', 'a\nb': 'a b (2)'}
     """
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     taken = {name for name in names if form(name) == name}
     for name in names:
         label, number = form(name), 2
         while label != name and label in taken:
             label, number = f"{form(name)} ({number})", number + 1
         taken.add(label)
-        found[name] = label
-    return found
+        labels[name] = label
+    return labels

@@ -54,8 +54,8 @@ def cpu_quota(cgroups: Path = _CGROUPS, membership: Path = _MEMBERSHIP) -> float
         number, controllers, path = [*line.split(":", 2), "", ""][:3]
         if number == "0" or "cpu" in controllers.split(","):
             root = cgroups if number == "0" else cgroups / "cpu"
-            own = root / path.lstrip("/")
-            groups += [group for group in (own, *own.parents) if group.is_relative_to(root)]
+            lowest = root / path.lstrip("/")
+            groups += [group for group in (lowest, *lowest.parents) if group.is_relative_to(root)]
     quotas = []
     for group, names in itertools.product(groups, (["cpu.max"], ["cpu.cfs_quota_us", "cpu.cfs_period_us"])):
         with suppress(OSError, ValueError, IndexError):  # not there, or "max"

@@ -86,7 +86,7 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
     called_by = dict(zip(each, figure.short_labels(list(each)), strict=True))
     rows: figure.ChartRows = []
     said = []
-    for featurizer, name in [(featurizer, name) for featurizer, one in each.items() for name in one.ranking]:
+    for featurizer, name in [(featurizer, name) for featurizer, scored in each.items() for name in scored.ranking]:
         result, prefix = each[featurizer].models[name], f"{featurizer}: " if featurizer else ""
         low, high = result.closeness_ci or (None, None)
         mauve = each[featurizer].own[name].mauve

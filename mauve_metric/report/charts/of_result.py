@@ -63,20 +63,20 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     base = figure.of_rows(points).encode(*axes)
     targets = base.mark_point(color=figure.COLORS[0], filled=True, size=150, opacity=0)
     targets = targets.encode(tooltip=figure.tooltips({"quality": "precision", "coverage": "recall"}))
-    found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
+    scores = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
     missing = ["k-NN scores: not computed"] if result.precision is None else []
     neighbours = _neighbour_rows(result)
     heights = [float(row["quality"] or 0) for row in neighbours]
-    free = max(_FREE, key=lambda place: min((abs(place - height) for height in heights), default=1))
+    free = max(_FREE, key=lambda position: min((abs(position - height) for height in heights), default=1))
     named = _curve_label("of the histograms", points, free)
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in neighbours)
-    description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
+    description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {scores}{shown}."
     layers = [*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(neighbours), named]
-    title = f"PRD area = {result.prd_area:.4f}", found, *missing
+    title = f"PRD area = {result.prd_area:.4f}", scores, *missing
     return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
 
 
-def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> alt.LayerChart:
+def histogram_chart(result: MauveResult, width: int = 720, model_index: int = 0) -> alt.LayerChart:
     """Both histograms, human texts upwards and model texts downwards, the buckets in the order of p - q.
 
     Pointing at a bucket shows its number and what share of either set lies in it.
@@ -84,7 +84,7 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
     Args:
         result: the scores.
         width: of the plot, in pixels.
-        place: of the model among several, which have a colour each.
+        model_index: of the model among several, which have a colour each.
     """
     tooltip = figure.tooltips({"bucket": "bucket"}, "d")
     tooltip += figure.tooltips({"human": "share of human texts", "model": "share of model texts"}, ".2%")
@@ -102,7 +102,7 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
     shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **figure.AXIS_STYLE)
     share = alt.Y("human:Q", title="share of texts", axis=shares, scale=alt.Scale(domain=[-most, most], nice=False))
     up = base.mark_rect(color=figure.HUMAN).encode(y=share, y2=alt.datum(0))
-    down = base.mark_rect(color=figure.COLORS[place % len(figure.COLORS)]).encode(y="below:Q", y2=alt.datum(0))
+    down = base.mark_rect(color=figure.COLORS[model_index % len(figure.COLORS)]).encode(y="below:Q", y2=alt.datum(0))
     labels = [
         figure.marks([row], "text", align="left", fontSize=12).encode(x=alt.value(6), y=alt.value(y), text="label:N")
         for row, y in (({"label": "human texts"}, 10), ({"label": "model texts"}, _HISTOGRAM - 10))
@@ -134,30 +134,30 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     base = figure.of_rows(rows).encode(x=x, y=y)
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("value:Q", title="value", format=".4f")]
     kinds = ("line", "span", "end", "interval", "mark", "label")
-    one = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in kinds}
+    of_kind = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in kinds}
     color, shape = figure.COLORS[0], alt.Shape("symbol:N", scale=None)
     layers = [
-        one["line"].mark_rule(color=figure.LINE, strokeWidth=1).encode(x2="to:Q"),
-        one["span"].mark_bar(color=figure.HUMAN, opacity=0.25, height=16).encode(x2="to:Q"),
-        one["end"].mark_tick(color=figure.HUMAN, thickness=2, size=16).encode(tooltip=tooltip),
-        one["interval"].mark_rule(color=color, strokeWidth=5, opacity=0.6).encode(x2="to:Q", tooltip=tooltip),
-        one["mark"].mark_point(color=color, filled=True, size=130, opacity=1).encode(shape=shape, tooltip=tooltip),
+        of_kind["line"].mark_rule(color=figure.LINE, strokeWidth=1).encode(x2="to:Q"),
+        of_kind["span"].mark_bar(color=figure.HUMAN, opacity=0.25, height=16).encode(x2="to:Q"),
+        of_kind["end"].mark_tick(color=figure.HUMAN, thickness=2, size=16).encode(tooltip=tooltip),
+        of_kind["interval"].mark_rule(color=color, strokeWidth=5, opacity=0.6).encode(x2="to:Q", tooltip=tooltip),
+        of_kind["mark"].mark_point(color=color, filled=True, size=130, opacity=1).encode(shape=shape, tooltip=tooltip),
     ]
     # to the inside of the middle, so that no label leaves the figure
-    left = one["label"].transform_filter("datum.value < 0.5").mark_text(align="left", fontSize=11, baseline="middle")
-    right = one["label"].transform_filter("datum.value >= 0.5").mark_text(align="right", fontSize=11, baseline="middle")
-    layers += [labels.encode(text="label:N") for labels in (left, right)]
+    for is_left in (True, False):
+        labels = of_kind["label"].transform_filter(f"datum.value {'<' if is_left else '>='} 0.5").encode(text="label:N")
+        layers.append(labels.mark_text(align="left" if is_left else "right", fontSize=11, baseline="middle"))
     published = f"MAUVE {result.mauve:.4f}"
     title, description = [published], published
     if result.closeness is not None:
         lead = f"Closeness {digits(result.closeness, '.3f')}{in_brackets(result.closeness_ci)}"
-        known = [
+        scores = [
             (f"{name} {digits(value, '.3f')}{in_brackets(ci)}", mark)
             for name, value, ci, mark in _scores(result)
             if value is not None
         ]
-        title = [lead, *(f"{mark}: {said}" for said, mark in known), f"diamond: {published}"]
-        description = ". ".join([lead, *(said for said, _ in known), published])
+        title = [lead, *(f"{mark}: {said}" for said, mark in scores), f"diamond: {published}"]
+        description = ". ".join([lead, *(said for said, _ in scores), published])
     description += f", between {result.mauve_floor:.4f} (floor) and {result.mauve_ceiling:.4f} (ceiling)."
     return figure.layered(layers, width, height, title, description)
 
@@ -189,13 +189,13 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     """The debiased curve, its band and its name; none for a set of one text."""
     if band is None:
         return []
-    place: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
+    axes: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
     around = [*band.low.tolist(), *band.high[::-1].tolist()]  # up its low side and back down its high side
     edge, inner = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
     color = figure.COLORS[0]
     return [
-        figure.marks(edge, "line", fill=color, fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
-        figure.marks(inner, "line", color=color, strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+        figure.marks(edge, "line", fill=color, fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**axes),
+        figure.marks(inner, "line", color=color, strokeWidth=1.5, strokeDash=[5, 3]).encode(**axes),
         _curve_label("without sampling bias, with its band", inner, 0.85),
     ]
 

@@ -45,12 +45,12 @@ def marked(text: str, phrases: Sequence[str], most: int) -> list[Piece]:
     if spans and spans[0][1] > most:
         start = text.rfind(" ", 0, max(spans[0][0] - BEFORE, 0)) + 1
     end = min(start + most, len(text))
-    pieces, place = ([Piece("… ", False)] if start else []), start
+    pieces, position = ([Piece("… ", False)] if start else []), start
     for first, last in spans:
         if last <= end:
-            pieces += [Piece(text[place:first], False), Piece(text[first:last], True)]
-            place = last
-    pieces.append(Piece(text[place:end] + ("…" if end < len(text) else ""), False))
+            pieces += [Piece(text[position:first], False), Piece(text[first:last], True)]
+            position = last
+    pieces.append(Piece(text[position:end] + ("…" if end < len(text) else ""), False))
     return [piece for piece in pieces if piece.text]
 
 

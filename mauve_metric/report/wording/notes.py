@@ -36,13 +36,13 @@ NOTES = {
 def notes_of(result: MauveResult) -> tuple[str, ...]:
     """The most important notes, without the one that is the reason of the verdict."""
     warnings = {warning.code: warning for warning in reversed(result.warnings)}
-    found = [
+    notes = [
         _note(warnings[code], text, result)
         for code, text in NOTES.items()
         if code in warnings and not (code in ("shared_prompts", "repeated_prompts") and result.design != "independent")
     ]
     told = result.verdict == "no verdict"
-    return tuple([note for note in found if note and not (told and "--aligned" in note)][:MOST_NOTES])
+    return tuple([note for note in notes if note and not (told and "--aligned" in note)][:MOST_NOTES])
 
 
 def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:

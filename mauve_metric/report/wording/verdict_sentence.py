@@ -65,7 +65,7 @@ def facts_of(result: MauveResult) -> Facts:
     differs = None
     if result.verdict == "different":
         differs = "both" if len(kinds) > 1 else "detail" if kinds == {"classifier"} else "groups"
-    each = [one.auc for one in (result, *result.by_featurizer.values())]
+    each = [scored.auc for scored in (result, *result.by_featurizer.values())]
     aucs = [auc for auc in (*each, result.together and result.together.auc) if auc is not None]
     smallest, needed = result.smallest_difference, None
     if smallest is not None and result.verdict == "undecided":

@@ -26,12 +26,12 @@ def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) 
     if all(name == label for name, label in called.items()):
         return comparison
     changed: dict[str, Any] = {
-        "subgroups": tuple(item._replace(model=called[item.model]) for item in comparison.subgroups)
+        "subgroups": tuple(subgroup._replace(model=called[subgroup.model]) for subgroup in comparison.subgroups)
     }
     for key in ("models", "own", "explanations"):
         changed[key] = {called[name]: value for name, value in getattr(comparison, key).items()}
     for key in ("by_subgroup", "by_featurizer"):
-        changed[key] = {label: with_labels(one, form) for label, one in getattr(comparison, key).items()}
+        changed[key] = {label: with_labels(part, form) for label, part in getattr(comparison, key).items()}
     for key in ("", "learned_", "together_"):
         changed[f"{key}ranking"] = tuple(called[name] for name in getattr(comparison, f"{key}ranking"))
         pairs = getattr(comparison, f"{key}differences")
@@ -41,21 +41,21 @@ def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) 
 
 def each_featurizer(comparison: Comparison, form: Callable[[str], str] = printable) -> dict[str, Comparison]:
     """The comparison of each featurizer by its displayed name; key "" when there is only one featurizer."""
-    return {name: with_labels(one, form) for name, one in each_result(comparison, form).items()}
+    return {name: with_labels(scored, form) for name, scored in each_result(comparison, form).items()}
 
 
-def each_result(found: ResultT, form: Callable[[str], str] = printable) -> dict[str, ResultT]:
+def each_result(result: ResultT, form: Callable[[str], str] = printable) -> dict[str, ResultT]:
     """The result of each featurizer by its displayed name; key "" for a single one."""
-    if len(found.by_featurizer) < 2:
-        return {"": found}
-    called = shown_names(list(found.by_featurizer), form)
-    return {called[name]: one for name, one in found.by_featurizer.items()}
+    if len(result.by_featurizer) < 2:
+        return {"": result}
+    called = shown_names(list(result.by_featurizer), form)
+    return {called[name]: scored for name, scored in result.by_featurizer.items()}
 
 
 def forecast_sentence(comparison: Comparison) -> str:
     """Sentences on the difference of the two best that these sets could show; empty without two sure ones."""
     smallest = comparison.smallest_difference
-    if smallest is None or any(one.verdict == "no verdict" for one in comparison.models.values()):
+    if smallest is None or any(result.verdict == "no verdict" for result in comparison.models.values()):
         return ""
     comparison = with_labels(comparison)
     pair, needed = comparison.differences[0], comparison.texts_needed
@@ -83,9 +83,9 @@ def learned_sentence(result: MauveResult) -> str:
     return " ".join(said)
 
 
-def _score_words(found: LearnedScore) -> str:
-    score = f"{digits(found.mauve_classifier, '.3f')}{in_brackets(found.mauve_classifier_ci)}"
-    return f"{score}, AUC {digits(found.auc, '.3f')}"
+def _score_words(learned: LearnedScore) -> str:
+    score = f"{digits(learned.mauve_classifier, '.3f')}{in_brackets(learned.mauve_classifier_ci)}"
+    return f"{score}, AUC {digits(learned.auc, '.3f')}"
 
 
 def permutations(result: MauveResult) -> int:
@@ -96,28 +96,28 @@ def permutations(result: MauveResult) -> int:
 def facts(result: MauveResult) -> list[tuple[str, str, str]]:
     """Facts behind a result's scores: the name of each, its value as text, its meaning."""
     ends = f"{digits(result.mauve_floor)} … {digits(result.mauve_ceiling)}"
-    found = [("floor … ceiling", ends, "MAUVE of sets with nothing in common … of two samples of one distribution")]
+    lines = [("floor … ceiling", ends, "MAUVE of sets with nothing in common … of two samples of one distribution")]
     if result.mauve_std is not None:
         value = f"{digits(result.mauve_mean)} ± {digits(result.mauve_std)}"
         meaning = f"mean and standard deviation of {len(result.mauve_runs)} clusterings"
-        found.append(("MAUVE over seeds", value, meaning))
+        lines.append(("MAUVE over seeds", value, meaning))
     if result.p_value is not None:
         splits = permutations(result) + 1
         meaning = f"share of {splits} splits of all texts, this one and random ones, that differ as much"
-        found.append(("p-value", digits(result.p_value), meaning))
+        lines.append(("p-value", digits(result.p_value), meaning))
     lengths = ""
     if result.p_median_length is not None and result.q_median_length is not None:
         lengths = f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
-    found.append(("texts", f"{result.n_p} human, {result.n_q} model", lengths))
+    lines.append(("texts", f"{result.n_p} human, {result.n_q} model", lengths))
     if result.design != "independent":
         rows = f"row by row the same {result.p_prompts} prompts"
         prompts = f"{result.p_prompts} prompts of human texts, {result.q_prompts} of the model's"
         meaning = "texts share prompts: such a score does not compare with one of independent texts"
-        found.append(("design", rows if result.design == "aligned" else prompts, meaning))
-    found.append(("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
+        lines.append(("design", rows if result.design == "aligned" else prompts, meaning))
+    lines.append(("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
     if result.mauve_ci is not None:
-        found.append(("intervals", f"{100 * result.confidence_level:g} % {result.ci_scope}", ""))
-    return found
+        lines.append(("intervals", f"{100 * result.confidence_level:g} % {result.ci_scope}", ""))
+    return lines
 
 
 def many_warnings(number: int, more: bool = False) -> str:
@@ -132,7 +132,7 @@ def many_warnings(number: int, more: bool = False) -> str:
 def notes(comparison: Comparison) -> list[str]:
     """Explanations of the columns of the tables."""
     order = "closeness" if comparison.ranked_by == "closeness" else "by groups"
-    found = [
+    lines = [
         f"closeness, low, high: the lower score of by groups and by classifier, and its interval. Ranked by {order}.",
         "by groups, by classifier: MAUVE without sampling bias on these buckets, where two human sets reach 1.",
         "MAUVE: the published number, on buckets of each model's own. shared MAUVE: on the buckets that all share.",
@@ -140,14 +140,14 @@ def notes(comparison: Comparison) -> list[str]:
     tested = [result for result in comparison.models.values() if result.p_value is not None]
     if tested:
         number = permutations(tested[0])
-        found.append(f"p: of {number} permutations, that a model's texts and the human ones have one distribution.")
+        lines.append(f"p: of {number} permutations, that a model's texts and the human ones have one distribution.")
     if len(comparison.by_featurizer) > 1:
         first = next(iter(each_featurizer(comparison)))
-        found.append(
+        lines.append(
             "featurizer: each ranks the models by itself and corrects for its own pairs. "
             f"Curves and explanations are those of the first, {first}."
         )
-    return found
+    return lines
 
 
 SUBGROUP_NOTE = (
@@ -177,26 +177,26 @@ def collected_warnings(comparison: Comparison) -> list[tuple[str, ScoreWarning]]
     """
     first = _warnings_of(with_labels(comparison))
     _, *others = each_featurizer(comparison).items()
-    return first + own_warnings(first, {name: _warnings_of(one) for name, one in others})
+    return first + own_warnings(first, {name: _warnings_of(other) for name, other in others})
 
 
 def result_warnings(result: MauveResult) -> list[tuple[str, ScoreWarning]]:
     """A result's warnings, then what only featurizers after the first one warn of, with their names."""
     first = [("", warning) for warning in result.warnings]
     _, *others = each_result(result).items()
-    return first + own_warnings(first, {name: [("", item) for item in one.warnings] for name, one in others})
+    return first + own_warnings(first, {name: [("", warning) for warning in other.warnings] for name, other in others})
 
 
 def own_warnings(
     first: Sequence[tuple[str, ScoreWarning]], others: Mapping[str, Sequence[tuple[str, ScoreWarning]]]
 ) -> list[tuple[str, ScoreWarning]]:
     """The warnings of other featurizers that the first one does not have, with the featurizer's name."""
-    known = {(warning.code, warning.message) for _, warning in first}
+    messages = {(warning.code, warning.message) for _, warning in first}
     return [
         (f"{name}, {who}" if who else name, warning)
-        for name, found in others.items()
-        for who, warning in found
-        if (warning.code, warning.message) not in known
+        for name, warnings in others.items()
+        for who, warning in warnings
+        if (warning.code, warning.message) not in messages
     ]
 
 
@@ -206,14 +206,14 @@ def _warnings_of(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
     for name, result in comparison.models.items():
         for warning in result.warnings:
             alike.setdefault((warning.code, warning.message), []).append((name, warning))
-    found = [("", warning) for warning in comparison.warnings]
+    warnings = [("", warning) for warning in comparison.warnings]
     for group in alike.values():
         everyone = len(group) == len(comparison.models) > 1
-        found.append(("all models" if everyone else ", ".join(name for name, _ in group), group[0][1]))
-    return [(who, warning._replace(message=printable(warning.message))) for who, warning in found]
+        warnings.append(("all models" if everyone else ", ".join(name for name, _ in group), group[0][1]))
+    return [(who, warning._replace(message=printable(warning.message))) for who, warning in warnings]
 
 
-def warnings_prose(found: Sequence[tuple[str, ScoreWarning]]) -> Prose:
+def warnings_prose(warnings: Sequence[tuple[str, ScoreWarning]]) -> Prose:
     """Warnings, each with the models it is about."""
-    texts = [f"! {f'{who}: ' if who else ''}{warning.message}  [{warning.code}]" for who, warning in found]
+    texts = [f"! {f'{who}: ' if who else ''}{warning.message}  [{warning.code}]" for who, warning in warnings]
     return Prose([Line(text, "  ", "    ") for text in texts], paragraphs=True, advice=True)

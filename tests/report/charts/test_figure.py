@@ -140,7 +140,7 @@ def test_a_model_has_one_colour_in_all_figures_and_a_gap_has_its_own(
     single = json.dumps([charts[name] for name in ("score", "curve", "precision", "histogram")])
     assert figure.COLORS[0] in single and figure.HUMAN in single
     assert not any(color in single for color in (figure.TOO_MUCH, figure.MISSED, *figure.COLORS[1:]))
-    third = of_result.histogram_chart(comparison.models[LONG[0]], place=2).to_dict()
+    third = of_result.histogram_chart(comparison.models[LONG[0]], model_index=2).to_dict()
     assert figure.COLORS[2] in json.dumps(third) and figure.COLORS[0] not in json.dumps(third)
 
 

@@ -94,7 +94,7 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
         "contributions": plot_value(of_comparison.contributions_chart(explanation, link=BUCKET_LINK)),
         "bucket": gr.update(choices=buckets, value=bucket),
         "bucket_texts": bucket_html(shown, bucket),
-        "histogram": plot_value(of_result.histogram_chart(result, place=scored.best_first.index(name))),
+        "histogram": plot_value(of_result.histogram_chart(result, model_index=scored.best_first.index(name))),
         "table": markup.scores_panel(result, None if scored.comparison is None else name),
     }
 
