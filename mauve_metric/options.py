@@ -53,8 +53,8 @@ def _model(name: str, value: object) -> object:
     named = isinstance(value, str) and value.strip()
     if named or callable(value) or (isinstance(value, tuple) and len(value) == 2):
         return value
-    known = "a model name or folder, a (model, tokenizer) pair, or a function from a list of texts to an array"
-    raise wrong(name, known, value)
+    expected = "a model name or folder, a (model, tokenizer) pair, or a function from a list of texts to an array"
+    raise wrong(name, expected, value)
 
 
 def _prefix(name: str, value: object) -> object:
@@ -155,8 +155,8 @@ class CheckedFields:
     """A dataclass whose fields have a check in their metadata, which returns the value to keep."""
 
     def __post_init__(self) -> None:
-        for item in fields(self):  # type: ignore[arg-type]
-            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
+        for option in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, option.name, option.metadata["check"](option.name, getattr(self, option.name)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,7 +391,7 @@ def config_fields(verb: str = "") -> dict[str, Any]:
     >>> "knn" in config_fields("robustness"), "seed" in config_fields("featurize"), "knn" in config_fields()
     (False, False, True)
     """
-    return {item.name: item for item in fields(MauveConfig) if _is_used(item.metadata, verb)}
+    return {option.name: option for option in fields(MauveConfig) if _is_used(option.metadata, verb)}
 
 
 def options_of_stage(config: MauveConfig, stage: str) -> dict[str, object]:
@@ -400,7 +400,7 @@ def options_of_stage(config: MauveConfig, stage: str) -> dict[str, object]:
     >>> [*options_of_stage(MauveConfig(), "featurize")][:2]
     ['featurize_model_name', 'max_text_length']
     """
-    return {name: getattr(config, name) for name, item in config_fields().items() if item.metadata["stage"] == stage}
+    return {key: getattr(config, key) for key, option in config_fields().items() if option.metadata["stage"] == stage}
 
 
 def encoder_options(config: MauveConfig) -> dict[str, Any]:
@@ -409,7 +409,7 @@ def encoder_options(config: MauveConfig) -> dict[str, Any]:
     >>> encoder_options(MauveConfig(pooling="mean"))
     {'max_text_length': None, 'pooling': 'mean', 'text_prefix': None, 'dtype': 'float32'}
     """
-    return {name: getattr(config, name) for name, item in config_fields().items() if item.metadata["encodes"]}
+    return {name: getattr(config, name) for name, option in config_fields().items() if option.metadata["encodes"]}
 
 
 def options_of_quantizer(config: MauveConfig, quantizer: str) -> dict[str, Any]:
@@ -420,8 +420,8 @@ def options_of_quantizer(config: MauveConfig, quantizer: str) -> dict[str, Any]:
     """
     return {
         name.removeprefix(f"{quantizer}_"): getattr(config, name)
-        for name, item in config_fields().items()
-        if item.metadata["of"] == quantizer
+        for name, option in config_fields().items()
+        if option.metadata["of"] == quantizer
     }
 
 
@@ -558,17 +558,17 @@ class Options(OptionsOfOneProcess, total=False):
 
 def run_fields(verb: str = "") -> dict[str, Any]:
     """The fields of `RunOptions` by name, likewise."""
-    return {item.name: item for item in fields(RunOptions) if _is_used(item.metadata, verb)}
+    return {option.name: option for option in fields(RunOptions) if _is_used(option.metadata, verb)}
 
 
-def split_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveConfig, RunOptions]:
+def split_options(keywords: Mapping[str, object], verb: str = "") -> tuple[MauveConfig, RunOptions]:
     """Keywords → the config and the run options.
 
     Raises:
         TypeError: an unknown one, with the nearest known name; one that the public function `verb` makes no use of.
         ValueError: a value out of range.
     """
-    options: dict[str, Any] = dict(given)
+    options: dict[str, Any] = dict(keywords)
     use_float64 = check_bool("use_float64", options.pop("use_float64", False))
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise WrongOption(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
@@ -597,19 +597,19 @@ def with_options(*left_out: str, first: Iterable[Field[Any]] = ()) -> Callable[[
 
     def write_out(function: Function) -> Function:
         verb, signature = function.__name__, inspect.signature(function)
-        own = {name: item for name, item in signature.parameters.items() if item.kind is not item.VAR_KEYWORD}
+        parameters = [entry for entry in signature.parameters.values() if entry.kind is not entry.VAR_KEYWORD]
         used: dict[str, Field[Any]] = {}
-        for item in (*first, *config_fields(verb).values(), *run_fields(verb).values()):
-            if item.name not in (*own, *left_out):
-                used.setdefault(item.name, item)
-        keyword = inspect.Parameter.KEYWORD_ONLY
+        for option in (*first, *config_fields(verb).values(), *run_fields(verb).values()):
+            if option.name not in (*signature.parameters, *left_out):
+                used.setdefault(option.name, option)
+        kind = inspect.Parameter.KEYWORD_ONLY
         shown = [
-            inspect.Parameter(name, keyword, default=item.default, annotation=item.type) for name, item in used.items()
+            inspect.Parameter(key, kind, default=option.default, annotation=option.type) for key, option in used.items()
         ]
-        shown.append(inspect.Parameter("use_float64", keyword, default=False, annotation="bool"))
-        vars(function)["__signature__"] = signature.replace(parameters=[*own.values(), *shown])
+        shown.append(inspect.Parameter("use_float64", kind, default=False, annotation="bool"))
+        vars(function)["__signature__"] = signature.replace(parameters=[*parameters, *shown])
         if function.__doc__:
-            meanings = [f"    {name}: {item.metadata['help']}." for name, item in used.items()]
+            meanings = [f"    {name}: {option.metadata['help']}." for name, option in used.items()]
             function.__doc__ = "\n".join([inspect.cleandoc(function.__doc__), "", "Options:", *meanings])
         return function
 
@@ -618,5 +618,5 @@ def with_options(*left_out: str, first: Iterable[Field[Any]] = ()) -> Callable[[
 
 def check_option_names(options: Mapping[str, object], function: Callable[..., object]) -> None:
     """`TypeError` for keywords that are neither options of a score nor of the function, with the nearest name."""
-    own = [name for name in inspect.signature(function).parameters if name != "self"]
-    check_known_options(options, [*own, *option_names()])
+    parameters = [name for name in inspect.signature(function).parameters if name != "self"]
+    check_known_options(options, [*parameters, *option_names()])

@@ -87,7 +87,7 @@ def ends_repeating(texts: Sequence[Tokens], max_phrase: int = MAX_PHRASE) -> Flo
     array([1., 0.])
     """
     check_least("max_phrase", max_phrase)
-    found = np.zeros(len(texts))
+    repeats = np.zeros(len(texts))
     for number, tokens in enumerate(number_tokens(texts)):
         best, length = 1, 0
         for n in range(1, min(max_phrase, len(tokens) // 2) + 1):
@@ -96,5 +96,5 @@ def ends_repeating(texts: Sequence[Tokens], max_phrase: int = MAX_PHRASE) -> Flo
                 run += 1
             if run // n > best:
                 best, length = run // n, n
-        found[number] = best > 1 and (length >= 3 or best > _MANY_COPIES)
-    return found
+        repeats[number] = best > 1 and (length >= 3 or best > _MANY_COPIES)
+    return repeats

@@ -47,8 +47,8 @@ class PhraseTable:
         """In how many of the texts with these numbers each phrase is, (v,)."""
         chosen = np.zeros(self.holds.shape[0], dtype=np.int64)
         chosen[texts] = 1
-        found: Integers = chosen @ self.holds
-        return found
+        counts: Integers = chosen @ self.holds
+        return counts
 
 
 def words_of(text: str) -> list[str]:
@@ -82,7 +82,7 @@ def phrase_spans(text: str, phrases: Sequence[str]) -> list[tuple[int, int]]:
                 break
     if len(lowered) == len(text):
         return spans
-    owners = [place for place, mark in enumerate(text) for _ in mark.lower()]  # some letters are two in lower case
+    owners = [index for index, mark in enumerate(text) for _ in mark.lower()]  # some letters are two in lower case
     return [(owners[start], owners[end - 1] + 1) for start, end in spans]
 
 
@@ -129,9 +129,9 @@ def _significant(
     reached, tests = np.cumsum(phrases[order]), np.arange(1, phrases.sum() + 1)  # phrases with such a p-value or less
     can_be = np.append(0, reached)[np.searchsorted(least[order], LEVEL / tests, side="right")]
     level = LEVEL / tests[can_be <= tests][0]
-    pairs, place = np.unique(counts * (texts + 1) + totals, return_inverse=True)
+    pairs, pair_of = np.unique(counts * (texts + 1) + totals, return_inverse=True)
     p_values = hypergeom.sf(pairs // (texts + 1) - 1, texts, pairs % (texts + 1), size)
-    return np.asarray(is_tested & (p_values[place] <= level))
+    return np.asarray(is_tested & (p_values[pair_of] <= level))
 
 
 def telling_phrases(
@@ -171,12 +171,12 @@ def repeated_phrases(texts: Sequence[str], most: int = 3) -> tuple[str, ...]:
     >>> repeated_phrases(["we like it so we like it and we like it", "no"])
     ('we like it',)
     """
-    found: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for text in texts:
         words = words_of(text)
         counts = Counter(zip(*(words[start:] for start in range(REPEATED_WORDS)), strict=False))
-        found.update({" ".join(phrase): times for phrase, times in counts.items() if times >= LEAST_REPEATS})
-    ranked = [phrase for phrase, _ in sorted(found.items(), key=lambda item: (-item[1], item[0]))]
+        totals.update({" ".join(phrase): times for phrase, times in counts.items() if times >= LEAST_REPEATS})
+    ranked = [phrase for phrase, _ in sorted(totals.items(), key=lambda entry: (-entry[1], entry[0]))]
     return _without_overlaps(ranked[: 20 * most], most)
 
 
@@ -208,8 +208,8 @@ class Readable:
     @classmethod
     def of(cls, texts: Sequence[Sequence[str] | None]) -> Readable:
         """Read the sets; what a function word is, the first set says whose texts are known."""
-        lengths = [0 if known is None else len(known) for known in texts]
-        table = phrase_table([text for known in texts if known is not None for text in known])
+        lengths = [0 if side is None else len(side) for side in texts]
+        table = phrase_table([text for side in texts if side is not None for text in side])
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         first = next((index for index, length in enumerate(lengths) if length), 0)
         functional = table.functional(np.arange(lengths[first]) + starts[first])

@@ -43,11 +43,11 @@ class NumberedTokens(Sequence[Sequence[int]]):
     def __getitem__(self, index: int | slice) -> list[int] | list[list[int]]:
         """The numbers of one text's tokens, or of several texts'."""
         if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        first, end = np.searchsorted(self.text_of, [place, place + 1])
-        found: list[int] = self.ids[first:end].tolist()
-        return found
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        first, end = np.searchsorted(self.text_of, [number, number + 1])
+        numbers: list[int] = self.ids[first:end].tolist()
+        return numbers
 
 
 def number_tokens(texts: Sequence[Tokens]) -> NumberedTokens:
@@ -78,5 +78,5 @@ def number_items(items: Sequence[Hashable]) -> Integers:
     >>> number_items(["to", "be", "to"])
     array([0, 1, 0])
     """
-    number = {item: index for index, item in enumerate(dict.fromkeys(items))}
+    number = {entry: index for index, entry in enumerate(dict.fromkeys(items))}
     return np.fromiter(map(number.__getitem__, items), dtype=np.int64, count=len(items))

@@ -70,8 +70,8 @@ def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike) -> tuple[Floats, Fl
     """
     p, q = check_pair(p, q)
     lam = np.asarray(weights, dtype=np.float64)
-    one, two = kl_terms(q, p, 1 - lam, lam).sum(axis=-1), kl_terms(p, q, lam, 1 - lam).sum(axis=-1)
-    return np.maximum(one, 0.0), np.maximum(two, 0.0)
+    q_error, p_error = kl_terms(q, p, 1 - lam, lam).sum(axis=-1), kl_terms(p, q, lam, 1 - lam).sum(axis=-1)
+    return np.maximum(q_error, 0.0), np.maximum(p_error, 0.0)
 
 
 def jensen_shannon(p: ArrayLike, q: ArrayLike) -> float:

@@ -47,14 +47,14 @@ def code_groups(
     numbers: dict[object, int] = {}
     codes = {}
     for side, size in sizes.items():
-        given = groups.get(side)
-        if given is not None and len(given) != size:
-            raise ValueError(f"{side} must hold one group for each of {size} texts, got {len(given)}")
-        found = np.empty(size, dtype=np.int64)
+        labels = groups.get(side)
+        if labels is not None and len(labels) != size:
+            raise ValueError(f"{side} must hold one group for each of {size} texts, got {len(labels)}")
+        side_codes = np.empty(size, dtype=np.int64)
         for row in range(size):
-            label = None if given is None else given[row]
-            found[row] = numbers.setdefault((side, row) if label is None else (label,), len(numbers))
-        codes[side] = found
+            label = None if labels is None else labels[row]
+            side_codes[row] = numbers.setdefault((side, row) if label is None else (label,), len(numbers))
+        codes[side] = side_codes
     return None if len(numbers) in (1, sum(sizes.values())) else codes
 
 
@@ -66,12 +66,12 @@ def design_of(*groups: Integers | None) -> Design:
     >>> design_of(np.array([0, 1]), np.array([1, 0])), design_of(np.array([0, 1]), np.array([1, 1])), design_of(None)
     ('aligned', 'prompts', 'independent')
     """
-    known = [side for side in groups if side is not None]
-    if len(known) < len(groups) or len(np.unique(np.concatenate(known))) == sum(map(len, known)):
+    sides = [side for side in groups if side is not None]
+    if len(sides) < len(groups) or len(np.unique(np.concatenate(sides))) == sum(map(len, sides)):
         return "independent"
-    ordered = [np.sort(side) for side in known]
+    ordered = [np.sort(side) for side in sides]
     same = all(np.array_equal(side, ordered[0]) for side in ordered[1:])
-    return "aligned" if same and bool((np.diff(ordered[0]) > 0).all()) and len(known) > 1 else "prompts"
+    return "aligned" if same and bool((np.diff(ordered[0]) > 0).all()) and len(sides) > 1 else "prompts"
 
 
 def pair_of_groups(p_groups: Integers | None, q_groups: Integers | None) -> tuple[Integers, Integers] | None:
@@ -92,13 +92,13 @@ def codes_by_content(labels: Sequence[Labels], codes: Sequence[Integers]) -> lis
     ... ]
     True
     """
-    known, number = np.unique(np.concatenate(codes), return_inverse=True)
-    content = np.zeros(len(known), dtype=np.uint64)
+    distinct, number = np.unique(np.concatenate(codes), return_inverse=True)
+    content = np.zeros(len(distinct), dtype=np.uint64)
     ends = np.cumsum([len(side) for side in codes])
-    for place, (side, own) in enumerate(zip(labels, np.split(number, ends[:-1]), strict=True)):
-        np.add.at(content, own, _mix(side.astype(np.uint64) * np.uint64(2 * len(codes)) + np.uint64(place)))
-    rank = np.empty(len(known), dtype=np.int64)
-    rank[np.argsort(content, kind="stable")] = np.arange(len(known))
+    for set_index, (side, numbers) in enumerate(zip(labels, np.split(number, ends[:-1]), strict=True)):
+        np.add.at(content, numbers, _mix(side.astype(np.uint64) * np.uint64(2 * len(codes)) + np.uint64(set_index)))
+    rank = np.empty(len(distinct), dtype=np.int64)
+    rank[np.argsort(content, kind="stable")] = np.arange(len(distinct))
     return np.split(rank[number], ends[:-1])
 
 
@@ -139,9 +139,9 @@ def stand_ins(set_of: Integers, codes: Integers, seed: int) -> Integers | None:
     firsts = np.searchsorted(group[order], group[order])
     kept = round(min(means))
     row = np.arange(len(codes))
-    found = np.empty_like(row)
-    found[order] = order[np.where(mixed[order], row, firsts + (row - firsts) % kept)]
-    return found
+    substitutes = np.empty_like(row)
+    substitutes[order] = order[np.where(mixed[order], row, firsts + (row - firsts) % kept)]
+    return substitutes
 
 
 def is_uneven(answers: Sequence[float]) -> bool:
@@ -204,13 +204,13 @@ def count_groups(
     number = np.concatenate(codes_by_content((p_labels, q_labels), pair))
     codes = np.empty(int(number.max()) + 1, dtype=np.int64)
     codes[number] = np.concatenate(pair)
-    cells, place = np.unique(number * num_buckets + np.concatenate([p_labels, q_labels]), return_inverse=True)
+    cells, cell_of = np.unique(number * num_buckets + np.concatenate([p_labels, q_labels]), return_inverse=True)
     n_p = len(p_labels)
     return GroupCounts(
         group=cells // num_buckets,
         bucket=cells % num_buckets,
-        p=np.bincount(place[:n_p], minlength=len(cells)),
-        q=np.bincount(place[n_p:], minlength=len(cells)),
+        p=np.bincount(cell_of[:n_p], minlength=len(cells)),
+        q=np.bincount(cell_of[n_p:], minlength=len(cells)),
         p_sizes=np.bincount(number[:n_p], minlength=len(codes)),
         q_sizes=np.bincount(number[n_p:], minlength=len(codes)),
         codes=codes,
@@ -232,8 +232,8 @@ def same_origin(*columns: Sequence[Hashable | None]) -> Integers:
     links: list[tuple[int, int]] = []
     for column in columns:
         first: dict[Hashable, int] = {}
-        links += [(first.setdefault(entry, item), item) for item, entry in enumerate(column) if entry is not None]
-    one, other = np.array(links, dtype=np.int64).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(links)), (one, other)), shape=(len(columns[0]), len(columns[0])))
+        links += [(first.setdefault(entry, row), row) for row, entry in enumerate(column) if entry is not None]
+    first_row, later_row = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(links)), (first_row, later_row)), shape=(len(columns[0]), len(columns[0])))
     groups: Integers = connected_components(graph, directed=False)[1].astype(np.int64)
     return groups

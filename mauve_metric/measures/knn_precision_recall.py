@@ -126,11 +126,11 @@ def ball_counts(
 
 
 def _counts(
-    points: _Points, balls: _Points, radii: Floats, unit: float, strict: bool = False, own: Floats | None = None
+    points: _Points, balls: _Points, radii: Floats, unit: float, strict: bool = False, reach: Floats | None = None
 ) -> tuple[Integers, Integers, Bools]:
     """Number of balls around each point, of points in each ball, and whether a ball's centre is in a point's ball.
 
-    radii: squared, of the balls. own: those of balls around the points, if they have some.
+    radii: squared, of the balls. reach: those of balls around the points, if they have some.
     """
     around, inside = (np.zeros(len(side.rows), dtype=np.int64) for side in (points, balls))
     covered = np.zeros(len(balls.rows), dtype=bool)
@@ -141,8 +141,8 @@ def _counts(
         i, j = _inside(squared, block, balls, radii, unit, strict, by_row=False)
         np.add.at(around, i + start, balls.weights[j])
         np.add.at(inside, j, block.weights[i])
-        if own is not None:
-            covered[_inside(squared, block, balls, own[start : start + size], unit, strict, by_row=True)[1]] = True
+        if reach is not None:
+            covered[_inside(squared, block, balls, reach[start : start + size], unit, strict, by_row=True)[1]] = True
     return around, inside, covered
 
 
@@ -223,11 +223,11 @@ def _inside(
     near = np.flatnonzero(squared <= (largest[:, None] if by_row else largest))
     i, j = np.divmod(near, squared.shape[1])
     ball = i if by_row else j
-    found = squared.ravel()[near] < (limits - slack)[ball]
-    unsure = np.flatnonzero(~found)
+    is_near = squared.ravel()[near] < (limits - slack)[ball]
+    unsure = np.flatnonzero(~is_near)
     exact = _exact(a.rows, b.rows, i[unsure], j[unsure])
-    found[unsure] = exact < radii[ball[unsure]] if strict else exact <= radii[ball[unsure]]
-    return i[found], j[found]
+    is_near[unsure] = exact < radii[ball[unsure]] if strict else exact <= radii[ball[unsure]]
+    return i[is_near], j[is_near]
 
 
 def _exact(a: Array, b: Array, i: Integers, j: Integers) -> Floats:
@@ -293,14 +293,14 @@ def _radii_on_device(rows: torch.Tensor, k: int) -> torch.Tensor:
     radii = torch.empty(len(rows), dtype=torch.float64, device=rows.device)
     for some in tensors.steps(len(rows), len(rows)):
         distances = _distances_on_device(rows[some], rows)
-        own = torch.arange(len(distances), device=rows.device)
-        distances[own, own + some.start] = torch.inf
+        index = torch.arange(len(distances), device=rows.device)
+        distances[index, index + some.start] = torch.inf
         radii[some] = distances.topk(k, dim=1, largest=False).values[:, -1]
     return radii
 
 
-def _distances_on_device(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+def _distances_on_device(rows: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
     import torch
 
     mode = "donot_use_mm_for_euclid_dist"
-    return torch.cdist(one.to(torch.float64), other.to(torch.float64), compute_mode=mode)
+    return torch.cdist(rows.to(torch.float64), others.to(torch.float64), compute_mode=mode)

@@ -84,6 +84,6 @@ class Measure(NamedTuple):
 
         sets: functions that return a set in one form; `ValueError` where it does not have it.
         """
-        found = self.compute(*(form_of(form) for form_of in sets for form in self.inputs.forms), **options)
-        value: float | Floats | MeasuredValue = getattr(found, self.part) if self.part else found
+        computed = self.compute(*(form_of(form) for form_of in sets for form in self.inputs.forms), **options)
+        value: float | Floats | MeasuredValue = getattr(computed, self.part) if self.part else computed
         return value

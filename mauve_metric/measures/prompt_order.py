@@ -111,10 +111,10 @@ def _means(rows: Rows, order: Integers) -> Rows:
     return directions
 
 
-def _more_alike(one: Rows, two: Rows) -> Floats:
+def _more_alike(p: Rows, q: Rows) -> Floats:
     """The products of rows with the same number, less those with numbers that differ by one, (n - 1,)."""
     same, after, before = (
-        np.einsum("ij,ij->i", *pair) for pair in ((one[:-1], two[:-1]), (one[:-1], two[1:]), (one[1:], two[:-1]))
+        np.einsum("ij,ij->i", *pair) for pair in ((p[:-1], q[:-1]), (p[:-1], q[1:]), (p[1:], q[:-1]))
     )
     differences: Floats = same - (after + before) / 2
     return differences

@@ -178,19 +178,19 @@ def _most_similar(sets: Sequence[Rows], number: int, some: Integers | None = Non
     """The other rows of all sets with the largest cosines to each row, or to some, falling, and these, (n, number)."""
     ends = np.cumsum([len(rows) for rows in sets])
     some = np.arange(ends[-1]) if some is None else some
-    step, near, found = max(1, _BLOCK // ends[-1]), [], []
+    step, near, similarities = max(1, _BLOCK // ends[-1]), [], []
     for start in range(0, len(some), step):
-        own = some[start : start + step]
-        parts = np.split(own, np.searchsorted(own, ends[:-1]))
+        numbers = some[start : start + step]
+        parts = np.split(numbers, np.searchsorted(numbers, ends[:-1]))
         left = np.concatenate([rows[part - end + len(rows)] for rows, part, end in zip(sets, parts, ends, strict=True)])
         cosines = np.concatenate([left @ rows.T for rows in sets], axis=1)
-        cosines[np.arange(len(own)), own] = -2
+        cosines[np.arange(len(numbers)), numbers] = -2
         nearest = np.argpartition(-cosines, number - 1, axis=1)[:, :number]
         order = np.argsort(-np.take_along_axis(cosines, nearest, axis=1), axis=1, kind="stable")
         nearest = np.take_along_axis(nearest, order, axis=1)
         near.append(nearest)
-        found.append(np.take_along_axis(cosines, nearest, axis=1))
-    return np.concatenate(near), np.concatenate(found)
+        similarities.append(np.take_along_axis(cosines, nearest, axis=1))
+    return np.concatenate(near), np.concatenate(similarities)
 
 
 def _least_gap(chance: Floats, observed: Floats, by_chance: float) -> float:
@@ -219,8 +219,8 @@ def _neighbours(rows: Rows, others: Rows, some: Integers) -> tuple[Integers, Boo
     """
     nearest, best, second = _two_nearest(rows[some], others)
     back, _, back_second = _two_nearest(others[nearest], rows)
-    own, next_one = (np.sqrt(np.maximum(2 - 2 * cosine, 1e-6)) for cosine in (best, np.maximum(second, back_second)))
-    return nearest, back == some, np.maximum(next_one / own, 1.0)
+    near, farther = (np.sqrt(np.maximum(2 - 2 * cosine, 1e-6)) for cosine in (best, np.maximum(second, back_second)))
+    return nearest, back == some, np.maximum(farther / near, 1.0)
 
 
 def _two_nearest(rows: Rows, others: Rows) -> tuple[Integers, Floats, Floats]:
@@ -237,9 +237,9 @@ def _two_nearest(rows: Rows, others: Rows) -> tuple[Integers, Floats, Floats]:
     return np.concatenate(nearest), np.concatenate(best), np.concatenate(second)
 
 
-def standardised(one: Array, two: Array) -> tuple[Rows, Rows]:
+def standardised(p: Array, q: Array) -> tuple[Rows, Rows]:
     """Finite features of both sets with columns of mean 0 and variance 1, scaled to rows of length 1, in float32."""
-    rows = np.concatenate([one, two])
+    rows = np.concatenate([p, q])
     rows = rows if rows.dtype == np.float32 else rows.astype(np.float64)
     largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
     rows /= np.where(largest > 0, largest, 1)  # else the squares of large numbers overflow
@@ -248,5 +248,5 @@ def standardised(one: Array, two: Array) -> tuple[Rows, Rows]:
     rows /= np.where(deviation > 0, deviation, 1)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None].astype(rows.dtype)
     rows /= np.where(lengths > 0, lengths, 1)
-    found = rows.astype(np.float32, copy=False)
-    return found[: len(one)], found[len(one) :]
+    unit_rows = rows.astype(np.float32, copy=False)
+    return unit_rows[: len(p)], unit_rows[len(p) :]

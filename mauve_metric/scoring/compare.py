@@ -161,7 +161,7 @@ def _compare_one(
             texts=texts,
             subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
         )
-        texts_of_sides = [human_texts, *(own for _, own in reads)]
+        texts_of_sides = [human_texts, *(model_texts for _, model_texts in reads)]
         comparison = try_without_layout(comparison, dependent, texts_of_sides, job, opened.prompts)
     return comparison, sides
 
@@ -220,29 +220,29 @@ def compare_features(
     if subgroups and any(is_read_only_in_blocks(side.features) for side in clustered.sides):
         raise WrongOption.of("by", "needs features in memory, as an array")
     results: dict[str, MauveResult] = {}
-    own: dict[str, OwnScore] = {}
+    own_scores: dict[str, OwnScore] = {}
     explanations: dict[str, Explanation] = {}
     pairs = [clustered.pair(number) for number in range(1, len(clustered.sides))]
     for number, (name, (human, model)) in enumerate(zip(models, pairs, strict=True), start=1):
         if watch is not None:
             watch(name)
-        own[name] = _own_score(human, model, config, _with_checkpoint(run, f"model-{number}"))
+        own_scores[name] = separate = _own_score(human, model, config, _with_checkpoint(run, f"model-{number}"))
         entries = {"partition": f"common to {', '.join(models)}", "model": name}
         learned = score.learned_of(human, model, resolved)
-        result = score.score_buckets(human, model, partition, number, resolved, own[name].p_value, learned, entries)
+        result = score.score_buckets(human, model, partition, number, resolved, separate.p_value, learned, entries)
         results[name] = result
         if readable is not None and buckets:
             gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
-            given, pair = readable.pair(0, number).texts, pair_of_groups(human.groups, model.groups)
-            explanations[name] = explain_learned(gap, given, pair, resolved, texts)
-    found = _learned(
+            texts_of_pair, pair = readable.pair(0, number).texts, pair_of_groups(human.groups, model.groups)
+            explanations[name] = explain_learned(gap, texts_of_pair, pair, resolved, texts)
+    learned_scores = _learned(
         {name: (result.learned, pair) for (name, result), pair in zip(results.items(), pairs, strict=True)}
     )
-    learned_ranking, learned_differences = _by_learned_score(found, resolved)
-    on_common, alone = ({name: found[name].mauve for name in models} for found in (results, own))
+    learned_ranking, learned_differences = _by_learned_score(learned_scores, resolved)
+    on_common, alone = ({name: scores[name].mauve for name in models} for scores in (results, own_scores))
     return Comparison(
         models=results,
-        own=own,
+        own=own_scores,
         **ranked_by_closeness(results, resolved),
         confidence_level=resolved.confidence_level,
         design=p.design,

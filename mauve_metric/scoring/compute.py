@@ -197,10 +197,10 @@ def score_with_each(
     asked = job.config.featurize_model_name if "featurize_model_name" in job.given else None
     named = named_featurizers(featurizers, asked)
     check_texts_alone(opened.sides.values())
-    kept, first, given = opened.kept(), next(iter(named)), job.given | {"featurize_model_name"}
+    kept, first, options = opened.kept(), next(iter(named)), job.given | {"featurize_model_name"}
 
     def score_with(name: str, featurizer: Featurizer) -> tuple[Scored, Sequence[FeatureSet]]:
-        job_of_featurizer = Featurizing(replace(job.config, featurize_model_name=featurizer), job.run, given)
+        job_of_featurizer = Featurizing(replace(job.config, featurize_model_name=featurizer), job.run, options)
         return score(job_of_featurizer, kept, name == first)
 
     scored, missing = try_each(named, score_with)

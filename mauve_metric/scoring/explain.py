@@ -138,7 +138,7 @@ def explain_model(
     parts = contributions(result.p_hist, result.q_hist, c, points)
     p_values = noise_p_values(histograms.p_counts, histograms.q_counts)
     other_parts = contributions(*count_labels(*other_labels, k).probabilities(), c, points)
-    ranks, other_ranks = (rankdata(-found, "ordinal") for found in (parts, other_parts))  # 1 for the largest
+    ranks, other_ranks = (rankdata(-shares, "ordinal") for shares in (parts, other_parts))  # 1 for the largest
     match, overlap = best_overlaps(np.concatenate(labels), np.concatenate(other_labels), k)
     too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
     total = float(parts.sum())
@@ -146,8 +146,8 @@ def explain_model(
     for bucket in np.argsort(-parts, kind="stable")[:buckets].tolist() if isinstance(buckets, int) else buckets:
         part, distances = float(parts[bucket]), _distances(labels, projected, bucket)
         near = [
-            _nearest(away, side == bucket, own, texts)
-            for away, side, own in zip(distances, labels, readable.texts, strict=True)
+            _nearest(away, side == bucket, side_texts, texts)
+            for away, side, side_texts in zip(distances, labels, readable.texts, strict=True)
         ]
         even = result.p_hist[bucket] == result.q_hist[bucket]
         described.append(

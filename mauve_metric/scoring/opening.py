@@ -75,8 +75,8 @@ def _job(options: Mapping[str, Any], config: MauveConfig, run: RunOptions, opene
 def check_models(models: object) -> dict[str, Side]:
     """The sides of the models by name; `TypeError` or `ValueError` for invalid models."""
     if not isinstance(models, Mapping):
-        known = "a dict from names to texts, features or FeatureSets"
-        raise WrongOption.of("models", f"must be {known}, got {type(models).__name__}")
+        expected = "a dict from names to texts, features or FeatureSets"
+        raise WrongOption.of("models", f"must be {expected}, got {type(models).__name__}")
     if not models:
         raise WrongOption.of("models", "must hold at least one model, got none")
     for name in models:

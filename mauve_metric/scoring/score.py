@@ -300,7 +300,7 @@ def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict
         else int((getattr(groups, f"{name}_sizes") > 0).sum()),
         f"{name}_dropped": side.dropped,
         f"{name}_truncated": side.truncated,
-        f"{name}_stripped": tuple(Stripped(*item) for item in side.stripped.items()),
+        f"{name}_stripped": tuple(Stripped(*changed) for changed in side.stripped.items()),
         f"{name}_median_length": None if side.lengths is None else float(np.median(side.lengths)),
     }
 

@@ -72,10 +72,10 @@ def without_layout(
     trial = _Trial([p, q], groups, config, job, prompts)
     try:
         if prompts and (warning := _warning_of(result, "echoed_prompts")) is not None and not trial.moves(result):
-            others = tuple(item for item in result.warnings if item is not warning)
+            others = tuple(other for other in result.warnings if other is not warning)
             result = judged(replace(result, warnings=others), config)
         if (warning := _warning_of(result, "format_differs")) is not None:
-            result = judged(trial.of(result, warning), config)
+            result = judged(trial.with_effect(result, warning), config)
         return result
     except Exception as error:  # whatever a user's function raises on texts that are not those it was given
         if function is None or model in TEXT_FUNCTIONS:
@@ -111,14 +111,14 @@ class _Trial:
         whole = LearnedScore.of(result.learned) if result.learned is not None else None
         return trial, least, whole if trial is self else trial._score([]), trial._score(names)
 
-    def of(self, result: MauveResult, warning: ScoreWarning) -> MauveResult:
+    def with_effect(self, result: MauveResult, warning: ScoreWarning) -> MauveResult:
         """The result with the effect of its layout."""
         names: list[str] = warning.numbers["layout"]
         trial, least, before, after = self._tried(result, names)
         whole = LearnedScore.of(result.learned) if result.learned is not None else None
         if before is None or after is None:
             return replace(result, normalised_missing="without layout too few different texts are left")
-        kept = tuple(item for item in result.warnings if item is not warning)
+        kept = tuple(other for other in result.warnings if other is not warning)
         unmoved = judged(replace(result, warnings=kept, normalised_missing=None), self._config)
         if not _has_moved(before, after, least):
             return unmoved
@@ -140,7 +140,7 @@ class _Trial:
             numbers, weight = {"auc_before": aucs[0], "auc_without": aucs[1]}, min(2 * (aucs[0] - aucs[1]), 1.0)
         who = result.signature_entries.get("featurize_model_name")
         told = format_warning(warning.numbers | numbers, None if who is None else str(who), effect, cure, weight)
-        told_all = tuple(told if item is warning else item for item in result.warnings)
+        told_all = tuple(told if other is warning else other for other in result.warnings)
         changed = judged(replace(result, warnings=told_all), self._config)
         if not is_full:
             return replace(changed, normalised_missing=TWICE)
@@ -172,8 +172,8 @@ class _Trial:
             if remove is not None:
                 sides = [[remove(text) for text in side] for side in sides]
         plain = [
-            [new if new.strip() else text for new, text in zip(side, given, strict=True)]
-            for side, given in zip(sides, self._texts, strict=True)
+            [new if new.strip() else text for new, text in zip(side, originals, strict=True)]
+            for side, originals in zip(sides, self._texts, strict=True)
         ]
         p, q = (self._job.of_texts("texts", TextSource(side)).features for side in plain)
         learned = learned_score(p, q, self._groups, self._config)

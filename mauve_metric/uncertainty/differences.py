@@ -29,20 +29,20 @@ def effect_covariance(
     """
     if codes is None or not any(codes):
         effects = [jackknife.mauve_effects(frontier, scaling_factor) for frontier in frontiers]
-        p_effects = np.stack([p_effect[own] for (p_effect, _), (own, _) in zip(effects, pairs, strict=True)])
-        q_effects = [q_effect[own] for (_, q_effect), (_, own) in zip(effects, pairs, strict=True)]
+        p_effects = np.stack([p_effect[labels] for (p_effect, _), (labels, _) in zip(effects, pairs, strict=True)])
+        q_effects = [q_effect[labels] for (_, q_effect), (_, labels) in zip(effects, pairs, strict=True)]
         covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / p_effects.shape[1]
         return covariance + np.diag([effect.var() / len(effect) for effect in q_effects])
     by_group = [
-        _group_effects(frontier, pair, own, scaling_factor)
-        for frontier, pair, own in zip(frontiers, pairs, codes, strict=True)
+        _group_effects(frontier, pair, groups, scaling_factor)
+        for frontier, pair, groups in zip(frontiers, pairs, codes, strict=True)
     ]
     covariance = np.diag([np.square(effect).sum() for _, effect in by_group])
     for i, j in itertools.combinations(range(len(pairs)), 2):
-        one, other = _shared_groups(codes[i], codes[j], len(pairs[i][0])).T
+        shared = _shared_groups(codes[i], codes[j], len(pairs[i][0])).T
         values = [
             effect[np.searchsorted(group_codes, some)]
-            for (group_codes, effect), some in ((by_group[i], one), (by_group[j], other))
+            for (group_codes, effect), some in zip((by_group[i], by_group[j]), shared, strict=True)
         ]
         covariance[i, j] = covariance[j, i] = values[0] @ values[1]
     return covariance
@@ -60,7 +60,7 @@ def _group_effects(
     """
     if frontier.groups is not None:
         _, slopes = jackknife.area_and_slopes(*jackknife.monotone(frontier), scaling_factor)
-        group_codes, moves = frontier.groups.codes, frontier.groups.of(slopes)
+        group_codes, moves = frontier.groups.codes, frontier.groups.weighted(slopes)
     else:
         moved = zip(jackknife.mauve_effects(frontier, scaling_factor), pair, strict=True)
         of_texts = [effect[side] for effect, side in moved]
@@ -71,17 +71,17 @@ def _group_effects(
 
 
 def _shared_groups(
-    one: tuple[Integers, Integers] | None, other: tuple[Integers, Integers] | None, n_p: int
+    codes: tuple[Integers, Integers] | None, others: tuple[Integers, Integers] | None, n_p: int
 ) -> Integers:
     """The groups of two models that share a text of P or a declared prompt: codes of both, (m, 2), each pair once."""
-    of_p = [np.arange(n_p) if codes is None else codes[0] for codes in (one, other)]
+    of_p = [np.arange(n_p) if pair is None else pair[0] for pair in (codes, others)]
     shared = np.stack(of_p, axis=1)
-    if one is not None and other is not None:
-        common = np.intersect1d(np.concatenate(one), np.concatenate(other))
+    if codes is not None and others is not None:
+        common = np.intersect1d(np.concatenate(codes), np.concatenate(others))
         common = common[common >= 0]  # see `dependence.with_dependence`
         shared = np.concatenate([shared, np.stack([common, common], axis=1)])
-    found: Integers = np.unique(shared, axis=0)
-    return found
+    distinct: Integers = np.unique(shared, axis=0)
+    return distinct
 
 
 def difference_of(

@@ -74,7 +74,7 @@ def check_format(
     together = None if sides is None else np.concatenate(sides)
     if sides is not None and min(len(np.unique(side)) for side in sides) < 10:
         return None
-    layout = tuple(name for name, item in FORMATS.items() if item.without is not None and name not in unseen)
+    layout = tuple(name for name, trait in FORMATS.items() if trait.without is not None and name not in unseen)
     columns = [column for column, name in enumerate(FORMATS) if name in layout]
     fitted = cross_fit(rows[:, columns], is_model, together, seed=seed, permutations=_PERMUTATIONS)
     each = {

@@ -109,16 +109,16 @@ def contributions(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0, num_p
     nodes, node_weights = np.polynomial.legendre.leggauss(_NODES)
     panels = math.ceil(scaling_factor / _PANEL)
     width = scaling_factor / panels
-    one, two = np.zeros(num_points), np.zeros(num_points)  # ∫₀^c of minus the area's derivative by each divergence
+    by_q, by_p = np.zeros(num_points), np.zeros(num_points)  # ∫₀^c of minus the area's derivative by each divergence
     for panel in range(panels):
         c = width * (panel + (nodes[:, None] + 1) / 2)
         x, y = np.exp(-c * type_one), np.exp(-c * type_two)
         ends = np.ones((len(c), 1))
         rises = np.diff(np.hstack([0 * ends, y, ends]))
         falls = -np.diff(np.hstack([ends, x, 0 * ends]))
-        one += width / 2 * node_weights @ ((rises[:, 1:] + rises[:, :-1]) / 2 * x)
-        two += width / 2 * node_weights @ ((falls[:, 1:] + falls[:, :-1]) / 2 * y)
-    total: Floats = one @ q_terms + two @ p_terms
+        by_q += width / 2 * node_weights @ ((rises[:, 1:] + rises[:, :-1]) / 2 * x)
+        by_p += width / 2 * node_weights @ ((falls[:, 1:] + falls[:, :-1]) / 2 * y)
+    total: Floats = by_q @ q_terms + by_p @ p_terms
     return total
 
 

@@ -102,7 +102,7 @@ def with_errors(
         MAUVE (value in [0, 1]) and frontier integral (value in [0, 1]).
     """
     groups = scores.frontier.groups
-    freedom = math.inf if groups is None else groups.freedom(groups.of(_INTEGRAL_WEIGHTS))
+    freedom = math.inf if groups is None else groups.freedom(groups.weighted(_INTEGRAL_WEIGHTS))
     z = _quantile(level, freedom)
     area_error = math.sqrt(delete_one_variance(scores.frontier, scores.slopes) + mauve_run_variance)
     error = math.sqrt(max(integral_variance(scores.frontier), least_variance) + integral_run_variance)
@@ -133,7 +133,7 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     singles, filled = int((totals == 1).sum()), int((totals > 0).sum())
     if singles > MOST_SINGLES * math.sqrt(filled):
         return f"{singles} of {filled} filled buckets hold a single text, and their bias is larger than the error"
-    if groups is not None and not groups.of(_INTEGRAL_WEIGHTS).any():
+    if groups is not None and not groups.weighted(_INTEGRAL_WEIGHTS).any():
         return "every prompt has its texts of both sides in one bucket, so that their variation cannot be estimated"
     return None
 

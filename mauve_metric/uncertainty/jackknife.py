@@ -45,7 +45,7 @@ class GroupEffects:
     strata: tuple[Bools, ...]
     codes: Integers
 
-    def of(self, weights: Floats) -> Floats:
+    def weighted(self, weights: Floats) -> Floats:
         """Centred, scaled effects (G,) of the groups on Σ weights·sum, whose squares add up to its variance."""
         changes = np.tensordot(weights, self.changes, axes=weights.ndim)
         effects: Floats = np.bincount(self.group, weights=changes[self.column], minlength=len(self.codes)).astype(float)
@@ -56,7 +56,7 @@ class GroupEffects:
         return effects
 
     def freedom(self, effects: Floats) -> float:
-        """Degrees of freedom of the variance of `of`: G - 1, or Welch's for two strata."""
+        """Degrees of freedom of the variance of `weighted`: G - 1, or Welch's for two strata."""
         parts = [(float(effects[stratum] @ effects[stratum]), int(stratum.sum()) - 1) for stratum in self.strata]
         total = sum(variance for variance, _ in parts)
         if total == 0:
@@ -65,7 +65,7 @@ class GroupEffects:
 
     def margin(self, weights: Floats, level: float) -> float:
         """Half of the interval of Σ weights·sum."""
-        effects = self.of(weights)
+        effects = self.weighted(weights)
         return t_quantile(level, self.freedom(effects)) * math.sqrt(float(effects @ effects))
 
     def bias(self) -> Floats:
@@ -264,7 +264,7 @@ def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level
             variance += (effect**2 @ share - (effect @ share) ** 2) / counts.sum()
         margin = t_quantile(level) * np.sqrt(np.maximum(variance, 0.0))
     else:
-        one_cost = (np.where(np.arange(len(WEIGHTS)) == place, normals, 0.0) for place in range(len(WEIGHTS)))
+        one_cost = (np.where(np.arange(len(WEIGHTS)) == index, normals, 0.0) for index in range(len(WEIGHTS)))
         margin = np.array([frontier.groups.margin(weights, level) for weights in one_cost])
     costs = np.stack(monotone(frontier))
     low, curve, high = (np.exp(-scaling_factor * np.maximum(costs + sign * margin, 0.0)).T for sign in (1, 0, -1))
@@ -287,7 +287,7 @@ def monotone(debiased: DebiasedFrontier) -> tuple[Floats, Floats]:
 def delete_one_variance(frontier: DebiasedFrontier, weights: Floats) -> float:
     """Delete-one variance of Σ weights·divergence, weights (2, m); of a group at a time where there are groups."""
     if frontier.groups is not None:
-        effects = frontier.groups.of(weights)
+        effects = frontier.groups.weighted(weights)
         return float(effects @ effects)
     p_effect, q_effect = (np.tensordot(weights, side, axes=2) for side in (frontier.p_influence, frontier.q_influence))
     return variance_of_effects(p_effect, q_effect, frontier.p_counts, frontier.q_counts)

@@ -93,8 +93,8 @@ def _group_effects(
     number = number_items([*groups[0], *groups[1]])
     places = number[: len(groups[0])], number[len(groups[0]) :]
     p, q = (
-        np.bincount(own, weights=side - side.mean(), minlength=number.max() + 1) / len(side)
-        for side, own in zip(values, places, strict=True)
+        np.bincount(codes, weights=side - side.mean(), minlength=number.max() + 1) / len(side)
+        for side, codes in zip(values, places, strict=True)
     )
     return p, q
 

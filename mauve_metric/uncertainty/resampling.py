@@ -28,11 +28,11 @@ def null_scores(
     p, q = _random_splits(p_counts, q_counts, CEILING_DRAWS, np.random.default_rng(seed), groups)
     weights = frontier.mixture_weights(num_points)
     kinds, kind_of = np.unique(p + 1j * q, return_inverse=True)  # few: of small counts
-    one = frontier.kl_terms(kinds.imag, kinds.real, 1 - weights, weights)
-    two = frontier.kl_terms(kinds.real, kinds.imag, weights, 1 - weights)
+    q_terms = frontier.kl_terms(kinds.imag, kinds.real, 1 - weights, weights)
+    p_terms = frontier.kl_terms(kinds.real, kinds.imag, weights, 1 - weights)
     areas = []
-    for own in kind_of.reshape(p.shape):
-        type_one, type_two = (np.maximum(terms.take(own, axis=1).sum(axis=1), 0.0) for terms in (one, two))
+    for draw in kind_of.reshape(p.shape):
+        type_one, type_two = (np.maximum(terms.take(draw, axis=1).sum(axis=1), 0.0) for terms in (q_terms, p_terms))
         areas.append(frontier.curve_area(frontier.curve_through(type_one, type_two, scaling_factor)))
     return np.array(areas)
 

@@ -186,13 +186,13 @@ def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarn
     if p_features.shape[1] == 1:
         yield warn("one_column", {})
         return
-    given = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides])
-    rows = given.astype(np.float64)
+    sample = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides])
+    rows = sample.astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
     variance = float(np.square(rows - rows.mean(axis=0)).sum() / len(rows))  # of the directions of a few hundred rows
     with np.errstate(over="ignore"):
-        is_exact = min(side.itemsize for side in sides) > 4 and bool((given.astype(np.float32) != given).any())
+        is_exact = min(side.itemsize for side in sides) > 4 and bool((sample.astype(np.float32) != sample).any())
     if variance < (TINY_VARIANCE_OF_FLOAT64 if is_exact else TINY_VARIANCE):
         yield warn("nearly_constant_features", {"variance": variance})
 
@@ -277,9 +277,9 @@ def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     if p.opening_hashes is not None and q.opening_hashes is not None:
         alike = np.isin(q.opening_hashes, p.opening_hashes)
         if alike.mean() > OPENING_SHARE and p.groups is not None and q.groups is not None:
-            one = p.opening_hashes[np.argsort(p.groups, kind="stable")]
-            two = q.opening_hashes[np.argsort(q.groups, kind="stable")]
-            shares.append(float((one == two).sum() / alike.sum()))
+            p_hashes = p.opening_hashes[np.argsort(p.groups, kind="stable")]
+            q_hashes = q.opening_hashes[np.argsort(q.groups, kind="stable")]
+            shares.append(float((p_hashes == q_hashes).sum() / alike.sum()))
     if shares and min(shares) < IN_STEP_SHARE:
         yield warn("rows_not_aligned", {"share": min(shares)})
 
@@ -351,15 +351,15 @@ def _equality(a: str, b: str, models: Mapping[str, FeatureSet]) -> str:
     return f"{who} gives {a} and {b} the same features, though their texts differ: take another featurizer"
 
 
-def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) -> Iterator[ScoreWarning]:
+def partition_warnings(common: Mapping[str, float], alone: Mapping[str, float]) -> Iterator[ScoreWarning]:
     """Warnings about models that separate from human text better on own buckets than on common ones.
 
     Args:
-        common, own: MAUVE of each model on either.
+        common, alone: MAUVE of each model on either.
     """
     for name, mauve in common.items():
-        if mauve - own[name] > BLURRED:
-            yield warn("coarse_common_buckets", {"model": name, "mauve": mauve, "mauve_own": own[name]})
+        if mauve - alone[name] > BLURRED:
+            yield warn("coarse_common_buckets", {"model": name, "mauve": mauve, "mauve_own": alone[name]})
 
 
 def duplication_warnings(
@@ -375,10 +375,10 @@ def duplication_warnings(
     ['near_duplicates_between']
     """
     for name, (threshold, code) in _DUPLICATION.items():
-        own = {"human": (human or {}).get(name, 0.0)} if "{usual}" in GUIDE[code].message else {}
-        value, usual = model.get(name, 0.0), sum(own.values())
+        of_human = {"human": (human or {}).get(name, 0.0)} if "{usual}" in GUIDE[code].message else {}
+        value, usual = model.get(name, 0.0), sum(of_human.values())
         if value > usual + threshold:
-            yield warn(code, {"share": value, **own, "threshold": threshold}, usual=percent(usual))
+            yield warn(code, {"share": value, **of_human, "threshold": threshold}, usual=percent(usual))
 
 
 def percent(share: float) -> str:
@@ -420,11 +420,11 @@ def _read() -> dict[str, Advice]:
     text = re.sub(
         "<!--.*?-->", "", Path(__file__).with_name("warning_texts.md").read_text(encoding="utf-8"), flags=re.S
     )
-    found = {}
+    guide = {}
     for part in re.split("^# ", re.sub("^> ", "", text, flags=re.MULTILINE), flags=re.MULTILINE)[1:]:
         code, *message, cause, cure = (" ".join(lines.split()) for lines in part.strip().split("\n\n"))
-        found[code] = Advice(" ".join(message), cause, cure)
-    return found
+        guide[code] = Advice(" ".join(message), cause, cure)
+    return guide
 
 
 GUIDE = _read()

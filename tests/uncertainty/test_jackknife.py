@@ -220,7 +220,7 @@ def test_bias_and_error_are_those_of_leaving_groups_out(design: str) -> None:
         bias += (number - 1) * (left.mean() - whole)
         variance += (number - 1) / number * float(((left - left.mean()) ** 2).sum())
     value, effects = group_jackknife(lambda p, q: frontier_integral_terms(p, q), p_counts, q_counts, groups)
-    of_groups = effects.of(np.array(1.0))
+    of_groups = effects.weighted(np.array(1.0))
     # sums of some fifty numbers below 1, scaled by up to 60: rounding stays below 1e-12
     assert float(value) == pytest.approx(whole - bias, rel=0, abs=1e-12)
     assert float(of_groups @ of_groups) == pytest.approx(variance, rel=1e-9, abs=1e-15)
@@ -250,7 +250,7 @@ def test_texts_of_one_side_give_the_binomial_jackknife() -> None:
         share, n = counts / counts.sum(), int(counts.sum())
         return float(share @ effect**2 - (share @ effect) ** 2) / n / (1 - 1 / n)
 
-    of_groups = effects.of(np.array(1.0))
+    of_groups = effects.weighted(np.array(1.0))
     assert float(of_groups @ of_groups) == pytest.approx(part(p_effect, p_counts) + part(q_effect, q_counts), rel=1e-9)
 
 
@@ -288,11 +288,11 @@ def test_copies_of_every_text_do_not_change_bias_or_error() -> None:
 def test_welch_freedom_and_quantiles() -> None:
     p_counts, q_counts, groups = counted(drawn("one side"))
     _, effects = group_jackknife(lambda p, q: frontier_integral_terms(p, q), p_counts, q_counts, groups)
-    of_groups = effects.of(np.array(1.0))
+    of_groups = effects.weighted(np.array(1.0))
     assert 8 <= effects.freedom(of_groups) <= 8 + 39
     p_counts, q_counts, groups = counted(drawn("aligned"))
     _, effects = group_jackknife(lambda p, q: frontier_integral_terms(p, q), p_counts, q_counts, groups)
-    assert effects.freedom(effects.of(np.array(1.0))) == pytest.approx(29)
+    assert effects.freedom(effects.weighted(np.array(1.0))) == pytest.approx(29)
     assert t_quantile(0.95, math.inf) == pytest.approx(1.959964, abs=1e-6)
 
 
