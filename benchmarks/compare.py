@@ -31,7 +31,7 @@ from mauve_metric.uncertainty.gap_buckets import holm
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-Estimate = intervals.DifferenceEstimate
+Estimate = intervals.Estimate
 SHARED = 0.5  # of aligned rows follow a common draw
 
 

@@ -90,7 +90,7 @@ def difference_of(
     i: int,
     j: int,
     level: float = 0.95,
-) -> intervals.DifferenceEstimate:
+) -> intervals.Estimate:
     """The difference of model i and model j, whose scores have this covariance, (m, m)."""
     scale = math.sqrt(covariance[i, i] * covariance[j, j])
     correlation = min(max(float(covariance[i, j]) / scale, -1.0), 1.0) if scale > 0 else 0.0

@@ -29,12 +29,16 @@ _INTEGRAL_WEIGHTS = 2 * (WEIGHTS[1] - WEIGHTS[0]) * np.stack([1 - WEIGHTS, WEIGH
 
 
 class Estimate(NamedTuple):
-    """A debiased score with its standard error, two-sided interval, and degrees of freedom of the error."""
+    """A debiased score, or a difference of two, with its standard error, two-sided interval and degrees of freedom.
+
+    p_value: of "there is no difference"; of a difference alone.
+    """
 
     value: float
     stderr: float
     ci: tuple[float, float]
     freedom: float = math.inf
+    p_value: float = math.nan
 
 
 class DebiasedScores(NamedTuple):
@@ -171,16 +175,7 @@ def integral_over_error(frontier: DebiasedFrontier) -> float:
     return integral / max(math.sqrt(integral_variance(frontier)), 1e-12)
 
 
-class DifferenceEstimate(NamedTuple):
-    """The difference of two scores: its interval, its standard error near 0, and the p-value of "there is none"."""
-
-    value: float
-    ci: tuple[float, float]
-    stderr: float
-    p_value: float
-
-
-def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: float = 0.95) -> DifferenceEstimate:
+def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: float = 0.95) -> Estimate:
     """The difference a - b of two correlated estimates from their own, possibly lopsided, intervals.
 
     The interval is that of Zou and Donner (2008): with the distances of both ends from the estimates,
@@ -194,7 +189,8 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
         level: in (0, 1).
 
     Returns:
-        Interval within [-1, 1]; p-value in (0, 1], below 1 - level if and only if the interval leaves 0 out.
+        Standard error near 0; interval within [-1, 1]; p-value in (0, 1], below 1 - level if and only if the interval
+        leaves 0 out.
 
     >>> a, b = Estimate(0.8, 0.03, (0.74, 0.86)), Estimate(0.7, 0.04, (0.62, 0.78))
     >>> [round(end, 6) for end in estimate_difference(a, b, 0.0).ci]
@@ -211,7 +207,7 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     up = _combine(a_up, b.value - b.ci[0], correlation)
     margin = down if value > 0 else up if value < 0 else max(down, up)
     p_value = 1.0 if value == 0 else p_values.two_sided(z * abs(value) / margin if margin > 0 else math.inf, freedom)
-    return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
+    return Estimate(value, margin / z, (max(value - down, -1.0), min(value + up, 1.0)), freedom, p_value)
 
 
 def _combine(a: float, b: float, correlation: float) -> float:

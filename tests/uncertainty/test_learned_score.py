@@ -178,7 +178,7 @@ def test_debiased_numbers_follow_from_the_counts_that_are_said_to_make_them(alig
     config = MauveConfig()
     by_groups, learned = found.bounds[0], found.bounds[-1]
     assert by_groups.estimates(config).mauve.value == found.mauve_debiased
-    value, error, ends, _ = learned.estimates(config).mauve
+    value, error, ends, *_ = learned.estimates(config).mauve
     assert (value, error) == pytest.approx((found.mauve_classifier, found.mauve_classifier_stderr), abs=1e-12)
     assert ends == pytest.approx(found.mauve_classifier_ci, abs=1e-12)
     (counts,) = learned.histograms

@@ -19,7 +19,7 @@ from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.runtime.plain_text import digits, p_words
 from mauve_metric.uncertainty.forecast import detectable_difference
 from mauve_metric.uncertainty.gap_buckets import holm
-from mauve_metric.uncertainty.intervals import DifferenceEstimate, Estimate, estimate_difference
+from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 
 _ROUNDING = 1e-9
 _MAY_DIFFER = ("n_q", "q_digest", "q_texts", *VERSIONS)  # entries of the signatures of two runs
@@ -146,7 +146,7 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
             interval.
     """
     level = comparison.confidence_level
-    tested: dict[tuple[str, str], tuple[Estimate, Estimate, DifferenceEstimate]] = {}
+    tested: dict[tuple[str, str], tuple[Estimate, Estimate, Estimate]] = {}
     names = _in_both(comparison.models, before)
     for name in names:
         for label, now, earlier in _pairs(comparison, name, before[name]):
@@ -162,9 +162,7 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
     }
 
 
-def _change(
-    name: str, scores: Sequence[tuple[str, Estimate, Estimate, DifferenceEstimate, float]], level: float
-) -> Change:
+def _change(name: str, scores: Sequence[tuple[str, Estimate, Estimate, Estimate, float]], level: float) -> Change:
     """The change of one model.
 
     scores: for each partition its name, the score now and before, the difference and its p-value.
