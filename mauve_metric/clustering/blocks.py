@@ -114,7 +114,7 @@ def label_rows(
         made = _fit(watched, config, orders, by_content)
         return _labels(watched, made), made.projection
     file = checkpoint / CHECKPOINT_FILE
-    settings = [options_of_stage(own, "quantize") for own in (config, by_content or config)]
+    settings = [options_of_stage(run_config, "quantize") for run_config in (config, by_content or config)]
     runs = [hashlib.sha256(order.tobytes()).hexdigest() for order in orders]
     key = json.dumps([*map(int, rows.shape), runs, settings], sort_keys=True)
     if (stored := load_clustering(file, key)) is not None:
@@ -156,11 +156,11 @@ def fit_centres(
     """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`."""
     fits = []
     for offset, order in enumerate([np.arange(rows.shape[0]), *orders]):
-        own, seed = (by_content or config) if offset else config, config.seed + 2 + offset
-        numbers = kmeans.sample_numbers(len(order), own.num_buckets, seed)
+        run_config, seed = (by_content or config) if offset else config, config.seed + 2 + offset
+        numbers = kmeans.sample_numbers(len(order), run_config.num_buckets, seed)
         sample = projection.apply_all(ArrayRows(rows.take(order[numbers])))
-        options = options_of_quantizer(own, "kmeans")
-        fits.append(kmeans.fit(sample, own.num_buckets, seed=seed, plus_plus=offset > 0, **options))
+        options = options_of_quantizer(run_config, "kmeans")
+        fits.append(kmeans.fit(sample, run_config.num_buckets, seed=seed, plus_plus=offset > 0, **options))
     return Clustering(projection, fits)
 
 

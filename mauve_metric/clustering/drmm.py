@@ -168,14 +168,14 @@ def shape_near(cells: int, layers: int | None = None, components: int | None = N
 
 def views(values: torch.Tensor, layers: int, components: int, d: int) -> list[Layer]:
     """The layers whose parameters lie in one vector, one after the other."""
-    found, start = [], 0
+    layer_views, start = [], 0
     for earlier in range(layers):
         parts = []
         for shape in ((components, d), (1,), (components,), (earlier, components, components)):
             parts.append(values[start : start + math.prod(shape)].view(shape))
             start += math.prod(shape)
-        found.append(Layer(*parts))
-    return found
+        layer_views.append(Layer(*parts))
+    return layer_views
 
 
 def _first_values(
@@ -213,9 +213,9 @@ def see(layer: Layer, rows: torch.Tensor, streams: torch.Tensor) -> Seen:
     of_choices = streams.exp().flatten(1) @ links.transpose(1, 2).reshape(-1, k)
     total = of_rows + of_choices + layer.logits.log_softmax(dim=0)
     digits = total.argmax(dim=1)
-    known = (streams - links[:, digits].transpose(0, 1)).log_softmax(dim=2)
-    own = (_members(digits, k, rows) * (1 - _LEAK) + _LEAK / k).log()
-    streams = torch.cat([known, own[:, None]], dim=1)
+    earlier = (streams - links[:, digits].transpose(0, 1)).log_softmax(dim=2)
+    latest = (_members(digits, k, rows) * (1 - _LEAK) + _LEAK / k).log()
+    streams = torch.cat([earlier, latest[:, None]], dim=1)
     return Seen(squared, of_rows, of_choices, total, digits, rows - layer.means[digits], streams)
 
 
@@ -262,7 +262,7 @@ def _train(
 
     slope, first, second = (torch.zeros_like(values) for _ in range(3))
     layers, slopes = views(values, *shape, rows.shape[1]), views(slope, *shape, rows.shape[1])
-    found: list[Floats] = []
+    losses_of_chunks: list[Floats] = []
     for start in range(0, steps, _CHUNK):
         numbers = torch.randint(len(rows), (min(_CHUNK, steps - start), _BATCH), generator=draw).to(rows.device)
         losses = rows.new_zeros(len(numbers))
@@ -272,12 +272,12 @@ def _train(
             _adam(values, slope, first, second, step + 1, rate, training.decay)
             for layer in layers:
                 layer.log_variance.clamp_(min=_LEAST_LOG_VARIANCE)
-        found.append(as_array(losses).astype(np.float64))
-        if not np.isfinite(found[-1]).all():
+        losses_of_chunks.append(as_array(losses).astype(np.float64))
+        if not np.isfinite(losses_of_chunks[-1]).all():
             raise NotFinite(f"quantizer='drmm': the loss is NaN or infinite after {start + len(numbers)} steps")
         if advance is not None:
             advance(start + len(numbers), steps)
-    return np.concatenate(found)
+    return np.concatenate(losses_of_chunks)
 
 
 def _slope(layers: list[Layer], slopes: list[Layer], batch: torch.Tensor, phase: float) -> torch.Tensor:

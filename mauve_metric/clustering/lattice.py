@@ -107,11 +107,11 @@ def nearest_rows(rows: ProjectedRows, count: int) -> Integers:
     import torch
 
     squares = rows.square().sum(dim=1)
-    found = [
+    nearest = [
         torch.addmm(squares, rows[some], rows.T, alpha=-2.0).topk(count, largest=False).indices
         for some in blocks_of(len(rows), len(rows))
     ]
-    return np.asarray(as_array(torch.cat(found)), dtype=np.int64)
+    return np.asarray(as_array(torch.cat(nearest)), dtype=np.int64)
 
 
 def first_network(rows: torch.Tensor, hidden: int, draw: torch.Generator) -> torch.nn.Sequential:
@@ -148,15 +148,15 @@ def spread_rows(network: torch.nn.Sequential, rows: torch.Tensor) -> Rows:
 
     with torch.no_grad():
         parts = [as_array(apply(network, rows[some], False)) for some in blocks_of(len(rows), 4 * DIMENSIONS)]
-    found: Rows = np.concatenate(parts)
-    return found
+    spread: Rows = np.concatenate(parts)
+    return spread
 
 
-def loss_of(own: torch.Tensor, close: torch.Tensor, far: torch.Tensor, spread: float) -> torch.Tensor:
+def loss_of(anchors: torch.Tensor, close: torch.Tensor, far: torch.Tensor, spread: float) -> torch.Tensor:
     """The loss of a batch: of what the network gives for rows, partners and rows to keep away, each (b, 4)."""
-    closer = (_distances(own, close) - _distances(own, far)).relu().mean()
-    nearest = (own @ own.T).detach().fill_diagonal_(-math.inf).argmax(dim=1)
-    return closer - spread * (len(own) * _distances(own, own[nearest])).log().mean()
+    closer = (_distances(anchors, close) - _distances(anchors, far)).relu().mean()
+    nearest = (anchors @ anchors.T).detach().fill_diagonal_(-math.inf).argmax(dim=1)
+    return closer - spread * (len(anchors) * _distances(anchors, anchors[nearest])).log().mean()
 
 
 def _distances(some: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
@@ -192,8 +192,8 @@ def _train(
             batch = order[start : start + LEAST_ROWS]
             triplets = rows[index_of(np.concatenate([batch, partners[batch], others[batch]]), rows)]
             normalised = triplets.chunk(3) if paper else [triplets]
-            own, close, far = torch.cat([apply(network, some, True) for some in normalised]).chunk(3)
-            loss = loss_of(own, close, far, spread)
+            anchors, close, far = torch.cat([apply(network, some, True) for some in normalised]).chunk(3)
+            loss = loss_of(anchors, close, far, spread)
             optimizer.zero_grad()
             torch.autograd.backward(loss)
             optimizer.step()
@@ -266,9 +266,9 @@ def points(squared_radius: int) -> Integers:
     last = np.sqrt(np.maximum(rest, 0)).round().astype(np.int64)
     whole = np.square(last) == rest
     both = [np.column_stack([first[whole], sign * last[whole]]) for sign in (-1, 1)]
-    found: Integers = np.unique(np.concatenate(both), axis=0)[::-1]
-    found.flags.writeable = False  # every caller gets the same array
-    return found
+    sorted_points: Integers = np.unique(np.concatenate(both), axis=0)[::-1]
+    sorted_points.flags.writeable = False  # every caller gets the same array
+    return sorted_points
 
 
 def nearest_points(vectors: Array, squared_radius: int = 50) -> Labels:
@@ -295,8 +295,8 @@ def nearest_points(vectors: Array, squared_radius: int = 50) -> Labels:
         raise ValueError(f"vectors must have shape (n, {DIMENSIONS}), got {vectors.shape}")
     if not np.isfinite(vectors).all():
         raise NotFinite.of("vectors", "must be finite, got NaN or infinity")
-    found = points(squared_radius)
+    lattice_points = points(squared_radius)
     labels = np.empty(len(vectors), dtype=np.int64)
-    for some in blocks_of(len(vectors), len(found)):
-        labels[some] = (vectors[some] @ found.T).argmax(axis=1)
+    for some in blocks_of(len(vectors), len(lattice_points)):
+        labels[some] = (vectors[some] @ lattice_points.T).argmax(axis=1)
     return labels

@@ -80,8 +80,8 @@ class AllCentres:
 
     def cost(self, run: int) -> float:
         """A run's sum of the squared distances to the nearest centres, less the rows' own squares."""
-        own = self.distances[run][np.arange(len(self.rows)), self.labels[run]]
-        return float(own.sum(dtype=np.float64))
+        distances = self.distances[run][np.arange(len(self.rows)), self.labels[run]]
+        return float(distances.sum(dtype=np.float64))
 
 
 class BoundedCentres:
@@ -192,9 +192,9 @@ class _Part:
         """The nearest after some centres moved."""
         squares, moved = np.einsum("ij,ij->i", centres, centres), np.flatnonzero(has_moved)
         left = np.nonzero(has_moved[self.labels])[0]
-        own = _distances(self.rows, left, centres, squares, self.labels[left])
-        farther = own > self.own[left]  # the others stay nearer to theirs than to what has not moved
-        self.own[left] = own
+        distances = _distances(self.rows, left, centres, squares, self.labels[left])
+        farther = distances > self.own[left]  # the others stay nearer to theirs than to what has not moved
+        self.own[left] = distances
         if not self.keep:
             self.bounds = self._bounds(centres, squares, self.width)
             return self._settle(centres, squares, *self._open(centres, squares))
@@ -209,10 +209,10 @@ class _Part:
             return self._settle(centres, squares, *self._open(centres, squares))
         limits = self._limits(squares)
         number, places = _below(fresh, limits)
-        other, place = _below(self.bounds.take(left, axis=1), limits[left])  # of those that moved too: faster
+        other, column = _below(self.bounds.take(left, axis=1), limits[left])  # of those that moved too: faster
         still = ~has_moved[other]
         numbers = np.concatenate([moved[number], other[still]])
-        places = np.concatenate([places, left[place[still]]])
+        places = np.concatenate([places, left[column[still]]])
         return self._settle(centres, squares, numbers, places)
 
     def _bounds(self, centres: Rows, squares: Rows, width: int) -> Rows | low_precision.Bits:
@@ -270,9 +270,9 @@ class _Part:
         self.bounds[numbers, places] = self._as_bounds(distances, places, squares)
         best = self.own.copy()
         np.minimum.at(best, places, distances)
-        found = np.nonzero(distances == best[places])[0]
+        nearest = np.nonzero(distances == best[places])[0]
         labels = np.where(best == self.own, self.labels, len(centres))
-        np.minimum.at(labels, places[found], numbers[found])
+        np.minimum.at(labels, places[nearest], numbers[nearest])
         changed = np.nonzero(labels != self.labels)[0]
         self.bounds[self.labels[changed], changed] = self._as_bounds(self.own[changed], changed, squares)
         self.bounds[labels[changed], changed] = self._infinity()

@@ -274,11 +274,11 @@ def _sets_of_rows(stacking: Stacking, groups: Sequence[Integers | None] | None) 
         return StackedSets(set_of)
     next_code = 1 + max(int(codes.max()) for codes in groups if codes is not None)
     ends = next_code + np.cumsum(stacking.sizes)
-    known = [
+    codes_of_sets = [
         np.arange(end - size, end) if codes is None else codes
         for codes, size, end in zip(groups, stacking.sizes, ends, strict=True)
     ]
-    return StackedSets(set_of, np.concatenate(stacking.ordered(known)))
+    return StackedSets(set_of, np.concatenate(stacking.ordered(codes_of_sets)))
 
 
 def _cluster(

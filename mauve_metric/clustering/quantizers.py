@@ -95,8 +95,8 @@ def _drmm_shape(config: MauveConfig, n: int) -> tuple[int, int]:
 
 def _wanted_cells(config: MauveConfig, quantizer: str, n: int) -> int:
     """The number of buckets that is given for a quantizer, else about a tenth of the smaller set's n texts."""
-    given = config.num_buckets if config.quantizer == quantizer else "auto"
-    return min(auto_num_buckets(n, n) if given == "auto" else given, MOST_CELLS)
+    num_buckets = config.num_buckets if config.quantizer == quantizer else "auto"
+    return min(auto_num_buckets(n, n) if num_buckets == "auto" else num_buckets, MOST_CELLS)
 
 
 def _drmm_cells(config: MauveConfig, n: int) -> int:
@@ -133,8 +133,8 @@ def _classifier(
     rows: ProjectedRows | FeatureRows, sets: StackedSets, config: ResolvedConfig, seed: int, advance: Advance | None
 ) -> Quantized:
     """Buckets of a cross-fitted classifier's scores, from the most human to the most model-like."""
-    given = as_array(rows) if is_tensor(rows) else rows
-    fitted = cross_fit(given, sets.set_of > 0, same_rows(given, sets.groups), seed=seed)
+    features = as_array(rows) if is_tensor(rows) else rows
+    fitted = cross_fit(features, sets.set_of > 0, same_rows(features, sets.groups), seed=seed)
     return Quantized(buckets_of_ranks(fitted.ranks, config.num_buckets))
 
 
@@ -150,13 +150,13 @@ QUANTIZERS: dict[str, Quantizer] = {
 }
 
 
-def scoring_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveConfig, RunOptions]:
+def scoring_options(keywords: Mapping[str, object], verb: str = "") -> tuple[MauveConfig, RunOptions]:
     """`split_options`, and a check that the quantizer makes the number of buckets.
 
     Raises:
         TypeError, ValueError: an option is wrong, or two contradict each other.
     """
-    config, run = split_options(given, verb)
+    config, run = split_options(keywords, verb)
     num_buckets_of(config)
     return config, run
 
@@ -174,14 +174,14 @@ def quantizer_options(config: MauveConfig, *sizes: int) -> dict[str, Any]:
     """
     n = sum(sizes)
     layers, components = _drmm_shape(config, min(sizes))
-    found: dict[str, Any] = {"drmm_layers": layers, "drmm_components": components}
-    found["lattice_squared_radius"] = _lattice_squared_radius(config, min(sizes))
-    found["lattice_epochs"] = min(max(10, 100_000 // n), 50)  # about 1600 batches
+    options: dict[str, Any] = {"drmm_layers": layers, "drmm_components": components}
+    options["lattice_squared_radius"] = _lattice_squared_radius(config, min(sizes))
+    options["lattice_epochs"] = min(max(10, 100_000 // n), 50)  # about 1600 batches
     if config.drmm_preset == "paper":
-        found["drmm_steps"] = drmm.STEPS_A_TEXT * n
+        options["drmm_steps"] = drmm.STEPS_A_TEXT * n
     if config.lattice_preset == "paper":
-        found |= {"lattice_epochs": lattice.PAPER_EPOCHS, "lattice_hidden": lattice.PAPER_HIDDEN}
-    return {name: value for name, value in found.items() if getattr(config, name) == config_fields()[name].default}
+        options |= {"lattice_epochs": lattice.PAPER_EPOCHS, "lattice_hidden": lattice.PAPER_HIDDEN}
+    return {name: value for name, value in options.items() if getattr(config, name) == config_fields()[name].default}
 
 
 def num_buckets_of(config: MauveConfig, *sizes: int) -> int:
@@ -197,8 +197,8 @@ def num_buckets_of(config: MauveConfig, *sizes: int) -> int:
     """
     cells = QUANTIZERS[config.quantizer].cells(config, min(sizes, default=1))
     if config.num_buckets not in ("auto", cells):
-        known = f"'auto' or left out with quantizer={config.quantizer!r}, which makes {cells}"
-        raise wrong("num_buckets", known, config.num_buckets)
+        expected = f"'auto' or left out with quantizer={config.quantizer!r}, which makes {cells}"
+        raise wrong("num_buckets", expected, config.num_buckets)
     if config.quantizer == "kmeans" and sizes and cells > sum(sizes):
         which = "both" if len(sizes) == 2 else "all"
         most = f"at most the number of texts of {which} sets, {' + '.join(map(str, sizes))}"

@@ -46,18 +46,18 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
     prompts = np.concatenate([q_codes[q_codes >= 0] for _, q_codes, _ in pairs])  # models may share them
     if len(np.unique(prompts)) == len(prompts) and all(pair_of_groups(*codes) is None for *codes, _ in pairs):
         models = [
-            replace(model, groups=None, dependence=known) for model, (_, _, known) in zip(models, pairs, strict=True)
+            replace(model, groups=None, dependence=shared) for model, (_, _, shared) in zip(models, pairs, strict=True)
         ]
         return [replace(human, groups=None, dependence=Dependence(models[0].design)), *models]
     # together in each pair; the number of the first text, so that `Dependence.human` has an entry for it
     every = np.stack([p_codes for p_codes, _, _ in pairs])
-    _, first, place = np.unique(every, axis=1, return_index=True, return_inverse=True)
+    _, first, kind_of = np.unique(every, axis=1, return_index=True, return_inverse=True)
     models = [
-        replace(model, groups=q_codes, dependence=known._replace(human=p_codes))
-        for model, (p_codes, q_codes, known) in zip(models, pairs, strict=True)
+        replace(model, groups=q_codes, dependence=shared._replace(human=p_codes))
+        for model, (p_codes, q_codes, shared) in zip(models, pairs, strict=True)
     ]
     design = next((model.design for model in models if model.design != "independent"), models[0].design)
-    return [replace(human, groups=first[place.ravel()], dependence=Dependence(design)), *models]
+    return [replace(human, groups=first[kind_of.ravel()], dependence=Dependence(design)), *models]
 
 
 def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet]:
@@ -65,13 +65,13 @@ def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet
 
     `groups` is None where each text is alone and declares no prompt, which another model could share.
     """
-    known = model.dependence
-    if known is None or known.human is None or human.groups is None:
+    dependence = model.dependence
+    if dependence is None or dependence.human is None or human.groups is None:
         return human, model
-    codes: tuple[Integers | None, Integers | None] = known.human[human.groups], model.groups
+    codes: tuple[Integers | None, Integers | None] = dependence.human[human.groups], model.groups
     if pair_of_groups(*codes) is None and (model.groups is None or (model.groups < 0).all()):
         codes = None, None
-    return replace(human, groups=codes[0], dependence=Dependence(known.design)), replace(model, groups=codes[1])
+    return replace(human, groups=codes[0], dependence=Dependence(dependence.design)), replace(model, groups=codes[1])
 
 
 def codes_of(human: FeatureSet, model: FeatureSet) -> Groups:
@@ -86,10 +86,10 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     negative numbers, which say nothing about other models.
     """
     sides = human, model
-    given = [side.groups for side in sides if side.groups is not None]
-    if len(given) < 2 or len(np.unique(np.concatenate(given))) == 1:
-        given = []  # texts of one prompt are independent given it
-    declared = given if given and design_of(*given) != "independent" else []
+    prompts = [side.groups for side in sides if side.groups is not None]
+    if len(prompts) < 2 or len(np.unique(np.concatenate(prompts))) == 1:
+        prompts = []  # texts of one prompt are independent given it
+    declared = prompts if prompts and design_of(*prompts) != "independent" else []
     design = design_of(*declared) if declared else design_of(None)
     search, repeats, across = None, np.full(0, -1), False
     if design != "prompts":
@@ -109,10 +109,10 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
         together = [column for column in (pairs, _entries(repeats), _shared_openings(sides)) if column]
         columns += together
         design = "found" if together else design
-    found = same_origin([None] * size, *filter(None, columns))
-    names = np.concatenate([np.arange(n_p), n_p + given[1] if given else -1 - np.arange(len(model))])
-    _, first, place = np.unique(found, return_index=True, return_inverse=True)
-    codes = names[first[place]]
+    origins = same_origin([None] * size, *filter(None, columns))
+    names = np.concatenate([np.arange(n_p), n_p + prompts[1] if prompts else -1 - np.arange(len(model))])
+    _, first, group_of = np.unique(origins, return_index=True, return_inverse=True)
+    codes = names[first[group_of]]
     partners = int(np.isin(codes[n_p:], codes[:n_p]).sum())
     return codes[:n_p], codes[n_p:], Dependence(design, partners, _share_in_step(search, *(declared or (None, None))))
 
@@ -151,7 +151,7 @@ def _search(
     if search.found and max(sizes) > MOST_SEARCHED and not declared and most > MOST_SEARCHED:
         numbers, rows = _standardised_sample(human, model, most, seed)
         search = find_pairs(*rows, seed)
-    search = search._replace(pairs=np.stack([of[own] for of, own in zip(numbers, search.pairs.T, strict=True)], axis=1))
+    search = search._replace(pairs=np.stack([of[row] for of, row in zip(numbers, search.pairs.T, strict=True)], axis=1))
     if declared or max(sizes) > MOST_SEARCHED:
         return search, groups, False
     in_order, shared = find_prompt_order(*rows, [np.argsort(some) for some in numbers])
@@ -190,9 +190,9 @@ def _shared_openings(sides: Sequence[FeatureSet]) -> list[object]:
     hashes: list[Hashes] = [side.opening_hashes for side in sides if side.opening_hashes is not None]
     if len(hashes) < len(sides):
         return []
-    kinds, place, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
-    usable = times <= max(COMMON_OPENING * len(place), 2)
+    kinds, kind_of, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
+    usable = times <= max(COMMON_OPENING * len(kind_of), 2)
     prompts = hashes[0][np.isin(hashes[0], kinds[usable])]
     if max(np.isin(side, prompts).mean() for side in hashes[1:]) <= OPENING_SHARE:
         return []
-    return [int(kind) if usable[kind] else None for kind in place.tolist()]
+    return [int(kind) if usable[kind] else None for kind in kind_of.tolist()]

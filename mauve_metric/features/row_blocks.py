@@ -206,17 +206,17 @@ def as_rows(features: Features) -> FeatureRows:
 
 def all_rows(features: Features) -> Array:
     """Features of any form as one array; what is read in blocks is read as a whole."""
-    found = in_memory(features)
-    return np.concatenate(list(as_rows(features).blocks())) if found is None else found
+    array = in_memory(features)
+    return np.concatenate(list(as_rows(features).blocks())) if array is None else array
 
 
-def equal_rows(one: Features, two: Features) -> bool:
+def equal_rows(rows: Features, others: Features) -> bool:
     """Return whether two sets of features are equal, row by row; only likely ones are read to the end."""
-    if one.shape != two.shape:
+    if rows.shape != others.shape:
         return False
-    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
-        return np.array_equal(one, two)
-    return np.array_equal(some_rows(one, 64), some_rows(two, 64)) and hash_of_rows(one) == hash_of_rows(two)
+    if isinstance(rows, np.ndarray) and isinstance(others, np.ndarray):
+        return np.array_equal(rows, others)
+    return np.array_equal(some_rows(rows, 64), some_rows(others, 64)) and hash_of_rows(rows) == hash_of_rows(others)
 
 
 def hash_of_rows(features: Features) -> str:
@@ -260,12 +260,12 @@ def copies(features: Sequence[Features], keys: Sequence[Floats]) -> Integers:
     ordered = np.concatenate(keys)[order]
     near = np.diff(ordered, prepend=-np.inf, append=np.inf) <= _KEY_ROUNDING * np.abs(ordered).max()
     candidates = np.sort(order[near[1:] | near[:-1]])
-    found = np.full(len(order), -1)
+    numbers = np.full(len(order), -1)
     if len(candidates):
         hashes = row_hashes(ConcatenatedRows([as_rows(some) for some in features]).take(candidates))
-        _, place, times = np.unique(hashes, return_inverse=True, return_counts=True)
-        found[candidates] = np.where(times[place] > 1, place, -1)
-    return found
+        _, kind_of, times = np.unique(hashes, return_inverse=True, return_counts=True)
+        numbers[candidates] = np.where(times[kind_of] > 1, kind_of, -1)
+    return numbers
 
 
 def content_order(*sides: Features) -> Integers:

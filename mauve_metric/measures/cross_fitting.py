@@ -117,9 +117,9 @@ def cross_fit(
     groups, fold_of = drawn[places], folds[places]
     seen = np.ones(n, dtype=bool) if trained_on is None else trained_on
     rows = rows if isinstance(rows, Standardised) else Standardised(rows)
-    found = _held_out_scores(rows, fold_of, sides, seen, device)
-    aucs = _mean_auc(found, sides, fold_of)
-    scores = found[:, 0].astype(np.float64)
+    outputs = _held_out_scores(rows, fold_of, sides, seen, device)
+    aucs = _mean_auc(outputs, sides, fold_of)
+    scores = outputs[:, 0].astype(np.float64)
     held_out = HeldOut(scores, is_model, fold_of, groups)
     return CrossFitted(held_out, ranks_in_folds(scores, fold_of), float(aucs[0]), aucs[1:])
 
@@ -154,8 +154,8 @@ def cross_fit_repeatedly(
 
 def _by_first_row(groups: Integers) -> Integers:
     """Number groups from 0 in the order of their first rows, (n,) → (n,)."""
-    _, first, place = np.unique(groups, return_index=True, return_inverse=True)
-    numbers: Integers = np.argsort(np.argsort(first))[place].astype(np.int64)
+    _, first, index = np.unique(groups, return_index=True, return_inverse=True)
+    numbers: Integers = np.argsort(np.argsort(first))[index].astype(np.int64)
     return numbers
 
 
@@ -191,13 +191,13 @@ def check_groups(groups: Integers, is_model: Sides, least: int) -> int:
     Raises:
         ValueError: it is below `least`.
     """
-    found = [len(np.unique(groups[is_model == side])) for side in (False, True)]
-    if min(found) < least:
+    counts = [len(np.unique(groups[is_model == side])) for side in (False, True)]
+    if min(counts) < least:
         raise ValueError(
             f"a classifier needs at least {least} texts a side that are neither copies nor of one prompt, to learn "
-            f"from some and be judged by others; got {found[0]} in the first set and {found[1]} in the second"
+            f"from some and be judged by others; got {counts[0]} in the first set and {counts[1]} in the second"
         )
-    return min(found)
+    return min(counts)
 
 
 def same_rows(rows: Features, groups: Integers | None = None) -> Integers:
@@ -208,8 +208,8 @@ def same_rows(rows: Features, groups: Integers | None = None) -> Integers:
     """
     blocks = [rows] if isinstance(rows, np.ndarray) else rows.blocks()
     hashes = [hash(row.tobytes()) for block in blocks for row in block]
-    _, place, times = np.unique(hashes, return_inverse=True, return_counts=True)
-    return joined_groups(np.where(times[place] > 1, place, -1), groups)
+    _, kind_of, times = np.unique(hashes, return_inverse=True, return_counts=True)
+    return joined_groups(np.where(times[kind_of] > 1, kind_of, -1), groups)
 
 
 def joined_groups(copied: Integers, groups: Integers | None = None) -> Integers:
@@ -222,8 +222,8 @@ def joined_groups(copied: Integers, groups: Integers | None = None) -> Integers:
     [0, 1, 1, 1]
     """
     if (copied < 0).all():
-        found = np.arange(len(copied)) if groups is None else np.unique(groups, return_inverse=True)[1]
-        return found.astype(np.int64)
+        numbers = np.arange(len(copied)) if groups is None else np.unique(groups, return_inverse=True)[1]
+        return numbers.astype(np.int64)
     entries = [code if code >= 0 else None for code in copied.tolist()]
     return same_origin(entries, *([] if groups is None else [groups.tolist()]))
 
@@ -239,11 +239,11 @@ def permuted_sides(
     number = int(groups.max()) + 1
     sizes = np.stack([np.bincount(groups[is_model == side], minlength=number) for side in (False, True)])
     mixed = np.all(sizes > 0, axis=0)
-    found = np.empty((len(groups), permutations), dtype=bool)
+    permuted = np.empty((len(groups), permutations), dtype=bool)
     inside = np.nonzero(mixed[groups])[0]
     inside = inside[np.argsort(groups[inside], kind="stable")]
     keys = groups[inside, None] + rng.random((len(inside), permutations))
-    found[inside[np.argsort(keys, axis=0)], np.arange(permutations)] = is_model[inside][:, None]
+    permuted[inside[np.argsort(keys, axis=0)], np.arange(permutations)] = is_model[inside][:, None]
     fold_of_group = np.zeros(number, dtype=np.int64)
     fold_of_group[groups] = fold_of
     side_of_group = np.zeros((number, permutations), dtype=bool)
@@ -252,8 +252,8 @@ def permuted_sides(
         sides = np.broadcast_to(sizes[1, whole] > 0, (permutations, len(whole)))
         side_of_group[whole] = rng.permuted(sides, axis=1).T
     alone = ~mixed[groups]
-    found[alone] = side_of_group[groups[alone]]
-    return found
+    permuted[alone] = side_of_group[groups[alone]]
+    return permuted
 
 
 def ranks_in_folds(scores: Floats, fold_of: Integers) -> Floats:
@@ -262,11 +262,11 @@ def ranks_in_folds(scores: Floats, fold_of: Integers) -> Floats:
     >>> ranks_in_folds(np.array([3.0, 1.0, 9.0, 9.0]), np.array([0, 0, 1, 1])).tolist()
     [0.75, 0.25, 0.5, 0.5]
     """
-    found = np.empty(len(scores))
+    ranks = np.empty(len(scores))
     for fold in range(int(fold_of.max()) + 1):
         inside = fold_of == fold
-        found[inside] = (average_ranks(scores[inside]) - 0.5) / inside.sum()
-    return found
+        ranks[inside] = (average_ranks(scores[inside]) - 0.5) / inside.sum()
+    return ranks
 
 
 def buckets_of_ranks(ranks: Floats, num_buckets: int) -> Labels:
@@ -336,8 +336,8 @@ class Standardised:
     def products(self) -> Array:
         """The inner products of all rows, which are held, (n, n)."""
         rows = np.concatenate(list(self))
-        found: Array = rows @ rows.T
-        return found
+        inner: Array = rows @ rows.T
+        return inner
 
     def __iter__(self) -> Iterator[Array]:
         return self._scaled(_BLOCK) if self.held is None else _pieces(self.held)
@@ -422,8 +422,8 @@ def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) 
     shrinkage = ledoit_wolf(matrix, fourth, n, d)
     matrix *= 1 - shrinkage
     matrix[np.diag_indices_from(matrix)] += shrinkage * variance
-    found: Array = cho_solve(cho_factor(matrix.T, overwrite_a=True, check_finite=False), right, check_finite=False)
-    return found
+    solution: Array = cho_solve(cho_factor(matrix.T, overwrite_a=True, check_finite=False), right, check_finite=False)
+    return solution
 
 
 def ledoit_wolf(covariance: Floats, fourth: float, n: float, d: int) -> float:
@@ -460,15 +460,15 @@ def _held_out_scores(
     moments = _Moments(rows, fold_of, sides, seen, device)
     with one_blas_thread():
         directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
-    found = np.empty(sides.shape, dtype=np.float32)
+    outputs = np.empty(sides.shape, dtype=np.float32)
     start = 0
     for block in rows:
         folds_here = fold_of[start : start + len(block)]
         for fold, (weights, thresholds) in enumerate(directions):
             inside = folds_here == fold
-            found[start + np.nonzero(inside)[0]] = _product(block[inside], weights, device) - thresholds
+            outputs[start + np.nonzero(inside)[0]] = _product(block[inside], weights, device) - thresholds
         start += len(block)
-    return found
+    return outputs
 
 
 def _scores_of_few_rows(products: Array, fold_of: Integers, sides: Array, seen: Sides, d: int) -> Array:
@@ -476,22 +476,22 @@ def _scores_of_few_rows(products: Array, fold_of: Integers, sides: Array, seen: 
 
     With Z their centred rows, C = ZᵀZ/n and δ = Zᵀu: (βC + αI)⁻¹ δ = Zᵀ (βZZᵀ/n + αI)⁻¹ u.
     """
-    found = np.zeros(sides.shape, dtype=np.float32)
+    outputs = np.zeros(sides.shape, dtype=np.float32)
     for fold in range(int(fold_of.max()) + 1):
         held, fitted = fold_of == fold, seen & (fold_of != fold)
         n, of_model = np.float32(fitted.sum()), sides[fitted]
         models = of_model.sum(axis=0)
         model_mean, human_mean = of_model / np.maximum(models, 1), (1 - of_model) / np.maximum(n - models, 1)
         those = products.take(np.flatnonzero(fitted), axis=1)  # three times as fast as by numpy.ix_
-        own = those[fitted]
-        fourth = float(np.square(own.diagonal()).mean(dtype=np.float64))
-        middle = own @ ((model_mean + human_mean) / 2)
-        own -= own.mean(axis=0)
-        own -= own.mean(axis=1)[:, None]
-        own /= n
-        weights = _solve_shrunk(own, model_mean - human_mean, fourth, float(n), d)
-        found[held] = those[held] @ weights - np.einsum("ij,ij->j", weights, middle)
-    return found
+        inner = those[fitted]
+        fourth = float(np.square(inner.diagonal()).mean(dtype=np.float64))
+        middle = inner @ ((model_mean + human_mean) / 2)
+        inner -= inner.mean(axis=0)
+        inner -= inner.mean(axis=1)[:, None]
+        inner /= n
+        weights = _solve_shrunk(inner, model_mean - human_mean, fourth, float(n), d)
+        outputs[held] = those[held] @ weights - np.einsum("ij,ij->j", weights, middle)
+    return outputs
 
 
 def _mean_auc(scores: Array, sides: Array, fold_of: Integers) -> Floats:
@@ -499,8 +499,8 @@ def _mean_auc(scores: Array, sides: Array, fold_of: Integers) -> Floats:
     right, pairs = np.zeros(sides.shape[1]), np.zeros(sides.shape[1])
     for fold in range(int(fold_of.max()) + 1):
         inside = fold_of == fold
-        for column, (one, is_model) in enumerate(zip(scores[inside].T.copy(), sides[inside].T == 1, strict=True)):
-            human, model = np.sort(one[~is_model]), np.sort(one[is_model])
+        for column, (ranked, is_model) in enumerate(zip(scores[inside].T.copy(), sides[inside].T == 1, strict=True)):
+            human, model = np.sort(ranked[~is_model]), np.sort(ranked[is_model])
             right[column] += sum(np.searchsorted(human, model, side).sum() for side in ("left", "right")) / 2
             pairs[column] += len(human) * len(model)
     return right / np.maximum(pairs, 1)

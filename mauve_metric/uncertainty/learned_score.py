@@ -165,7 +165,7 @@ def debiased(histograms: Histograms, spread: float, config: MauveConfig) -> inte
 
 
 def learned_estimates(
-    found: Sequence[Learned], groups: Sequence[tuple[Integers, Integers] | None], config: MauveConfig
+    learned: Sequence[Learned], groups: Sequence[tuple[Integers, Integers] | None], config: MauveConfig
 ) -> tuple[list[intervals.Estimate], Floats]:
     """The learned scores of several models against one P, and their covariance, (m, m).
 
@@ -176,14 +176,15 @@ def learned_estimates(
     Args:
         groups: for each model codes of the texts of P and of its own; None: each text is alone.
     """
-    pairs = [(one.p_labels, one.q_labels) for one in found]
+    pairs = [(model.p_labels, model.q_labels) for model in learned]
     counted = [
-        count_labels(*pair, one.num_buckets, *(own or ())) for one, pair, own in zip(found, pairs, groups, strict=True)
+        count_labels(*pair, model.num_buckets, *(codes or ()))
+        for model, pair, codes in zip(learned, pairs, groups, strict=True)
     ]
     covariance = effect_covariance(
-        [jackknife.frontier_of(item) for item in counted], pairs, config.mauve_scaling_factor, groups
+        [jackknife.frontier_of(histograms) for histograms in counted], pairs, config.mauve_scaling_factor, groups
     )
-    estimates = [debiased(item, one.spread, config) for item, one in zip(counted, found, strict=True)]
+    estimates = [debiased(histograms, model.spread, config) for histograms, model in zip(counted, learned, strict=True)]
     return estimates, covariance
 
 
@@ -225,15 +226,15 @@ class _Stacked(NamedTuple):
         """
         keys = keys or (content_keys(p), content_keys(q))
         p_order, q_order = orders = order_of_keys(keys[0]), order_of_keys(keys[1])
-        one, two = tensors.in_memory(p), tensors.in_memory(q)
+        p_rows, q_rows = tensors.in_memory(p), tensors.in_memory(q)
         rows: Features
-        if one is not None and two is not None:
-            rows, drawn = np.concatenate([one[p_order], two[q_order]]), None
+        if p_rows is not None and q_rows is not None:
+            rows, drawn = np.concatenate([p_rows[p_order], q_rows[q_order]]), None
         else:
             rows, drawn = ConcatenatedRows([as_rows(p), as_rows(q)]), np.concatenate([p_order, q_order + len(p_order)])
             orders = np.arange(len(p_order)), np.arange(len(q_order))
         sorted_groups = None if groups is None else (groups[0][orders[0]], groups[1][orders[1]])
-        copied = copies([rows], [np.concatenate([own[order] for own, order in zip(keys, orders, strict=True)])])
+        copied = copies([rows], [np.concatenate([side[order] for side, order in zip(keys, orders, strict=True)])])
         together = joined_groups(copied, None if sorted_groups is None else np.concatenate(sorted_groups))
         return cls(rows, together, sorted_groups, orders, drawn)
 
