@@ -18,7 +18,7 @@ from mauve_metric.features.feature_set import Dependence, FeatureSet
 from mauve_metric.features.row_blocks import as_rows, content_keys, copies, order_of_keys, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups, same_origin
 from mauve_metric.measures.prompt_order import find_prompt_order
-from mauve_metric.measures.shared_prompts import PairSearch, find_pairs, find_repeats, standardised
+from mauve_metric.measures.shared_prompts import find_pairs, find_repeats, standardised
 
 Groups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
 
@@ -91,9 +91,9 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
         prompts = []  # texts of one prompt are independent given it
     declared = prompts if prompts and design_of(*prompts) != "independent" else []
     design = design_of(*declared) if declared else design_of(None)
-    search, repeats, across = None, np.full(0, -1), False
+    pairs, repeats, across = np.empty((0, 2), dtype=np.int64), np.full(0, -1), False
     if design != "prompts":
-        search, repeats, across = _search(human, model, seed, declared=bool(declared))
+        pairs, repeats, across = _search(human, model, seed, declared=bool(declared))
     size, n_p = len(human) + len(model), len(human)
     copied = copies([side.features for side in sides], [side.row_keys() for side in sides])
     # answers such as "yes" are draws, not copies
@@ -105,8 +105,8 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
         columns.append(np.concatenate(declared).tolist())
     else:
         # a pair by chance would join two prompts
-        pairs = _paired(search, n_p, size) if search is not None and search.found and not across else []
-        together = [column for column in (pairs, _entries(repeats), _shared_openings(sides)) if column]
+        in_pairs = _paired(pairs, n_p, size) if len(pairs) and not across else []
+        together = [column for column in (in_pairs, _entries(repeats), _shared_openings(sides)) if column]
         columns += together
         design = "found" if together else design
     origins = same_origin([None] * size, *filter(None, columns))
@@ -114,7 +114,7 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     _, first, group_of = np.unique(origins, return_index=True, return_inverse=True)
     codes = names[first[group_of]]
     partners = int(np.isin(codes[n_p:], codes[:n_p]).sum())
-    return codes[:n_p], codes[n_p:], Dependence(design, partners, _share_in_step(search, *(declared or (None, None))))
+    return codes[:n_p], codes[n_p:], Dependence(design, partners, _share_in_step(pairs, *(declared or (None, None))))
 
 
 def _entries(codes: Integers) -> list[object]:
@@ -122,49 +122,47 @@ def _entries(codes: Integers) -> list[object]:
     return [code if code >= 0 else None for code in codes.tolist()] if (codes >= 0).any() else []
 
 
-def _share_in_step(search: PairSearch | None, human: Integers | None, model: Integers | None) -> float | None:
+def _share_in_step(pairs: Integers, human: Integers | None, model: Integers | None) -> float | None:
     """The share of the found pairs whose texts are of one declared group; without any, in the same row of both sets."""
-    if search is None or not search.found:
+    if not len(pairs):
         return None
-    p_rows, q_rows = search.pairs.T
+    p_rows, q_rows = pairs.T
     same = p_rows == q_rows if human is None or model is None else human[p_rows] == model[q_rows]
     return float(np.mean(same))
 
 
-def _search(
-    human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool
-) -> tuple[PairSearch | None, Integers, bool]:
+def _search(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) -> tuple[Integers, Integers, bool]:
     """Look for texts that belong together: pairs of both sides, and, unless prompts are declared, several answers.
 
     Returns:
-        The pairs, of more than `MOST_PAIRED` texts a side among random ones; None for sets of a few texts or one
+        The pairs, of more than `MOST_PAIRED` texts a side among random ones; none for sets of a few texts or one
         column. For each text of both sides the number of its group of answers to one prompt, (n_p + n_q,), -1 for
         those in none; and whether these groups have texts of both sides, so that they hold the pairs too.
     """
     sizes = len(human), len(model)
     groups = np.full(sum(sizes), -1)
     if min(sizes) < 4 or human.features.shape[1] < 2:
-        return None, groups, False
+        return np.empty((0, 2), dtype=np.int64), groups, False
     numbers, rows = _standardised_sample(human, model, MOST_SEARCHED, seed)
-    search = find_pairs(*rows, seed)
+    pairs = find_pairs(*rows, seed)
     most = min(MOST_PAIRED, MOST_NUMBERS_PAIRED // human.features.shape[1])
-    if search.found and max(sizes) > MOST_SEARCHED and not declared and most > MOST_SEARCHED:
+    if len(pairs) and max(sizes) > MOST_SEARCHED and not declared and most > MOST_SEARCHED:
         numbers, rows = _standardised_sample(human, model, most, seed)
-        search = find_pairs(*rows, seed)
-    search = search._replace(pairs=np.stack([of[row] for of, row in zip(numbers, search.pairs.T, strict=True)], axis=1))
+        pairs = find_pairs(*rows, seed)
+    pairs = np.stack([side[column] for side, column in zip(numbers, pairs.T, strict=True)], axis=1)
     if declared or max(sizes) > MOST_SEARCHED:
-        return search, groups, False
+        return pairs, groups, False
     in_order, shared = find_prompt_order(*rows, [np.argsort(some) for some in numbers])
-    share = _share_in_step(search, *in_order) if shared else None
+    share = _share_in_step(pairs, *in_order) if shared else None
     if shared and (share is None or share >= IN_STEP_SHARE):
-        return search, np.concatenate([codes for codes in in_order if codes is not None]), True
-    of_sides, across = find_repeats(*rows, seed, shared=search.found)
+        return pairs, np.concatenate([codes for codes in in_order if codes is not None]), True
+    of_sides, across = find_repeats(*rows, seed, shared=len(pairs) > 0)
     groups[np.concatenate([numbers[0], sizes[0] + numbers[1]])] = np.concatenate(of_sides)
     if not (across or shared):
         for start, codes in zip((0, sizes[0]), in_order, strict=True):
             if codes is not None:
                 groups[start : start + len(codes)] = sum(sizes) + start + codes
-    return search, groups, across
+    return pairs, groups, across
 
 
 def _standardised_sample(
@@ -177,10 +175,10 @@ def _standardised_sample(
     return numbers, standardised(*taken)
 
 
-def _paired(search: PairSearch, start: int, size: int) -> list[object]:
+def _paired(pairs: Integers, start: int, size: int) -> list[object]:
     """One entry for each text of all sides: the number of its pair, or None. start: of the model's texts."""
     entries: list[object] = [None] * size
-    for number, (p_row, q_row) in enumerate(search.pairs.tolist()):
+    for number, (p_row, q_row) in enumerate(pairs.tolist()):
         entries[p_row] = entries[start + q_row] = number
     return entries
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,28 +31,7 @@ _CHANCE_NEIGHBOURS = 30  # whose spacings, beyond a dozen, show what is chance
 _BLOCK = 2**24  # similarities held at once
 
 
-class PairSearch(NamedTuple):
-    """Texts of two sets that belong together, and whether they are more than chance.
-
-    pairs: rows of P and of Q, (m, 2), in the order of P's; empty where there are no more than by chance.
-    share: of the tested rows of the smaller set that have a mutual neighbour. expected: the same in random splits.
-    z: their difference in standard errors. close: mutual neighbours that are closer than 99 % of those by chance, less
-    the number that chance allows.
-    """
-
-    pairs: Integers
-    share: float
-    expected: float
-    z: float
-    close: float
-
-    @property
-    def found(self) -> bool:
-        """Return whether the sets share prompts or texts."""
-        return len(self.pairs) > 0
-
-
-def find_pairs(p: Rows, q: Rows, seed: int = 25) -> PairSearch:
+def find_pairs(p: Rows, q: Rows, seed: int = 25) -> Integers:
     """Find the texts of two sets that belong together, such as a human text and a model's answer to the same prompt.
 
     At most `FALSE_PAIRS` of the pairs are chance, judged by the gaps of the splits.
@@ -61,14 +39,17 @@ def find_pairs(p: Rows, q: Rows, seed: int = 25) -> PairSearch:
     Args:
         p, q: rows of `standardised`, (n_p, d) and (n_q, d), at least two each. seed: of the splits and tested rows.
 
+    Returns:
+        Rows of P and of Q, (m, 2), in the order of P's; (0, 2) where there are no more pairs than by chance.
+
     >>> rng = np.random.default_rng(0)
     >>> prompts = rng.normal(size=(100, 20))
     >>> human, model = (prompts + 0.3 * rng.normal(size=(100, 20)) for _ in range(2))
-    >>> search = find_pairs(*standardised(human, model[::-1]))
-    >>> search.found, bool((search.pairs.sum(axis=1) == 99).mean() > 0.9)
-    (True, True)
-    >>> find_pairs(*standardised(human, rng.normal(size=(100, 20)))).found
-    False
+    >>> pairs = find_pairs(*standardised(human, model[::-1]))
+    >>> bool((pairs.sum(axis=1) == 99).mean() > 0.9)
+    True
+    >>> len(find_pairs(*standardised(human, rng.normal(size=(100, 20)))))
+    0
     """
     rng = np.random.default_rng([seed, 2])
     smaller, larger = sets = (q, p) if len(p) > len(q) else (p, q)
@@ -83,13 +64,12 @@ def find_pairs(p: Rows, q: Rows, seed: int = 25) -> PairSearch:
         above = float((tested_gaps[tested] > np.quantile(gaps, 0.99)).sum())
         close = above - (usual + 4 * math.sqrt(usual) + 2)
     if z <= STANDARD_ERRORS and close <= 0:
-        return PairSearch(np.empty((0, 2), dtype=np.int64), share, expected, z, close)
+        return np.empty((0, 2), dtype=np.int64)
     by_chance = (1 - max(share - expected, 0.0) / (1 - expected)) * expected / share if expected < 1 else 1.0
     nearest, mutual, gap = _neighbours(smaller, larger, np.arange(len(smaller)))
     kept = np.flatnonzero(mutual & (gap >= _least_gap(gaps, gap[mutual], by_chance)))
     pairs = np.stack([kept, nearest[kept]], axis=1)
-    pairs = pairs if len(p) <= len(q) else pairs[np.argsort(pairs[:, 1]), ::-1]
-    return PairSearch(pairs, share, expected, z, close)
+    return pairs if len(p) <= len(q) else pairs[np.argsort(pairs[:, 1]), ::-1]
 
 
 def find_repeats(p: Rows, q: Rows, seed: int = 25, *, shared: bool = False) -> tuple[list[Integers], bool]:
