@@ -30,7 +30,7 @@ from mauve_metric.scoring.pipeline import Clustered, cluster
 from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
-from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings
+from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned_score import Learned, learned_score, permuted_aucs
 
@@ -186,7 +186,7 @@ def score_buckets(
     labels = np.concatenate(by_content[0])
     k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
     texts_a_bucket = np.bincount(labels, minlength=k_by_content)
-    formats = None
+    formats = UNCHECKED
     if learned is not None:
         formats = check_format(p.format_numbers, q.format_numbers, groups, config.seed, p.unseen_formats or ())
     warnings = (
@@ -230,9 +230,9 @@ def score_buckets(
         signature_entries=signature_entries(p, q, config, entries or {}),
         p_labels=first[0],
         q_labels=first[number],
-        format_auc=None if formats is None else formats.auc,
-        format_aucs=None if formats is None else formats.each,
-        normalised_missing=None if formats is None or not formats.tells else NOT_READ_AGAIN,
+        format_auc=formats[0],
+        format_aucs=formats[1],
+        normalised_missing=NOT_READ_AGAIN if formats[2] else None,
         bounds=tuple(bounds),
     )
     return judged(result, config)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,28 +20,8 @@ _PERMUTATIONS = 19
 _NAMED = 3  # parts of the layout in a message
 
 
-class FormatCheck(NamedTuple):
-    """AUCs of cross-fitted classifiers of the format of texts.
-
-    auc: of all layout that the featurizer sees. p_value: of equal sets. each: AUC of each number alone, by its name in
-    `FORMATS`. layout: names of the numbers behind `auc`.
-    """
-
-    auc: float
-    p_value: float
-    each: dict[str, float]
-    layout: tuple[str, ...]
-
-    @property
-    def telling(self) -> tuple[str, ...]:
-        """Names of the layout that separates the sets, the strongest first; the strongest alone where each is weak."""
-        names = sorted(self.layout, key=lambda name: -self.each[name])
-        return tuple(name for name in names if self.each[name] > TELLING) or tuple(names[:1])
-
-    @property
-    def tells(self) -> bool:
-        """True if layout alone separates the sets, significantly and with an AUC above 0.6."""
-        return self.auc > TELLING and self.p_value <= _SURE
+Formats: TypeAlias = tuple[float | None, dict[str, float] | None, tuple[str, ...]]
+UNCHECKED: Formats = (None, None, ())
 
 
 def check_format(
@@ -50,7 +30,7 @@ def check_format(
     groups: tuple[Integers, Integers] | None,
     seed: int,
     unseen: Collection[str] = (),
-) -> FormatCheck | None:
+) -> Formats:
     """Cross-fit a classifier of all layout that a featurizer sees, and one of each number of the format.
 
     Args:
@@ -59,43 +39,49 @@ def check_format(
             featurizer leaves out.
 
     Returns:
-        None where the numbers of a side are not known, or it has fewer than ten texts.
+        The AUC of all layout that the featurizer sees, and that of each number alone, by its name in `FORMATS`. If
+        layout alone separates the sets, significantly and with an AUC above 0.6: its names, the strongest first (the
+        strongest alone where each is weak). `UNCHECKED` where the numbers of a side are not known, or it has fewer than
+        ten texts.
 
     >>> numbers = np.random.default_rng(0).normal(size=(40, len(FORMATS)))
-    >>> found = check_format(numbers, numbers + np.eye(len(FORMATS))[1] * 9, None, 0)
-    >>> found.telling[0], found.tells
-    ('line_breaks', True)
+    >>> check_format(numbers, numbers + np.eye(len(FORMATS))[1] * 9, None, 0)[2]
+    ('line_breaks',)
     """
     if p is None or q is None or min(len(p), len(q)) < 10:
-        return None
+        return UNCHECKED
     orders = [np.lexsort(side.T) for side in (p, q)]  # so that the folds do not follow the order of the rows
     rows, is_model = np.concatenate([p[orders[0]], q[orders[1]]]), np.arange(len(p) + len(q)) >= len(p)
     sides = None if groups is None else [codes[order] for codes, order in zip(groups, orders, strict=True)]
     together = None if sides is None else np.concatenate(sides)
     if sides is not None and min(len(np.unique(side)) for side in sides) < 10:
-        return None
-    layout = tuple(name for name, trait in FORMATS.items() if trait.without is not None and name not in unseen)
+        return UNCHECKED
+    layout = [name for name, trait in FORMATS.items() if trait.without is not None and name not in unseen]
     columns = [column for column, name in enumerate(FORMATS) if name in layout]
     fitted = cross_fit(rows[:, columns], is_model, together, seed=seed, permutations=_PERMUTATIONS)
     each = {
         name: cross_fit(rows[:, [column]], is_model, together, seed=seed).auc for column, name in enumerate(FORMATS)
     }
-    return FormatCheck(fitted.auc, fitted.p_value, each, layout)
+    if fitted.auc <= TELLING or fitted.p_value > _SURE:
+        return fitted.auc, each, ()
+    layout.sort(key=lambda name: -each[name])
+    return fitted.auc, each, tuple(name for name in layout if each[name] > TELLING) or tuple(layout[:1])
 
 
 UNTRIED = "the score may be partly of layout"
 _UNTRIED_WEIGHT = 0.3
 
 
-def format_warnings(check: FormatCheck | None, featurizer: str | None) -> Iterator[ScoreWarning]:
+def format_warnings(formats: Formats, featurizer: str | None) -> Iterator[ScoreWarning]:
     """Warn if layout that the featurizer sees separates the sets; what that does to the score is not tried here.
 
     Args:
-        featurizer: its name; None: not known.
+        formats: of `check_format`. featurizer: its name; None: not known.
     """
-    if check is not None and check.tells:
-        numbers = {"auc": check.auc, "layout": [*check.telling]}
-        yield format_warning(numbers | {f"auc_{name}": check.each[name] for name in check.telling}, featurizer)
+    auc, each, telling = formats
+    if each is not None and telling:
+        numbers = {"auc": auc, "layout": [*telling]}
+        yield format_warning(numbers | {f"auc_{name}": each[name] for name in telling}, featurizer)
 
 
 def format_warning(

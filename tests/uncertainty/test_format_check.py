@@ -13,7 +13,7 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.inputs.fingerprints import FORMATS, Marks, TextHashes, format_numbers
 from mauve_metric.inputs.stripping import WRAPPING
 from mauve_metric.uncertainty import format_check
-from mauve_metric.uncertainty.format_check import check_format, format_warnings, wrapping_warnings
+from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
 
 WORDS = "a model writes one long line of words and a person breaks what was said into short ones".split()
 
@@ -39,23 +39,21 @@ def test_the_warning_on_line_breaks_names_the_option_that_removes_it() -> None:
 def test_the_auc_of_one_number_is_that_of_the_number_itself() -> None:
     texts = [_texts(100, "", 2), [text.replace("a", "A", index % 3) for index, text in enumerate(_texts(100, "", 3))]]
     p, q = (np.array([format_numbers(text) for text in side]) for side in texts)
-    found = check_format(p, q, None, 0)
-    assert found is not None
+    _, each, telling = check_format(p, q, None, 0)
     column = list(FORMATS).index("capitals")
     raw = roc_auc_score(np.repeat([0, 1], 100), np.r_[p[:, column], q[:, column]])
-    assert abs(found.each["capitals"] - raw) < 0.05  # of folds in place of all texts
-    assert found.telling[0] == "capitals"
+    assert each is not None and abs(each["capitals"] - raw) < 0.05  # of folds in place of all texts
+    assert telling[0] == "capitals"
 
 
 def test_layout_that_the_featurizer_does_not_see_and_style_do_not_count() -> None:
     texts = [_texts(100, " ", 2), [text.replace("one", "“one”") for text in _texts(100, "\n", 3)]]
     p, q = (np.array([format_numbers(text) for text in side]) for side in texts)
-    seen = check_format(p, q, None, 0)
-    assert seen is not None and seen.tells and {*seen.telling} >= {"line_breaks", "curly_quotes"}
-    assert seen.each["quotes"] > 0.9  # style, which explain shows
+    _, each, telling = check_format(p, q, None, 0)
+    assert {*telling} >= {"line_breaks", "curly_quotes"}
+    assert each is not None and each["quotes"] > 0.9  # style, which explain shows
     unseen = check_format(p, q, None, 0, {"line_breaks", "curly_quotes", "length"})
-    assert unseen is not None and not unseen.tells and not [*format_warnings(unseen, "minilm")]
-    assert unseen.each == seen.each
+    assert unseen[1:] == (each, ()) and not [*format_warnings(unseen, "minilm")]
 
 
 def test_the_check_does_not_depend_on_the_order_of_the_texts() -> None:
@@ -67,7 +65,7 @@ def test_the_check_does_not_depend_on_the_order_of_the_texts() -> None:
 def test_equal_formats_and_unknown_texts_give_no_warning() -> None:
     p, q = (np.array([format_numbers(text) for text in _texts(80, " ", seed)]) for seed in (4, 5))
     assert not [*format_warnings(check_format(p, q, None, 0), None)]
-    assert check_format(None, q, None, 0) is None and check_format(p[:9], q, None, 0) is None
+    assert check_format(None, q, None, 0) == check_format(p[:9], q, None, 0) == UNCHECKED
     features = np.random.default_rng(0).normal(size=(40, 3))
     assert compute_mauve(p_features=features, q_features=features[::-1]).format_auc is None
 
