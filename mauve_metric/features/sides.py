@@ -68,7 +68,7 @@ class OpenedSides(NamedTuple):
     prompts: tuple[str, ...] = ()
     echoes: Mapping[str, int] = {}
 
-    def placed(self, name: str, side: FeatureSet) -> FeatureSet:
+    def with_origin(self, name: str, side: FeatureSet) -> FeatureSet:
         """The features of a side with the origin of its texts, and with how many begin with a prompt."""
         if self.echoes.get(name) and side.marks is not None and "prompts" not in side.stripped:
             side = replace(
@@ -149,7 +149,7 @@ class OpenedSides(NamedTuple):
             raise WrongOption.of(argument, f"{expected}, got {len(groups)}")
         return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
 
-    def kept(self) -> OpenedSides:
+    def materialised(self) -> OpenedSides:
         """Return the sides with lists in place of streams, for several featurizers to read from the beginning."""
         streams = {name: side for name, side in self.sides.items() if isinstance(side.texts, Iterator)}
         lists = {name: side.with_texts([*side.texts]) for name, side in streams.items()}
@@ -434,7 +434,7 @@ def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureS
     for name, side in job.prepared(sides.sides).items():
         read[name] = None
         if side.texts is None:
-            features_of[name] = sides.placed(name, job.side(side))
+            features_of[name] = sides.with_origin(name, job.side(side))
             continue
         source = job.source(side.argument if side.kind == "text" else side.choices[-1], side.texts)
         texts = read[name] = list(source.texts)
@@ -446,7 +446,7 @@ def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureS
         if len(features) != len(texts):
             expected = f"must hold one text for each row of {side.argument}"
             raise UnlikeFeatures.of(side.choices[-1], f"{expected}, got {len(texts)} for {len(features)}")
-        features_of[name] = sides.placed(name, features)
+        features_of[name] = sides.with_origin(name, features)
     return {name: (side, read[name]) for name, side in sides.grouped(features_of).items()}
 
 

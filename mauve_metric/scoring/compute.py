@@ -118,7 +118,7 @@ def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[M
     """Score with one featurizer; return its features of both sides too. is_first: log the warnings."""
     config = job.config  # that of the job may follow a `FeatureSet`
     with job:
-        sides = {name: opened.placed(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
+        sides = {name: opened.with_origin(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
         p_side, q_side = opened.grouped(sides).values()
         check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
         check_same_encoder(p_side.identity, q_side.identity)
@@ -197,11 +197,11 @@ def score_with_each(
     asked = job.config.featurize_model_name if "featurize_model_name" in job.given else None
     named = named_featurizers(featurizers, asked)
     check_texts_alone(opened.sides.values())
-    kept, first, options = opened.kept(), next(iter(named)), job.given | {"featurize_model_name"}
+    sides, first, options = opened.materialised(), next(iter(named)), job.given | {"featurize_model_name"}
 
     def score_with(name: str, featurizer: Featurizer) -> tuple[Scored, Sequence[FeatureSet]]:
         job_of_featurizer = Featurizing(replace(job.config, featurize_model_name=featurizer), job.run, options)
-        return score(job_of_featurizer, kept, name == first)
+        return score(job_of_featurizer, sides, name == first)
 
     scored, missing = try_each(named, score_with)
     return join_featurizers(scored, together, job.config, missing)
