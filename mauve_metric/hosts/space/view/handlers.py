@@ -67,7 +67,7 @@ class Handlers(TextHandlers):
     def arrive(self, query: Mapping[str, str]) -> Values:
         """The values of the controls that the address sets, the result in it, and the problems."""
         with show_errors(markup.in_controls):
-            found, problems = settings.read_query(query, self.featurizers, self.limits)
+            options, problems = settings.read_query(query, self.featurizers, self.limits)
             values: Values = {}
             if settings.SHARED in query:
                 try:
@@ -75,8 +75,8 @@ class Handlers(TextHandlers):
                     values = {"about": markup.notice("shared"), "score": markup.shared_headline(shared)}
                 except ValueError as error:
                     problems.append(str(error))
-            elif found:
-                values = settings.control_values(found, self.featurizers)
+            elif options:
+                values = settings.control_values(options, self.featurizers)
             return values | {"link_problems": "".join(markup.problem(markup.escape(said)) for said in problems)}
 
     def see_example(self, session: Session) -> Values:
@@ -353,8 +353,8 @@ class Handlers(TextHandlers):
         """
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
-            found = re.match(r"(\d{1,6})(?:-(\d{1,3}))?\b", clicked, re.ASCII)
-            number, which = (int(part or 0) for part in found.groups()) if found else (-1, 0)
+            match = re.match(r"(\d{1,6})(?:-(\d{1,3}))?\b", clicked, re.ASCII)
+            number, which = (int(part or 0) for part in match.groups()) if match else (-1, 0)
             names = shown.scored.best_first
             changed = 0 < which <= len(names) and names[which - 1] != shown.picked
             if changed:
@@ -390,7 +390,7 @@ def _with_texts(shown: Shown) -> Scored:
     return shown.scored
 
 
-def _texts(given: Session | Shown) -> tuple[list[str], list[tuple[str, list[str]]]]:
+def _texts(source: Session | Shown) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """The texts and names on which a result depends, in their order."""
-    human = [] if given.human is None else given.human.texts
-    return human, [(name, side.texts) for name, side in given.models.items()]
+    human = [] if source.human is None else source.human.texts
+    return human, [(name, side.texts) for name, side in source.models.items()]

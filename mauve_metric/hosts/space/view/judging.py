@@ -72,15 +72,15 @@ def rounds_of(human: TextSet, models: Mapping[str, TextSet]) -> list[Round]:
     else 1 to 9 sentences of the human text in the same row. The model goes on: with what follows the prompt, or with
     its own text from the same place. In a tenth of the rounds the human text goes on instead. Ten sentences are kept.
     """
-    found: dict[str, Round] = {}
+    rounds: dict[str, Round] = {}
     for name, side in models.items():
         for row, text in enumerate(side.texts):
             kept = random.Random(f"{name} {row}").randint(1, SENTENCES)
-            own = _sentences(human.texts[row]) if row < len(human.texts) else ()
+            sentences = _sentences(human.texts[row]) if row < len(human.texts) else ()
             prompt = None if side.prompts is None else side.prompts[row]
             if kept == SENTENCES:
-                if len(own) > 1:
-                    found[f"{HUMAN} {row + 1}"] = Round(f"{HUMAN} {row + 1}", HUMAN, own[:SENTENCES], None)
+                if len(sentences) > 1:
+                    rounds[f"{HUMAN} {row + 1}"] = Round(f"{HUMAN} {row + 1}", HUMAN, sentences[:SENTENCES], None)
                 continue
             before: tuple[str, ...] = ()
             if isinstance(prompt, str):  # its whole sentences come first
@@ -88,11 +88,11 @@ def rounds_of(human: TextSet, models: Mapping[str, TextSet]) -> list[Round]:
                 before = before if prompt.rstrip(" \n\"'”’»)").endswith((".", "!", "?", "…", "。")) else before[:-1]
                 whole = _sentences(text if text.startswith(prompt) else f"{prompt.rstrip()} {text.lstrip()}")
             if not before:
-                before, model = own[:kept], _sentences(text)
+                before, model = sentences[:kept], _sentences(text)
                 whole = (*before, *(model[len(before) :] or model))
             if 0 < len(before) < min(len(whole), SENTENCES):
-                found[f"{name} {row + 1}"] = Round(f"{name} {row + 1}", name, whole[:SENTENCES], len(before) + 1)
-    return [*found.values()]
+                rounds[f"{name} {row + 1}"] = Round(f"{name} {row + 1}", name, whole[:SENTENCES], len(before) + 1)
+    return [*rounds.values()]
 
 
 def _sentences(text: str) -> tuple[str, ...]:
@@ -101,14 +101,14 @@ def _sentences(text: str) -> tuple[str, ...]:
 
 def pairs_of(human: TextSet, models: Mapping[str, TextSet], draw: random.Random) -> list[Pair]:
     """Pair the texts of every two writers row by row, the order of the two drawn."""
-    found = []
-    for one, other in combinations({HUMAN: human, **models}.items(), 2):
-        for row, shown in enumerate(zip(one[1].texts, other[1].texts, strict=False)):
-            sides = [(one[0], shown[0]), (other[0], shown[1])]
+    pairs = []
+    for first, other in combinations({HUMAN: human, **models}.items(), 2):
+        for row, shown in enumerate(zip(first[1].texts, other[1].texts, strict=False)):
+            sides = [(first[0], shown[0]), (other[0], shown[1])]
             draw.shuffle(sides)
             (a, left), (b, right) = sides
-            found.append(Pair(f"{row + 1}", (a, b), (left, right)))
-    return found
+            pairs.append(Pair(f"{row + 1}", (a, b), (left, right)))
+    return pairs
 
 
 @dataclass
@@ -259,13 +259,13 @@ def judged_sets(human: str | None, models: list[str] | None, limits: Limits) -> 
         if len(models) > limits.model_sets:
             raise ValueError(f"at most {limits.model_sets} files of models' texts are taken here, got {len(models)}")
         people = read_upload("Human texts", human, None, limits, side="reference")
-        found: dict[str, TextSet] = {}
+        sets: dict[str, TextSet] = {}
         for path in models:
             name = name_of_file(path)
-            name = free_name(f"{HUMAN} 1" if name == HUMAN else name, found)
-            found[name] = read_upload(title_of(name), path, None, limits)
-        check_together([people.texts, *(side.texts for side in found.values())], limits)
-        return people, found
+            name = free_name(f"{HUMAN} 1" if name == HUMAN else name, sets)
+            sets[name] = read_upload(title_of(name), path, None, limits)
+        check_together([people.texts, *(side.texts for side in sets.values())], limits)
+        return people, sets
     finally:
         for path in (human, *(models or ())):
             if path is not None:
@@ -315,9 +315,9 @@ def judging_page(limits: Limits) -> None:
         now = render("two_texts", texts=judging.pairs[0].shown) if judging.pairs else "<p>All pairs are judged.</p>"
         return {state: judging, **pairs.values(now, "", bool(judging.pairs), judging.preferences)}
 
-    def begin(who: str, own: str | None, others: list[str] | None) -> Values:
+    def begin(who: str, human_file: str | None, others: list[str] | None) -> Values:
         with show_errors(lambda message: str(escape(message))):
-            judging = deal(clean_name(who) or "anonymous", *judged_sets(own, others, limits))
+            judging = deal(clean_name(who) or "anonymous", *judged_sets(human_file, others, limits))
         return {human: None, models: None, **of_game(judging), **of_pairs(judging)}
 
     def guess(machine: bool, judging: Judging | None, why: str) -> Values:

@@ -139,10 +139,10 @@ def _place(number: int) -> None:
 
 def choices_part(models: Sequence[str]) -> None:
     """The featurizer, the additional featurizers, and the folded panel of all other options."""
-    known = [f"{name}: {said}." for name, said in FEATURIZERS.items() if name in models]
+    notes = [f"{name}: {said}." for name, said in FEATURIZERS.items() if name in models]
     if any(name.startswith("gpt2") for name in models):
-        known.append("gpt2 and its like: the models of the literature, minutes to hours without a GPU.")
-    info = " ".join([*known, "The time that is left is shown while the texts are read."])
+        notes.append("gpt2 and its like: the models of the literature, minutes to hours without a GPU.")
+    info = " ".join([*notes, "The time that is left is shown while the texts are read."])
     gr.Dropdown(list(models), value=models[0], label="Featurizer", info=info, elem_id="featurize_model_name")
     gr.CheckboxGroup(
         list(models),

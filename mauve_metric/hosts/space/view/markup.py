@@ -97,10 +97,10 @@ def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
     return render("preview", side=side, sample=sample, most=most, words=lengths, median=median, empty=empty)
 
 
-def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
+def warnings_list(warnings: Sequence[tuple[str, ScoreWarning]]) -> str:
     """The warnings, severe ones first, folded under their number; empty if there are none."""
-    found = sorted(found, key=lambda item: not item[1].severe)
-    return render("warnings", found=found, title=words.many_warnings(len(found))) if found else ""
+    warnings = sorted(warnings, key=lambda warning: not warning[1].severe)
+    return render("warnings", found=warnings, title=words.many_warnings(len(warnings))) if warnings else ""
 
 
 def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
@@ -108,12 +108,12 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     if isinstance(result, Comparison):
         whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
         said, parts = verdict_sentence.ranking_sentence(result), bars.comparison_bars(result)
-        found = words.collected_warnings(result)
+        warnings = words.collected_warnings(result)
         models = {name: result.models[name] for name in result.ranking}
     else:
         whose, lead, models = "", result, {"this model": result}
-        said, parts, found = verdict_sentence.headline(result), bars.bars(result), words.result_warnings(result)
-    notes = [*dict.fromkeys(note for one in models.values() for note in notes_of(one))][:MOST_NOTES]
+        said, parts, warnings = verdict_sentence.headline(result), bars.bars(result), words.result_warnings(result)
+    notes = [*dict.fromkeys(note for scored in models.values() for note in notes_of(scored))][:MOST_NOTES]
     reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
     return {
         "answer": said,
@@ -122,9 +122,9 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
         "ends": lead.closeness_ci,
         "whose": whose,
         "literature": f"MAUVE as in papers: {digits(lead.mauve)}; {reach}.",
-        "bars": [closeness_bar(name, one.closeness, one.closeness_ci) for name, one in models.items()],
+        "bars": [closeness_bar(name, scored.closeness, scored.closeness_ci) for name, scored in models.items()],
         "parts": parts,
-        "found": found,
+        "found": warnings,
         "doubt": lead.verdict == "no verdict",
     }
 
@@ -168,8 +168,8 @@ def shared_headline(shared: SharedResult) -> str:
 
 def scores_panel(result: MauveResult, model: str | None = None) -> str:
     """Every score that was computed, with its direction and meaning; of one of several models under its name."""
-    found = [(score, getattr(result, name)) for name, score in SCORES.items()]
-    scores = [(score, value) for score, value in found if value is not None]
+    values = [(score, getattr(result, name)) for name, score in SCORES.items()]
+    scores = [(score, value) for score, value in values if value is not None]
     return render("scores", scores=scores, facts=words.facts(result), model=model)
 
 
@@ -200,13 +200,13 @@ def measures_table(description: Description) -> str:
     parts, shown = description.document().shown("html"), []
     table = next(part for part in parts if isinstance(part, Table))
     for name, row in zip(description.measures, table.rows, strict=True):
-        known = MEASURES[name]
-        group = "scores" if known.in_result else known.group
-        shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
+        measure = MEASURES[name]
+        group = "scores" if measure.in_result else measure.group
+        shown.append({"group": group, "title": measure.title, "meaning": measure.meaning, "row": row})
     return render(
         "measures",
         columns=table.columns,
-        groups=[(group, list(found)) for group, found in itertools.groupby(shown, lambda item: item["group"])],
+        groups=[(group, list(rows)) for group, rows in itertools.groupby(shown, lambda entry: entry["group"])],
         notes=[line.text for part in parts if isinstance(part, Prose) for line in part.texts],
         signature=description.signature,
     )
@@ -237,8 +237,8 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
         sizes: texts of the human set and of the model's.
     """
     phrases, sides = bucket.telling, []
-    given = (bucket.p_texts, bucket.p_count), (bucket.q_texts, bucket.q_count)
-    for side, (near, count), size in zip(("human", "model"), given, sizes, strict=True):
+    texts_and_counts = (bucket.p_texts, bucket.p_count), (bucket.q_texts, bucket.q_count)
+    for side, (near, count), size in zip(("human", "model"), texts_and_counts, sizes, strict=True):
         texts = [text.text or "" for text in near if text.in_bucket][:_BUCKET_TEXTS]
         if not count:  # the nearest outside
             texts = [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
@@ -261,7 +261,7 @@ def pair_panel(
     """
     sides = []
     for side, texts, telling in zip(("human", "model"), (human, model), phrases, strict=True):
-        shown = [evidence.marked(item.text or "", telling, _PAIR_CHARACTERS) for item in texts]
+        shown = [evidence.marked(text.text or "", telling, _PAIR_CHARACTERS) for text in texts]
         sides.append((side, max(shown, key=lambda pieces: sum(piece.marked for piece in pieces), default=[])))
     return render(
         "pair",

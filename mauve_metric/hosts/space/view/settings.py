@@ -108,19 +108,19 @@ def options_of(names: Sequence[str], values: Sequence[object]) -> dict[str, obje
     >>> options_of(["max_text_length", "text_prefix"], [" 64", "query: "])
     {'max_text_length': 64, 'text_prefix': 'query: '}
     """
-    given = dict(zip(names, values, strict=True))
-    for name, value in given.items():
+    options = dict(zip(names, values, strict=True))
+    for name, value in options.items():
         if value is None or value == "" or (name == "num_buckets" and value == 0):
-            given[name] = config_fields()[name].default
+            options[name] = config_fields()[name].default
         elif isinstance(value, str) and name not in VERBATIM:
-            given[name] = _parse(name, value)
-    return given
+            options[name] = _parse(name, value)
+    return options
 
 
 def all_options(values: Sequence[object]) -> dict[str, object]:
     """The values of `SETTINGS` as options of the library, and those that the page does not change."""
-    featurizer, *own, others = values
-    options = {"featurize_model_name": featurizer, **options_of(SETTINGS[1:-1], own)}
+    featurizer, *settings, others = values
+    options = {"featurize_model_name": featurizer, **options_of(SETTINGS[1:-1], settings)}
     options |= {name: config_fields()[name].default for name in FIXED}
     featurizers = tuple(name for name in other_featurizers({"featurizers": others}) if name != featurizer)
     return options | ({"featurizers": featurizers} if featurizers else {})
@@ -159,8 +159,8 @@ def query_of(options: Mapping[str, object], preset: str) -> str:
     """
     defaults = {name: knob.default for name, knob in config_fields().items()} | {"featurize_model_name": preset}
     others = other_featurizers(options)
-    given = {name: str(value) for name, value in options.items() if name in defaults and value != defaults[name]}
-    return urlencode(given | ({"featurizers": ",".join(others)} if others else {}))
+    changed = {name: str(value) for name, value in options.items() if name in defaults and value != defaults[name]}
+    return urlencode(changed | ({"featurizers": ",".join(others)} if others else {}))
 
 
 def read_query(query: Mapping[str, str], models: Sequence[str], limits: Limits) -> tuple[dict[str, object], list[str]]:
@@ -173,16 +173,16 @@ def read_query(query: Mapping[str, str], models: Sequence[str], limits: Limits) 
     >>> read_query({"featurizers": "ngrams"}, ["minilm", "ngrams"], Limits())[0]
     {'featurizers': ['ngrams']}
     """
-    found: dict[str, object] = {}
+    options: dict[str, object] = {}
     problems = []
     for name, text in query.items():
         if name.startswith("__") or name in _NOT_OURS:
             continue
         try:
-            found[name] = _value(name, text, models, limits)
+            options[name] = _value(name, text, models, limits)
         except (ValueError, TypeError) as error:
             problems.append(" ".join(str(error).split()))
-    return found, problems
+    return options, problems
 
 
 def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> object:
@@ -209,16 +209,16 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
     return value
 
 
-def control_values(found: Mapping[str, object], models: Sequence[str]) -> dict[str, object]:
+def control_values(chosen: Mapping[str, object], models: Sequence[str]) -> dict[str, object]:
     """The values of the controls by their options; "featurizers": the additional ones."""
     options = {name: option.default for name, option in config_fields().items()} | {"featurize_model_name": models[0]}
-    options |= found
+    options |= chosen
     for name in panel_names():
         knob = config_fields()[name]
         if knob.metadata["choices"] is None and isinstance(knob.default, (str, type(None))):  # written in a box
             options[name] = "" if options[name] is None else str(options[name])
     shown = {name: options[name] for name in ("featurize_model_name", *panel_names())}
-    return shown | play_values(options) | {"featurizers": list(other_featurizers(found))}
+    return shown | play_values(options) | {"featurizers": list(other_featurizers(chosen))}
 
 
 _MOST_TEXTS = 10**7
@@ -271,8 +271,8 @@ def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
         sum(1 << number for number, name in enumerate(names) if name in facts.seen_by),
     ]
     written = ["" if value is None else f"{_SCALE * value:.0f}" for value in numbers]
-    given = [result.n_p, result.n_q, *written, "" if facts.needed is None else facts.needed, *codes]
-    return f"{','.join(map(str, given))};{','.join(names)}"
+    numbers_and_codes = [result.n_p, result.n_q, *written, "" if facts.needed is None else facts.needed, *codes]
+    return f"{','.join(map(str, numbers_and_codes))};{','.join(names)}"
 
 
 def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
@@ -281,16 +281,16 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
     Raises:
         ValueError: not what `shared_value` writes, or a featurizer that is not offered here.
     """
-    found = _SHARED.fullmatch(value[:2000])
-    if found is None:
+    match = _SHARED.fullmatch(value[:2000])
+    if match is None:
         raise ValueError(_FOREIGN)
-    n_p, n_q, needed, *codes, seen = (int(found[group] or 0) for group in (1, 2, 7, 8, 9, 10, 11))
-    names, choices = found[12].split(","), (_VERDICTS, _REASONS, _DIFFERS)
+    n_p, n_q, needed, *codes, seen = (int(match[group] or 0) for group in (1, 2, 7, 8, 9, 10, 11))
+    names, choices = match[12].split(","), (_VERDICTS, _REASONS, _DIFFERS)
     if not {*names} <= {*featurizers} or len({*names}) < len(names):
         raise ValueError(_FOREIGN)
     if any(code >= len(words) for code, words in zip(codes, choices, strict=True)):
         raise ValueError(_FOREIGN)
-    closeness, low, high, smallest = (int(found[group]) / _SCALE if found[group] else None for group in (3, 4, 5, 6))
+    closeness, low, high, smallest = (int(match[group]) / _SCALE if match[group] else None for group in (3, 4, 5, 6))
     ends = None if low is None or high is None else (low, high)
     is_none = closeness is None and ends is None
     if not is_none and not bars.Mark("closeness", -1.0 if closeness is None else closeness, ends).is_possible:

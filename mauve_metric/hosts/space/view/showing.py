@@ -66,9 +66,9 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=scored.comparison is not None),
     }
     if isinstance(scored, Scored):
-        given = shown.human, shown.models, shown.options, scored.aligned
+        inputs = shown.human, shown.models, shown.options, scored.aligned
         values["text_map"] = plot_value(text_map(scored, points, BUCKET_LINK))
-        values |= {"python": takeaway.python_code(*given), "shell": takeaway.shell_code(*given)}
+        values |= {"python": takeaway.python_code(*inputs), "shell": takeaway.shell_code(*inputs)}
     else:
         values |= {"text_map": None, "python": "", "shell": ""}
     values |= of_model_values(shown) | measures_values(shown)
@@ -154,9 +154,9 @@ def text_map(scored: Scored, most: int, link: str | None = None) -> alt.LayerCha
         most: points that are drawn.
         link: see `map_chart`.
     """
-    partition, embedded, given = scored.partition, scored.embedded, list(scored.results)
+    partition, embedded, names = scored.partition, scored.embedded, list(scored.results)
     rows = [on_cpu(part) for part in partition.rows]
-    order = [0, *(given.index(name) + 1 for name in scored.best_first)]
+    order = [0, *(names.index(name) + 1 for name in scored.best_first)]
     return map_chart(
         ["human texts", *scored.best_first],
         [rows[number] for number in order],

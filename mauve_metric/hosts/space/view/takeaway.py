@@ -106,11 +106,11 @@ def python_code(
     readers = sorted({_reader(side, shared) for side in (human, *models.values())})
     lines = [f"from mauve_metric import {', '.join([*readers[:-1], call, *readers[-1:]])}", "", f"out = {call}("]
     lines.append(f"    p_text={_reading(human, first, shared)},")
-    calls = {own: _reading(side, name, shared) for (own, side), name in zip(models.items(), names, strict=True)}
+    calls = {model: _reading(side, name, shared) for (model, side), name in zip(models.items(), names, strict=True)}
     if len(models) == 1:
-        lines += [f"    q_text={own}," for own in calls.values()]
+        lines += [f"    q_text={read}," for read in calls.values()]
     else:
-        lines += ["    models={", *(f"        {own!r}: {read}," for own, read in calls.items()), "    },"]
+        lines += ["    models={", *(f"        {model!r}: {read}," for model, read in calls.items()), "    },"]
     if shared and human.every > 1:
         lines.append("    # the page knows that sets share prompts: pass them as p_groups and q_groups")
     lines += ["    aligned=True,"] if aligned else []
@@ -188,8 +188,8 @@ def _changed_options(options: Mapping[str, object]) -> tuple[list[str], dict[str
     others = other_featurizers(options)
     featurizers = [str(options["featurize_model_name"]), *others] if others else []
     several = ("featurizers", "featurize_model_name") if others else ()
-    given = {name: value for name, value in options.items() if name not in several}
-    return featurizers, {name: value for name, value in given.items() if value != config_fields()[name].default}
+    remaining = {name: value for name, value in options.items() if name not in several}
+    return featurizers, {name: value for name, value in remaining.items() if value != config_fields()[name].default}
 
 
 def _is_found(side: TextSet) -> bool:
@@ -200,7 +200,7 @@ def _is_found(side: TextSet) -> bool:
 def _file_names(human: TextSet, models: Mapping[str, TextSet]) -> list[str]:
     """The names of all sets' files, the human one first, made unique where two files share a name."""
     sides = [("human", human), *models.items()]
-    owners = [own.replace("/", "-") for own, _ in sides]
+    owners = [owner.replace("/", "-") for owner, _ in sides]
     if len(sides) == 2:
         owners[1] = "model"
     keys = [side.path or number for number, (_, side) in enumerate(sides)]  # one file may hold several sets

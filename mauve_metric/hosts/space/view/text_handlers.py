@@ -138,7 +138,7 @@ class TextHandlers:
                     reason = "another set has this name, expected a new one"
                     raise ValueError(f"{title_of(old)} cannot be called “{new}”: {reason}")
                 renamed = {old: (new, replace(session.models[old], title=title_of(new)))}
-                session.models = dict(renamed.get(own, (own, side)) for own, side in session.models.items())
+                session.models = dict(renamed.get(key, (key, side)) for key, side in session.models.items())
                 session.pasted = new if session.pasted == old else session.pasted
             return {"model_problem": "".join(said), f"model_{number + 1}_name": _name_at(session, number)}
 
@@ -199,10 +199,10 @@ class TextHandlers:
         values: Values = {"model_file": None, "model_problem": "".join(said)}
         for number in range(self.limits.model_sets):
             name, side = sets[number] if number < len(sets) else ("", None)
-            place = f"model_{number + 1}"
-            values |= {place: gr.update(visible=side is not None), f"{place}_name": name}
-            values[f"{place}_column"] = _columns(side)
-            values[f"{place}_preview"] = "" if side is None else markup.preview(side, 3 if len(sets) == 1 else 1)
+            box = f"model_{number + 1}"
+            values |= {box: gr.update(visible=side is not None), f"{box}_name": name}
+            values[f"{box}_column"] = _columns(side)
+            values[f"{box}_preview"] = "" if side is None else markup.preview(side, 3 if len(sets) == 1 else 1)
         return values
 
     # --- examples -------------------------------------------------------------------------------------------------

@@ -101,9 +101,9 @@ def _points(sets: Sequence[_TextSet], most: int, seed: int, link: str | None) ->
     starts = np.cumsum([0, *(len(rows) for _, rows, *_ in sets)])
     order = np.random.default_rng(seed).permutation(int(starts[-1]))[:most]
     points: figure.ChartRows = []
-    for place in order.tolist():
-        which = int(np.searchsorted(starts, place, side="right")) - 1
-        row, (name, rows, labels, texts) = place - int(starts[which]), sets[which]
+    for position in order.tolist():
+        which = int(np.searchsorted(starts, position, side="right")) - 1
+        row, (name, rows, labels, texts) = position - int(starts[which]), sets[which]
         (x, y), bucket = (*rows[row, :2].tolist(), 0.0)[:2], int(labels[row])
         point = {"set": name, "bucket": bucket, "x": round(x, 4), "y": round(y, 4)}
         point["text"] = figure_text(excerpt(texts[row][:_READ]))
@@ -117,7 +117,7 @@ def _contours(names: Sequence[str], rows: Sequence[Array]) -> figure.ChartRows:
     low, high = (end([end(part, axis=0) for part in places], axis=0) for end in (np.min, np.max))
     margin = np.maximum(0.2 * (high - low), 1e-9)
     low, step = low - margin, (high - low + 2 * margin) / _GRID
-    found: figure.ChartRows = []
+    vertices_of_all: figure.ChartRows = []
     for name, part in zip(names, places, strict=True):
         ends = [(start, start + _GRID * size) for start, size in zip(low, step, strict=True)]
         width = part.std(axis=0) * len(part) ** (-1 / 6) / step  # Scott's rule, in cells
@@ -130,9 +130,9 @@ def _contours(names: Sequence[str], rows: Sequence[Array]) -> figure.ChartRows:
             level = float(falling[np.searchsorted(held, share)])
             for number, loop in enumerate(_loops(density, level)):
                 vertices = enumerate((low + step * (loop - 0.5)).round(4).tolist())
-                own: figure.ChartRow = {"set": name, "share": share, "loop": f"{name} {share} {number}"}
-                found += [own | {"place": place, "x": x, "y": y} for place, (x, y) in vertices]
-    return found
+                entry: figure.ChartRow = {"set": name, "share": share, "loop": f"{name} {share} {number}"}
+                vertices_of_all += [entry | {"place": position, "x": x, "y": y} for position, (x, y) in vertices]
+    return vertices_of_all
 
 
 def _loops(values: Floats, level: float) -> Iterator[Floats]:
