@@ -76,7 +76,7 @@ class OpenedSides(NamedTuple):
             )
         return replace(side, origin=self.origins[name]) if name in self.origins else side
 
-    def grouped(self, sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
+    def with_groups(self, sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
         """The sides with the codes of their groups.
 
         Raises:
@@ -447,7 +447,7 @@ def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureS
             expected = f"must hold one text for each row of {side.argument}"
             raise UnlikeFeatures.of(side.choices[-1], f"{expected}, got {len(texts)} for {len(features)}")
         features_of[name] = sides.with_origin(name, features)
-    return {name: (side, read[name]) for name, side in sides.grouped(features_of).items()}
+    return {name: (side, read[name]) for name, side in sides.with_groups(features_of).items()}
 
 
 def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> None:

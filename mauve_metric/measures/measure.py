@@ -79,7 +79,7 @@ class Measure(NamedTuple):
     designed: bool = False
     in_result: bool = False
 
-    def on(self, *sets: Callable[[Form], Any], **options: Any) -> float | Floats | MeasuredValue:
+    def compute_on(self, *sets: Callable[[Form], Any], **options: Any) -> float | Floats | MeasuredValue:
         """Compute the measure on one set, or on the human texts, a model's and the training texts.
 
         sets: functions that return a set in one form; `ValueError` where it does not have it.

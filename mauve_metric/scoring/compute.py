@@ -119,7 +119,7 @@ def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[M
     config = job.config  # that of the job may follow a `FeatureSet`
     with job:
         sides = {name: opened.with_origin(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
-        p_side, q_side = opened.grouped(sides).values()
+        p_side, q_side = opened.with_groups(sides).values()
         check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
         check_same_encoder(p_side.identity, q_side.identity)
 

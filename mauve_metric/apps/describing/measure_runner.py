@@ -234,7 +234,7 @@ class DescribedSets:
             side = side.drawn(self.smallest, self.config.seed)
         if "prompts" in row.inputs.forms and not side.has_repeated_groups:
             return None
-        value = row.on(side.form)
+        value = row.compute_on(side.form)
         values = np.atleast_1d(np.asarray(value.value if isinstance(value, MeasuredValue) else value, dtype=np.float64))
         if not len(values):
             raise ValueError("there is nothing to compute it on")
@@ -263,7 +263,7 @@ class DescribedSets:
         third = [self.training.form] if row.inputs.sets == 3 and self.training is not None else []
         key = row.compute, name
         if not row.part or key not in self.shared:
-            self.shared[key] = row._replace(part="").on(human.form, model.form, *third, **options)
+            self.shared[key] = row._replace(part="").compute_on(human.form, model.form, *third, **options)
         measured = getattr(self.shared[key], row.part) if row.part else self.shared[key]
         if isinstance(measured, MeasuredValue):
             return Described(float(measured.value), None, measured.ci, measured.p_value)

@@ -108,7 +108,7 @@ def score_sharded(
     check_columns({"the features of p_text": p, "the features of q_text": q})
     check_same_encoder(p.identity, q.identity)
     sides = {name: given_side(name, {"text": None}) for name in ("p", "q")}
-    p, q = OpenedSides(sides, {}, design).grouped({"p": p, "q": q}).values()
+    p, q = OpenedSides(sides, {}, design).with_groups({"p": p, "q": q}).values()
     if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
         p, q = (replace(side, features=all_rows(side.features)) for side in (p, q))
     return score_features(p, q, job.config, run=job.run)

@@ -53,7 +53,7 @@ def text_statistics(
     reasons: dict[str, str] = {}
     for name, row in rows.items():
         try:
-            values[name] = float(np.mean(np.asarray(row.on(forms.__getitem__), dtype=np.float64)))
+            values[name] = float(np.mean(np.asarray(row.compute_on(forms.__getitem__), dtype=np.float64)))
         except ValueError as error:
             reasons[name] = str(error)
     sizes = {"num_texts": len(texts), "num_tokens": len(tokens.ids)}

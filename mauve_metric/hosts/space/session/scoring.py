@@ -385,7 +385,7 @@ def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompt
         return list(embedded.sets)
     inputs = {name: Side("text", name, texts) for name, texts in zip(sides, embedded.texts, strict=True)}
     design = GivenDesign(aligned, {} if aligned else dict(zip(sides, prompts, strict=True)))
-    return list(OpenedSides(inputs, {}, design).grouped(sides).values())
+    return list(OpenedSides(inputs, {}, design).with_groups(sides).values())
 
 
 def with_all(each: Mapping[str, Scored]) -> Scored:
