@@ -26,12 +26,12 @@ search:
 ---
 # Errors and warnings
 
-Search this page for the word in brackets, or ask `mauve-metric warnings few_texts` and `mauve-metric errors no_file`.
-**An error** means that there is no number; **a warning** is what a careful reviewer would say about one.
+Search this page for the word in brackets, or run `mauve-metric warnings few_texts` and `mauve-metric errors no_file`.
+After **an error** there is no number; **a warning** is about a number that there is.
 
 An error's message names the argument, what was expected and what came. In the shell it is one line on stderr, and the
-exit status is 1 (2 for a wrong command line); `--debug` shows where it arose. In Python `error.code` is its code, and
-`error.argument` the argument that it is about, None for several or none.
+exit status is 1 (2 for a wrong command line); `--debug` shows the traceback. In Python `error.code` is its code, and
+`error.argument` its argument, None for several or none.
 
 Warnings are in `result.warnings` (each with `code`, `message`, `severe` and `numbers`), in the log of `mauve_metric`,
 in the report, and behind a `!` in the shell.
@@ -46,8 +46,8 @@ After a **severe** one the score may not mean what it seems to: mend the input b
 
 ERRORS_HEAD = """## Errors
 
-Cause and cure, and a message as an example: of the shell, with the code in brackets, or of Python. Rare errors have no
-code; their message is complete.
+Cause and cure of each code, with which the shell's messages end. Of messages that Python users see, an example. Rare
+errors have no code; their message is complete.
 """
 
 EXCEPTIONS = {
@@ -104,8 +104,9 @@ def _errors() -> str:
         for code, kind in KINDS.items():
             cause, cure = kind.advice()
             parts.append(f"### {code}\n\n{cause}\n\n→ {cure}\n")
-            if (call := EXAMPLES[code]) is not None:
-                parts.append(f"> {_cell(said(call, code))}\n")
+            message = None if (call := EXAMPLES[code]) is None else said(call, code)
+            if message is not None and not message.endswith("]"):  # the shell's messages end with their code
+                parts.append(f"> {_cell(message)}\n")
     return "\n".join(parts)
 
 

@@ -52,8 +52,8 @@ _TESTS_ELSEWHERE = {
 }
 HEAD = """# Measures
 
-Read [closeness](#score) first: it decides. Below is a card for each number, whose name leads to its formula: meaning,
-value on the example texts, range and better direction, how it misleads, function, test, paper.
+Read [closeness](#score) first: it decides. Each number has a card: meaning with a link to its formula, value on the
+example texts, range and better direction, how it misleads, function, test, paper.
 
 * [Scores](#score) come from `compute_mauve` and `mauve-metric score`, all others from `describe` and
   `mauve-metric describe HUMAN MODEL [MODEL …]`: a table with the human texts' value, the difference and, where one is
@@ -62,8 +62,8 @@ value on the example texts, range and better direction, how it misleads, functio
 * A measure that **depends on n** is computed on equal numbers of texts, drawn by the seed.
 * Intervals of means over texts are Welch's, of shares of texts Newcombe's (texts of one prompt count as one draw);
   other measures have their own or none.
-* Values are of `examples/` with minilm: scores on each model's own buckets, measures on common ones. On another
-  processor the last digit of a number of buckets may differ.
+* Values are of `examples/` with minilm, scores on each model's own buckets, measures on common ones; on another
+  processor they may differ by 2 %.
 
 <!-- Written by docs/make_measures.py. -->
 """

@@ -19,11 +19,19 @@ STAGES = {
 
 def page(text: str) -> str:
     """The page with the tables between its marks written anew."""
-    tables = {"options": _options(), "speed": _table(run_fields())}
+    return filled(text, {"options": _options(), "speed": _table(run_fields())})
+
+
+def filled(text: str, tables: Mapping[str, str]) -> str:
+    """A page with the tables between marks written anew.
+
+    Raises:
+        ValueError: a mark is missing, or occurs twice.
+    """
     for name, table in tables.items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         if text.count(begin) != 1 or text.count(end) != 1:
-            raise ValueError(f"the marks {begin} and {end} must occur once in {PAGE.name}")
+            raise ValueError(f"the marks {begin} and {end} must occur once in the page")
         before, rest = text.split(begin)
         text = f"{before}{begin}\n\n{table}\n{end}{rest.split(end)[1]}"
     return text

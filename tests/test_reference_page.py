@@ -19,7 +19,7 @@ PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 def test_the_tables_of_options_are_those_of_the_code() -> None:
     assert all(f"| `{name}` |" in PAGE for name in config_fields())
     assert script("docs/make_reference").page(PAGE) == PAGE, "run: python docs/make_reference.py"
-    with pytest.raises(ValueError, match="must occur once in reference"):
+    with pytest.raises(ValueError, match="must occur once in the page"):
         script("docs/make_reference").page(PAGE.replace("<!-- end of speed -->", ""))
 
 

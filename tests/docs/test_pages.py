@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from samples import ROOT
+from samples import ROOT, script
 
 from mauve_metric import FeatureSet, compute_mauve
+from mauve_metric.scoring.verdict import FEWEST_TEXTS, SMALL
+from mauve_metric.uncertainty.score_warnings import FEW_TEXTS
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 DOCUMENTS = [*PAGES, ROOT / "README.md"]
@@ -82,3 +84,43 @@ def test_the_scores_on_the_cards_are_those_of_the_examples(model: str) -> None:
     result = compute_mauve(p=human, q=other, frechet_distance=True)
     values = json.loads((ROOT / "docs" / "measures.json").read_text(encoding="utf-8"))["score"][model]
     assert {name: getattr(result, name) for name in values} == pytest.approx(values, rel=0.02)
+
+
+@pytest.mark.parametrize("page", ["encoders.md", "mathematics.md", "saturation.md"])
+def test_tables_are_those_of_the_results(page: str) -> None:
+    tables, text = script("docs/make_tables"), (ROOT / "docs" / page).read_text(encoding="utf-8")
+    made = {name: make() for name, make in tables.TABLES[page].items()}
+    assert tables.filled(text, made) == text, "run: python docs/make_tables.py"
+    assert {*tables.TABLES} == {"encoders.md", "mathematics.md", "saturation.md"}
+
+
+def test_numbers_of_the_speed_table_are_in_the_results() -> None:
+    text = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    results = " ".join(
+        (ROOT / "benchmarks" / "results" / name).read_text(encoding="utf-8")
+        for name in re.findall(r"benchmarks/results/([\w-]+\.md)", text)
+    )
+    cells = re.findall(r"\d+\.\d+", "".join(re.findall(r"^\|.*--:.*\n((?:\|.*\n)+)", text, re.MULTILINE)[0]))
+    assert len(cells) > 20
+    assert [cell for cell in cells if cell not in results] == []
+
+
+@pytest.mark.slow
+def test_what_lowers_a_score_is_what_the_page_says() -> None:
+    """Within 2 %, as above."""
+    tables, text = script("docs/make_tables"), (ROOT / "docs" / "why_low.md").read_text(encoding="utf-8")
+    names = [name for name in tables.changes() if name.startswith(("as they", "an opening", "all words"))]
+    assert len(names) == 3
+    for name, cells in tables.lowered(names).items():
+        (line,) = (line for line in text.splitlines() if line.startswith(f"| {name} |"))
+        shown = [cell.strip() for cell in line.strip("|").split("|")]
+        assert shown[4] == cells[3]
+        assert [*map(float, shown[1:4])] == pytest.approx([*map(float, cells[:3])], rel=0.02, abs=0.001)
+
+
+def test_numbers_in_prose_are_those_of_the_blocks_and_of_the_code() -> None:
+    home, start = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("index.md", "start.md"))
+    assert {*re.findall(r"0\.\d{3}", home)} <= {*re.findall(r"0\.\d{3}", start)}
+    page = (ROOT / "docs" / "good_score.md").read_text(encoding="utf-8")
+    few = f"| fewer than {FEWEST_TEXTS} | no verdict |\n| {FEW_TEXTS} | "
+    assert few in page and f"a distance of {SMALL:g} ".replace("0.", ".") in page

@@ -12,7 +12,7 @@ QUESTIONS = re.findall(r"^### (.+)\n\n(.+)$", (PAGES / "questions.md").read_text
 SAID = {  # in the part that the answer's link leads to
     "What does the number mean?": "1: like other human texts",
     "What is a good score?": "There is no threshold that makes a score good",
-    "How many texts do I need?": "1,000 texts a set",
+    "How many texts do I need?": "5,000, as in the literature",
     "My model scores 1. Is it as good as people?": "`mauve_classifier`, **by classifier**, answers",
     "Is model A better than model B?": "significant at 5 %",
     "How do I get a p-value for one model?": "`permutations=B`",

@@ -1,0 +1,211 @@
+"""Writes the tables of measured numbers into the pages of the documentation: python docs/make_tables.py
+
+Each is between two marks, and comes from a file of results in the repository. The table of `why_low.md` is computed
+from the example texts by `--run` (some minutes).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from make_reference import filled
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS, RESULTS = ROOT / "docs", ROOT / "benchmarks" / "results"
+UNDECLARED = (("3", "0.3", "20", "shuffled"), ("5", "0.5", "20", "shuffled"), ("3", "0.8", "20", "shuffled"))
+UNDECLARED += (("5", "0.5", "20", "kept"), ("5", "0.3", "200", "shuffled"))  # answers, correlation, columns, order
+LEARNED = (("0.5", "500", "20"), ("1.0", "500", "20"), ("1.0", "2000", "1280"), ("1.0", "10000", "50"))
+
+
+def table(head: str, ruler: str, rows: Iterable[Iterable[Any]]) -> str:
+    """Markdown of a table."""
+    return "\n".join([head, ruler, *(f"| {' | '.join(map(str, row))} |" for row in rows)]) + "\n"
+
+
+def read(name: str) -> list[dict[str, str]]:
+    """The rows of a table in `benchmarks/results`."""
+    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def closeness() -> str:
+    """Truth and coverage of closeness: `benchmarks/closeness.py truth`."""
+    names = {
+        "mixture": "{kinds} kinds",
+        "shift": "shift by {size}, {kinds} columns",
+        "example features": "features of {kinds} texts, tilt {size}",
+        "equal": "equal sets, {kinds} columns",
+    }
+    rows = []
+    for row in read("closeness.csv"):
+        name = names[row["population"]].format(kinds=row["kinds or columns"], size=row["tilt or shift"])
+        covers = (f"{100 * float(row[f'{kind} covers']):.0f} %" for kind in ("closeness", "by groups", "by classifier"))
+        rows.append([f"{name}, n = {row['n']}", row["truth"], row["closeness"], *covers])
+    head = "| population, texts a side | truth | closeness | covered by closeness | by groups | by classifier |"
+    return table(head, "|---|--:|--:|--:|--:|--:|", rows)
+
+
+def undeclared() -> str:
+    """How often sets differ whose prompts only the model shares: `benchmarks/closeness.py undeclared`."""
+    found = {}
+    for row in read("undeclared.csv"):
+        answers, _, rest = row["design"].partition(" answers to the model's own prompts")
+        if not rest and answers != row["design"]:
+            found[answers, row["correlation"], row["d"], row["order"], float(row["shift"]) > 0] = row
+    rows = []
+    for answers, correlation, columns, order in UNDECLARED:
+        cells = [found[answers, correlation, columns, order, shifted] for shifted in (False, True)]
+        shares = [f"{_share(cell['different'])}, {_share(cell['declared different'])}" for cell in cells]
+        rows.append([f"{answers}, {_share(correlation)}", columns, "as written" if order == "kept" else order, *shares])
+    head = "| answers of the model alone, correlation | columns | order of rows | equal sets | shifted |"
+    return table(head, "|---|--:|---|---|---|", rows)
+
+
+def _share(text: str) -> str:
+    """
+    >>> _share("0.188"), _share("0.500"), _share("1.000"), _share("0.000")
+    ('.19', '.5', '1', '0')
+    """
+    return f"{float(text):.2f}".rstrip("0").rstrip(".").lstrip("0") or "0"
+
+
+def coverage() -> str:
+    """Smallest and largest coverage of the intervals of one score: `benchmarks/coverage.py`."""
+    found = read("coverage.csv")
+
+    def low(column: str) -> str:
+        return f"{_span(found, column)}; below 50 % in {sum(float(row[column]) < 50 for row in found)} cases"
+
+    debiased = f"{_span(found, 'covered')}; {_span((row for row in found if float(row['truth']) < 0.97), 'covered')}"
+    rows = [
+        ["of `mauve_debiased`", f"{debiased} where the truth is below .97"],
+        ["of `frontier_integral_debiased`", _span(found, "FI covered")],
+        ["plug-in score ± 1.96 standard errors", low("plug-in covered")],
+        ["percentiles of a bootstrap of the plug-in score", low("percentile covered")],
+    ]
+    return table("| 95 % interval | share of repeats that covered the truth |", "|---|---|", rows)
+
+
+def prompts() -> str:
+    """The same where texts share prompts: `benchmarks/coverage_prompts.py`."""
+    found, column = read("coverage_prompts.csv"), "MAUVE covered"
+    few = [row for row in found if "a bucket for ten texts" in row["texts"]]
+    usual = [row for row in found if row not in few]
+    different = [row for row in usual if row["texts"].startswith("different")]
+    spans = {
+        "equal sets": _span((row for row in usual if row not in different), column),
+        **{
+            f"different sets, {count} prompts": _span((row for row in different if row["prompts"] == count), column)
+            for count in ("200", "50", "20")
+        },
+        "two prompts a bucket": _span((row for row in few if row["m"] == "5 and 5"), column),
+        "half a prompt a bucket (`few_prompts_a_bucket`)": _span(
+            (row for row in few if row["m"] == "20 and 20"), column
+        ),
+        "the same texts scored as independent": _span(found, "as independent"),
+        "differences of two models": _span(read("coverage_differences.csv"), "covered"),
+    }
+    return table("| design | covered, of the repeats with an interval |", "|---|---|", spans.items())
+
+
+def _span(rows: Iterable[Mapping[str, str]], column: str) -> str:
+    values = [float(row[column]) for row in rows]
+    return f"{min(values):g} to {max(values):g} %"
+
+
+def learned() -> str:
+    """Learned buckets against the truth: `benchmarks/learned.py truth`."""
+    lines = (RESULTS / "learned.md").read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if re.match(r"\| [\d.]+ \(", line)]
+    found = {(row[0].split()[0], row[1], row[2]): row for row in cells if len(row) == 7}
+    rows = [[row[0], row[1], row[2], row[4], row[5]] for row in map(found.__getitem__, LEARNED)]
+    head = "| shift (true MAUVE) | texts a side | numbers a row | k-means, debiased | learned buckets |"
+    return table(head, "|---|--:|--:|--:|--:|", rows)
+
+
+def encoders() -> str:
+    """Smallest strength at which the packaged featurizers show an error: `benchmarks/blind_spots.py`."""
+    runs = json.loads((ROOT / "mauve_metric" / "uncertainty" / "blind_spots.json").read_text(encoding="utf-8"))
+    names = {name: scores["said"] for run in runs for name, scores in run["perturbations"].items()}
+    columns = [[run for run in runs if run["featurizer"] == featurizer] for featurizer in ("minilm", "ngrams")]
+    rows = [[said, *(_smallest(name, column) for column in columns)] for name, said in names.items()]
+    return table("| error | `minilm` | `ngrams` |", "|---|---|---|", rows)
+
+
+def _smallest(name: str, runs: Iterable[Mapping[str, Any]]) -> str:
+    """The smallest strength by groups, else the word of the runs by closeness."""
+    tried = [run for run in runs if name in run["perturbations"]]
+    seen = [(run["perturbations"][name]["smallest_seen"], "closeness" in run["perturbations"][name]) for run in tried]
+    by_groups = [strength for strength, is_closeness in seen if strength is not None and not is_closeness]
+    if by_groups:
+        return " to ".join(f"{strength:g}".lstrip("0") for strength in sorted({*by_groups}))
+    return "by classifier" if any(strength is not None for strength, _ in seen) else "–"
+
+
+TABLES: dict[str, dict[str, Callable[[], str]]] = {
+    "mathematics.md": {"closeness": closeness, "undeclared": undeclared, "coverage": coverage, "prompts": prompts},
+    "saturation.md": {"learned": learned},
+    "encoders.md": {"encoders": encoders},
+}
+
+# --- computed from the examples -----------------------------------------------------------------------------------
+
+OPENING = "Sure! Here is a passage for you: "
+TOPIC = re.compile(r"tax|spend|\bjobs?\b|econom", re.IGNORECASE)
+OF_EVERY_ROW = {"not_literature_featurizer"}  # of the warnings
+
+
+def changes() -> dict[str, list[str]]:
+    """The other human texts of the examples, and these changed in one way each, by the name of the row."""
+    from mauve_metric import read_texts
+
+    texts, rng = read_texts(ROOT / "examples" / "human_other.jsonl"), random.Random(0)
+    words = [text.split() for text in texts]
+    other_topics = [text for text in texts if not TOPIC.search(text)]
+    gone = f"({len(texts) - len(other_topics)} of {len(texts)})"
+    return {
+        "as they are": texts,
+        f'an opening: "{OPENING}"': [OPENING + text for text in texts],
+        f"those left out that mention taxes, spending, jobs or the economy {gone}": other_topics,
+        "all words of each text shuffled": [" ".join(rng.sample(own, len(own))) for own in words],
+        "half of each text": [" ".join(own[: len(own) // 2]) for own in words],
+        f"{len(texts) // 2} of them, each twice": texts[::2] * 2,
+        "no capitals": [text.lower() for text in texts],
+    }
+
+
+def lowered(names: Sequence[str] | None = None) -> dict[str, list[str]]:
+    """MAUVE, by groups, closeness and warnings of changed texts against the human ones, by minilm."""
+    from mauve_metric import compute_mauve, read_texts
+
+    human, rows = read_texts(ROOT / "examples" / "human.jsonl"), {}
+    for name, texts in changes().items():
+        if names is None or name in names:
+            out = compute_mauve(p_text=human, q_text=texts, featurize_model_name="minilm")
+            codes = [warning.code for warning in out.warnings if warning.code not in OF_EVERY_ROW]
+            numbers = [f"{value:.3f}" for value in (out.mauve, out.mauve_debiased, out.closeness)]
+            rows[name] = [*numbers, ", ".join(f"[`{code}`](errors.md#{code})" for code in codes)]
+    return rows
+
+
+def write(page: str, tables: Mapping[str, str]) -> None:
+    """Write tables into a page."""
+    path = DOCS / page
+    path.write_text(filled(path.read_text(encoding="utf-8"), tables), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name, tables in TABLES.items():
+        write(name, {mark: make() for mark, make in tables.items()})
+    if "--run" in sys.argv[1:]:
+        rows = [[name, *cells] for name, cells in lowered().items()]
+        head = "| the texts | MAUVE | by groups | closeness | warnings |"
+        write("why_low.md", {"lowered": table(head, "|---|--:|--:|--:|---|", rows)})
