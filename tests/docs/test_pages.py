@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from samples import ROOT, script
 
 from mauve_metric import FeatureSet, compute_mauve
+from mauve_metric.hosts.cli.main import parser
 from mauve_metric.scoring.verdict import FEWEST_TEXTS, SMALL
 from mauve_metric.uncertainty.score_warnings import FEW_TEXTS
 
@@ -124,3 +126,21 @@ def test_numbers_in_prose_are_those_of_the_blocks_and_of_the_code() -> None:
     page = (ROOT / "docs" / "good_score.md").read_text(encoding="utf-8")
     few = f"| fewer than {FEWEST_TEXTS} | no verdict |\n| {FEW_TEXTS} | "
     assert few in page and f"a distance of {SMALL:g} ".replace("0.", ".") in page
+
+
+def test_the_sentences_for_a_paper_have_the_numbers_of_the_blocks() -> None:
+    paper, better, start = ((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("paper", "better", "start"))
+    shown = re.findall(r"(?<!\d)\.\d{3}(?!\d)", "".join(re.findall(r"^> .*\n", paper, re.MULTILINE)))
+    assert len(shown) > 8 and {*shown} <= {*re.findall(r"\.\d{3}", paper.split("## The sentences")[0] + better + start)}
+
+
+def test_the_flags_on_the_pages_exist() -> None:
+    commands = next(
+        action.choices for action in parser(everything=True)._actions if isinstance(action, argparse._SubParsersAction)
+    )
+    known = {flag for command in commands.values() for action in command._actions for flag in action.option_strings}
+    for page in DOCUMENTS:
+        lines = re.sub(r"\\\n", " ", page.read_text(encoding="utf-8")).splitlines()
+        ours = " ".join(line for line in lines if "mauve-metric " in line and not line.startswith("sbatch"))
+        flags = {*re.findall(r"(?<![\w-])--[a-z][\w-]+", ours)} - {"--extra-index-url", "--log_samples"}
+        assert flags <= known, page
