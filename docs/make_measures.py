@@ -63,7 +63,7 @@ example texts, range and better direction, how it misleads, function, test, pape
 * Intervals of means over texts are Welch's, of shares of texts Newcombe's (texts of one prompt count as one draw);
   other measures have their own or none.
 * Values are of `examples/` with minilm, scores on each model's own buckets, measures on common ones; on another
-  processor they may differ by 2 %.
+  processor they may differ by some percent.
 
 <!-- Written by docs/make_measures.py. -->
 """

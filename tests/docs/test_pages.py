@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from samples import ROOT, script
 
-from mauve_metric import FeatureSet, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve, describe, read_texts
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.hosts.cli.main import parser
 from mauve_metric.scoring.verdict import FEWEST_TEXTS, SMALL
 from mauve_metric.uncertainty.score_warnings import FEW_TEXTS
@@ -144,3 +145,23 @@ def test_the_flags_on_the_pages_exist() -> None:
         ours = " ".join(line for line in lines if "mauve-metric " in line and not line.startswith("sbatch"))
         flags = {*re.findall(r"(?<![\w-])--[a-z][\w-]+", ours)} - {"--extra-index-url", "--log_samples"}
         assert flags <= known, page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", ["texts", "features"])
+def test_the_measures_on_the_cards_are_those_of_the_examples(given: str) -> None:
+    values = json.loads((ROOT / "docs" / "measures.json").read_text(encoding="utf-8"))["describe"]
+    names = [name for name in values["greedy"] if MEASURES[name].inputs.given == (given,)]
+    files = {name: ROOT / "examples" / name for name in values}
+    if given == "texts":
+        texts = {name: read_texts(file.with_suffix(".jsonl")) for name, file in files.items()}
+        found = describe(texts.pop("human"), texts, measures=names)
+    else:
+        sets = {name: FeatureSet.load(file.with_suffix(".npz")) for name, file in files.items()}
+        found = describe(p=sets.pop("human"), models=sets, measures=names)
+    assert len(names) > 10
+    computed = {model: {name: rows[name].value for name in names} for model, rows in found.models.items()}
+    computed["human"] = found.human
+    for name, of_set in computed.items():
+        shown = {measure: values[name][measure] for measure in of_set}
+        assert of_set == pytest.approx(shown, rel=0.05, abs=1e-9), name  # last bits of another processor, as above
