@@ -51,10 +51,10 @@ errors have no code; their message is complete.
 """
 
 EXCEPTIONS = {
-    "ValueError": "the value of an argument is not allowed: an empty set, a number out of range, NaN, unlike sizes",
-    "TypeError": "an argument is of the wrong type: one string in place of a list, an unknown keyword",
+    "ValueError": "a value is not allowed: an empty set, a number out of range, NaN, unlike sizes",
+    "TypeError": "a type is wrong: one string in place of a list, an unknown keyword",
     "ImportError": "a package is not installed; the message has the `pip install` line",
-    "OSError": "a file, a server or a cluster cannot be reached, read or written",
+    "OSError": "a file, server or cluster cannot be reached, read or written",
     "RuntimeError": "a model or another process failed; the message has the cause",
     "AttributeError": "the package or a result has no such name",
 }
