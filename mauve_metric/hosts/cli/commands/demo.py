@@ -42,8 +42,8 @@ def run(options: argparse.Namespace) -> None:
         if keywords["featurize_model_name"] == "minilm":
             hashes = TextHashes()  # the file of features is older than some of them
             collections.deque(hashes.watch(texts), maxlen=0)
-            known = hashes.fields() | {"format_numbers": None}  # `score` reads the texts without layout: no difference
-            sides[side] = replace(FeatureSet.load(file.with_suffix(".npz")), **known)
+            fields = hashes.fields() | {"format_numbers": None}  # `score` reads the texts without layout: no difference
+            sides[side] = replace(FeatureSet.load(file.with_suffix(".npz")), **fields)
         else:
             sides[f"{side}_text"] = texts
     title = "examples/nucleus.jsonl (model) against examples/human.jsonl (human)"
