@@ -287,6 +287,17 @@ def test_the_sample_of_a_clustering_by_content_does_not_depend_on_the_order_of_t
     assert np.mean(found == expected[order]) > 0.999
 
 
+def test_a_clustering_by_content_has_its_own_options_and_starts_by_k_means_plus_plus() -> None:
+    """As in memory: the same rows in the same order, options, seed and starts."""
+    config = resolve_config(MauveConfig(num_buckets=12, kmeans_num_redo=4, kmeans_max_iter=3, seed=3), 300, 300)
+    by_content = replace(config, num_buckets=14, kmeans_num_redo=1)
+    order = np.random.default_rng(2).permutation(len(ROWS))
+    (published, found), projection = label_rows(ArrayRows(ROWS), config, [order], by_content)
+    rows = projection.apply_all(ArrayRows(ROWS))
+    np.testing.assert_array_equal(published, kmeans.kmeans(rows, 12, 4, 3, 3))
+    np.testing.assert_array_equal(found[order], kmeans.kmeans(rows[order], 14, 1, 3, 4, plus_plus=True))
+
+
 OF_CLUSTERING = [name for name, field in config_fields().items() if field.metadata["stage"] == "quantize"]
 
 
