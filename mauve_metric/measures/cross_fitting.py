@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mauve_metric.arrays import Array, Counts, Features, Floats, Integers, Labels
 from mauve_metric.measures.auc import HeldOut, average_ranks
 from mauve_metric.measures.groups import same_origin
+from mauve_metric.measures.mean_differences import without_noise
 from mauve_metric.measures.p_values import positive
 from mauve_metric.runtime.tensors import as_array, full_precision
 from mauve_metric.runtime.threads import one_blas_thread
@@ -83,8 +84,8 @@ def cross_fit(
     """Score every row by a classifier fitted to the other folds.
 
     The direction is ((1 - s) C + s tr(C)/d I)⁻¹ δ with C the covariance of all rows of the other folds, columns
-    standardised, δ the difference of the sides' means there, and s by Ledoit and Wolf (2004): s does not depend on the
-    sides, so that a permutation test may keep it. Each fold has texts of both sides in about equal shares, since the
+    standardised, δ the difference of the sides' means there without noise (`mean_differences.without_noise`), and s by
+    Ledoit and Wolf (2004): s does not depend on the sides, so that a permutation test may keep it. Each fold has texts of both sides in about equal shares, since the
     scores of folds that have not lean to the wrong side.
 
     Args:
@@ -333,11 +334,10 @@ class Standardised:
             self.held = held
 
     @cached_property
-    def products(self) -> Array:
-        """The inner products of all rows, which are held, (n, n)."""
-        rows = np.concatenate(list(self))
-        inner: Array = rows @ rows.T
-        return inner
+    def products(self) -> tuple[Floats, Floats]:
+        """All rows, which are held, in float64, (n, d), and their inner products, (n, n)."""
+        rows = np.concatenate(list(self)).astype(np.float64)
+        return rows, rows @ rows.T
 
     def __iter__(self) -> Iterator[Array]:
         return self._scaled(_BLOCK) if self.held is None else _pieces(self.held)
@@ -401,16 +401,17 @@ class _Moments:
         covariance /= n
         covariance -= np.outer(mean.astype(np.float32), mean.astype(np.float32))
         models = np.maximum(self.models.sum(axis=0) - self.models[fold], 1)
+        humans = np.maximum(n - models, 1)
         of_model = self.of_model.sum(axis=0) - self.of_model[fold]
-        model_mean = of_model / models
-        human_mean = (n * mean[:, None] - of_model) / np.maximum(n - models, 1)
+        model_mean, human_mean = of_model / models, (n * mean[:, None] - of_model) / humans
         fourth = (self.fourth.sum() - self.fourth[fold]) / n
-        weights = _solve_shrunk(covariance, (model_mean - human_mean).astype(np.float32), fourth, n, d)
+        delta = without_noise(model_mean - human_mean, 1 / models + 1 / humans)
+        weights, *_ = _solve_shrunk(covariance, delta.astype(np.float32), fourth, n, d)
         return weights, np.einsum("ij,ij->j", weights, (model_mean + human_mean) / 2)
 
 
-def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) -> Array:
-    """Shrink a matrix towards a multiple of I and solve for `right` (…, m); zeros if the rows do not vary.
+def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) -> tuple[Array, float, float]:
+    """Shrink a matrix to βC + αI and solve for `right` (…, m); also β and α. Zeros if the rows do not vary.
 
     matrix: as the first argument of `ledoit_wolf`; it is overwritten. fourth, n, d: see there.
     """
@@ -418,12 +419,12 @@ def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) 
 
     variance = float(np.trace(matrix, dtype=np.float64)) / d
     if variance <= 0:
-        return np.zeros_like(right)
+        return np.zeros_like(right), 0.0, 1.0
     shrinkage = ledoit_wolf(matrix, fourth, n, d)
     matrix *= 1 - shrinkage
     matrix[np.diag_indices_from(matrix)] += shrinkage * variance
     solution: Array = cho_solve(cho_factor(matrix.T, overwrite_a=True, check_finite=False), right, check_finite=False)
-    return solution
+    return solution, 1 - shrinkage, shrinkage * variance
 
 
 def ledoit_wolf(covariance: Floats, fourth: float, n: float, d: int) -> float:
@@ -456,7 +457,7 @@ def _held_out_scores(
     """Scores of every row for every column of sides, (n, m) in float32."""
     if rows.held is not None and len(sides) <= rows.d:
         with one_blas_thread():
-            return _scores_of_few_rows(rows.products, fold_of, sides, seen, rows.d)
+            return _scores_of_few_rows(*rows.products, fold_of, sides, seen)
     moments = _Moments(rows, fold_of, sides, seen, device)
     with one_blas_thread():
         directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
@@ -471,26 +472,31 @@ def _held_out_scores(
     return outputs
 
 
-def _scores_of_few_rows(products: Array, fold_of: Integers, sides: Array, seen: Sides, d: int) -> Array:
-    """The same from the inner products (n, n) of n <= d rows: the weights are sums of the rows that are fitted to.
+def _scores_of_few_rows(rows: Floats, products: Floats, fold_of: Integers, sides: Array, seen: Sides) -> Array:
+    """The same of n <= d rows (n, d) from their inner products (n, n).
 
-    With Z their centred rows, C = ZᵀZ/n and δ = Zᵀu: (βC + αI)⁻¹ δ = Zᵀ (βZZᵀ/n + αI)⁻¹ u.
+    With Z the centred rows that are fitted to, C = ZᵀZ/n and w = (βC + αI)⁻¹ δ: their scores are
+    Zw = (βZZᵀ/n + αI)⁻¹ Zδ, and w = (δ - βZᵀZw/n) / α. In float64, since α may be small beside C.
     """
     outputs = np.zeros(sides.shape, dtype=np.float32)
     for fold in range(int(fold_of.max()) + 1):
         held, fitted = fold_of == fold, seen & (fold_of != fold)
-        n, of_model = np.float32(fitted.sum()), sides[fitted]
-        models = of_model.sum(axis=0)
-        model_mean, human_mean = of_model / np.maximum(models, 1), (1 - of_model) / np.maximum(n - models, 1)
+        n, of_model = int(fitted.sum()), sides[fitted].astype(np.float64)
+        models = np.maximum(of_model.sum(axis=0), 1)
+        humans = np.maximum(n - models, 1)
+        model_mean, human_mean = of_model / models, (1 - of_model) / humans
+        along = rows @ without_noise(rows[fitted].T @ (model_mean - human_mean), 1 / models + 1 / humans)
+        along -= along[fitted].mean(axis=0)
         those = products.take(np.flatnonzero(fitted), axis=1)  # three times as fast as by numpy.ix_
         inner = those[fitted]
-        fourth = float(np.square(inner.diagonal()).mean(dtype=np.float64))
-        middle = inner @ ((model_mean + human_mean) / 2)
-        inner -= inner.mean(axis=0)
+        fourth = float(np.square(inner.diagonal()).mean())
+        middle = inner.mean(axis=0)
+        inner -= middle
         inner -= inner.mean(axis=1)[:, None]
         inner /= n
-        weights = _solve_shrunk(inner, model_mean - human_mean, fourth, float(n), d)
-        outputs[held] = those[held] @ weights - np.einsum("ij,ij->j", weights, middle)
+        scores, beta, alpha = _solve_shrunk(inner, along[fitted], fourth, n, rows.shape[1])
+        outputs[held] = (along[held] - beta / n * ((those[held] - middle) @ scores)) / alpha
+        outputs[held] -= np.einsum("ij,ij->j", scores, (model_mean + human_mean) / 2)
     return outputs
 
 

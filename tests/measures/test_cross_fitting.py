@@ -26,6 +26,7 @@ from mauve_metric.measures.cross_fitting import (
     permuted_sides,
     ranks_in_folds,
 )
+from mauve_metric.measures.mean_differences import without_noise
 
 
 def _two_sets(n: int, d: int, shift: float, seed: int = 0) -> tuple[Array, Array]:
@@ -37,7 +38,7 @@ def _two_sets(n: int, d: int, shift: float, seed: int = 0) -> tuple[Array, Array
 
 @pytest.mark.parametrize("n, d", [(100, 12), (40, 200)])  # more rows than columns, and the space that few rows span
 def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int) -> None:
-    rows, is_model = _two_sets(n, d, 1.5)
+    rows, is_model = _two_sets(n, d, 2.5)
     fitted = cross_fit(rows, is_model)
     standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     for fold in range(5):
@@ -47,7 +48,11 @@ def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int)
         shrinkage = ledoit_wolf(covariance, fourth, float(seen.sum()), d)
         shrunk = (1 - shrinkage) * covariance + shrinkage * np.trace(covariance) / d * np.eye(d)
         means = [standard[seen & (is_model == side)].mean(axis=0) for side in (False, True)]
-        weights = np.linalg.solve(shrunk, means[1] - means[0])
+        difference = means[1] - means[0]
+        of_sides = [(seen & (is_model == side)).sum() for side in (False, True)]
+        kept = without_noise(difference[:, None], 1 / of_sides[0] + 1 / of_sides[1])[:, 0]
+        assert np.ptp(kept / difference) > 0.5
+        weights = np.linalg.solve(shrunk, kept)
         expected = standard[held_out] @ weights - (means[0] + means[1]) / 2 @ weights
         # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
         np.testing.assert_allclose(fitted.held_out.scores[held_out], expected, atol=1e-3 * np.abs(expected).max())
@@ -104,7 +109,8 @@ def test_the_shrinkage_is_that_of_scikit_learn() -> None:
 
 
 def test_auc_is_the_mean_of_the_folds_and_near_that_of_scikit_learns_classifier() -> None:
-    rows, is_model = _two_sets(150, 20, 1.0)
+    rows, is_model = _two_sets(150, 20, 0.0)
+    rows[150:] += 0.2 * rows.std(axis=0)  # in all columns alike, of which none is noise
     fitted = cross_fit(rows, is_model)
     folds = [fitted.held_out.fold_of == fold for fold in range(5)]
     of_folds = [roc_auc_score(is_model[inside], fitted.held_out.scores[inside]) for inside in folds]
@@ -211,7 +217,10 @@ def test_rows_that_are_not_trained_on_are_scored_only() -> None:
         standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
         oracle = LedoitWolf().fit(standard[part])
         means = [standard[part & (is_model == side)].mean(axis=0) for side in (False, True)]
-        weights = np.linalg.solve(oracle.covariance_, means[1] - means[0])
+        difference = means[1] - means[0]
+        of_sides = [(part & (is_model == side)).sum() for side in (False, True)]
+        kept = without_noise(difference[:, None], 1 / of_sides[0] + 1 / of_sides[1])[:, 0]
+        weights = np.linalg.solve(oracle.covariance_, kept)
         expected = (standard[held] - (means[0] + means[1]) / 2) @ weights
         np.testing.assert_allclose(fitted.held_out.scores[held], expected, atol=1e-4)  # float32
 
