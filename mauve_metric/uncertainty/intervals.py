@@ -137,7 +137,8 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     singles, filled = int((totals == 1).sum()), int((totals > 0).sum())
     if singles > MOST_SINGLES * math.sqrt(filled):
         return f"{singles} of {filled} filled buckets hold a single text, and their bias is larger than the error"
-    if groups is not None and not groups.weighted(_INTEGRAL_WEIGHTS).any():
+    apart = not (frontier.p_counts * frontier.q_counts).any()  # at the floor, whatever prompt is left out
+    if groups is not None and not apart and not groups.weighted(_INTEGRAL_WEIGHTS).any():
         return "every prompt has its texts of both sides in one bucket, so that their variation cannot be estimated"
     return None
 

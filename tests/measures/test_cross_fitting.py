@@ -7,7 +7,7 @@ import statistics
 import numpy as np
 import pytest
 import torch
-from scipy.stats import rankdata, t
+from scipy.stats import norm, rankdata, t
 from sklearn.covariance import LedoitWolf
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -289,3 +289,13 @@ def test_a_group_is_in_one_fold() -> None:
     groups = np.arange(60) % 20
     folds = cross_fit(rows, is_model, groups).held_out.fold_of
     assert all(len({*folds[groups == one].tolist()}) == 1 for one in range(20)) and len({*folds.tolist()}) == 5
+
+
+@pytest.mark.parametrize("n, d, error", [(200, 300, 0.019), (100, 384, 0.026)])  # more rows than columns, and fewer
+def test_one_column_of_many_is_seen(n: int, d: int, error: float) -> None:
+    """With the noise of all columns in the direction the AUC is .74 and .65, with that column alone Φ(1.5 / √2)."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2 * n, d))
+    rows[n:, 0] += 1.5
+    fitted = cross_fit(rows * np.geomspace(1, 100, d), np.arange(2 * n) >= n)
+    assert fitted.auc > norm.cdf(1.5 / 2**0.5) - 4 * error

@@ -111,6 +111,16 @@ def test_the_smallest_difference_is_one_that_either_kind_would_show() -> None:
     assert found.smallest == pytest.approx(max(smallest), rel=1e-9)
 
 
+def test_pairs_that_a_classifier_tells_apart_without_an_error_count() -> None:
+    """Whichever pair is left out, the score stays at its floor, 1 / 252: that is no lack of texts."""
+    labels, pairs = np.zeros(40, dtype=np.int64), np.arange(40)
+    apart = Bound("classifier", [(labels, labels + 1)], (pairs, pairs), 1e-9, 1.0)
+    by_groups = Bound("groups", [(pairs % 4, pairs // 3 % 4)], (pairs, pairs))
+    found = closeness_of([by_groups, apart], CONFIG)
+    assert found is not None and found.ci is not None and 1 in found.shown
+    assert found.value == pytest.approx(1 / 252, rel=0.01) and found.ci[1] < 0.01
+
+
 def test_few_texts_have_a_value_without_an_interval() -> None:
     few = Bound("groups", [(np.array([0, 1, 0]), np.array([1, 1, 0]))], None)
     found = closeness_of([few], CONFIG)
