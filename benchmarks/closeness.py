@@ -10,10 +10,10 @@ they are written. Columns: share of repeats in which anything was found; mean cl
 interval should contain 1, and "different" should be rare; of shifted ones "different" should be about as frequent as
 with declared prompts.
 
-truth: mixtures of Gaussian kinds of texts with other shares on either side, one shifted column, equal sets, and the
-features of the shipped examples as kinds with shares that follow their first principal component. MAUVE of the
-distributions is known: of the shares where kinds lie apart, else by quadrature. Columns: truth; mean closeness and how
-often its interval contains the truth; the same of the score by groups and of that by a classifier.
+truth: mixtures of Gaussian kinds of texts with other shares on either side, a shift in one column or in all, equal
+sets, and the features of the shipped examples as kinds with shares that follow their first principal component.
+MAUVE of the distributions is known: of the shares where kinds lie apart, else by quadrature. Columns: truth; mean
+closeness and how often its interval contains the truth; the same of the score by groups and of that by a classifier.
 """
 
 from __future__ import annotations
@@ -174,13 +174,13 @@ def _of_kinds(
     return one + spread * rng.normal(size=one.shape), two + spread * rng.normal(size=two.shape)
 
 
-def shifted(n: int, d: int, shift: float) -> Truth:
-    """Standard normal rows against the same with one column shifted."""
+def shifted(n: int, d: int, shift: float, columns: int = 1) -> Truth:
+    """Standard normal rows against the same with a shift of this length, spread over one or more columns."""
     truth = gaussian_mauve(shift) if shift else 1.0
 
     def draw(rng: np.random.Generator) -> tuple[Array, Array, float]:
         p, q = rng.normal(size=(2, n, d))
-        q[:, 0] += shift
+        q[:, :columns] += shift / columns**0.5
         return p, q, truth
 
     return draw
@@ -192,6 +192,8 @@ def truth_cells() -> Iterator[tuple[tuple[object, ...], Truth]]:
         yield ("mixture", n, kinds, 1.0), mixture(kinds, n, 1.0)
     for n, d, shift in ((150, 20, 1.0), (500, 20, 1.0), (500, 20, 0.5), (2000, 50, 0.5), (500, 384, 1.0)):
         yield ("shift", n, d, shift), shifted(n, d, shift)
+    for n, d in ((500, 20), (500, 384)):
+        yield ("shift in all columns", n, d, 1.0), shifted(n, d, 1.0, d)
     for n, tilt in ((500, 0.5), (1000, 0.5), (1000, 1.0)):
         yield ("example features", n, 600, tilt), examples(n, tilt)
     for n, d in ((100, 384), (150, 20), (500, 50), (1000, 20)):

@@ -85,8 +85,8 @@ def cross_fit(
 
     The direction is ((1 - s) C + s tr(C)/d I)⁻¹ δ with C the covariance of all rows of the other folds, columns
     standardised, δ the difference of the sides' means there without noise (`mean_differences.without_noise`), and s by
-    Ledoit and Wolf (2004): s does not depend on the sides, so that a permutation test may keep it. Each fold has texts of both sides in about equal shares, since the
-    scores of folds that have not lean to the wrong side.
+    Ledoit and Wolf (2004): s does not depend on the sides, so that a permutation test may keep it. Each fold has texts
+    of both sides in about equal shares, since the scores of folds that have not lean to the wrong side.
 
     Args:
         rows: (n, d), of both sides; read in blocks where they are not an array; or these standardised.

@@ -23,8 +23,10 @@ def without_noise(delta: Floats, variances: Floats) -> Floats:
         delta: differences of columns of variance 1. variances: of the noise of all columns, (m,).
 
     >>> one_large = np.array([9.0, *np.ones(40)])[:, None]
-    >>> without_noise(one_large, np.ones(1))[:2, 0].round(2).tolist(), without_noise(one_large[1:], np.ones(1))[0].item()
-    ([9.0, 0.08], 1.0)
+    >>> without_noise(one_large, np.ones(1))[:2, 0].round(2).tolist()
+    [9.0, 0.08]
+    >>> without_noise(one_large[1:], np.ones(1))[:2, 0].tolist()
+    [1.0, 1.0]
     """
     squares = np.minimum(np.square(delta) / variances, _LARGEST_SQUARE).astype(np.float32)
     d, total = len(squares), squares.sum(axis=0, dtype=np.float64)
@@ -41,6 +43,6 @@ def without_noise(delta: Floats, variances: Floats) -> Floats:
             evidence.append(of_others + np.log(odds).sum(axis=0, dtype=np.float64))
     weights = np.exp(evidence - np.max(evidence, axis=0))
     shares = np.zeros(squares.shape)
-    for weight, own in zip(weights, kept, strict=True):
-        shares += weight * own
+    for weight, kept_shares in zip(weights, kept, strict=True):
+        shares += weight * kept_shares
     return delta * (shares / shares.max(axis=0))
