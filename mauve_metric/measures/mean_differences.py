@@ -45,4 +45,5 @@ def without_noise(delta: Floats, variances: Floats) -> Floats:
     shares = np.zeros(squares.shape)
     for weight, kept_shares in zip(weights, kept, strict=True):
         shares += weight * kept_shares
-    return delta * (shares / shares.max(axis=0))
+    shrunk: Floats = delta * (shares / shares.max(axis=0))
+    return shrunk
