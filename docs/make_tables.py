@@ -41,6 +41,7 @@ def closeness() -> str:
     names = {
         "mixture": "{kinds} kinds",
         "shift": "shift by {size}, {kinds} columns",
+        "shift in all columns": "shift by {size} along all of {kinds} columns",
         "example features": "features of {kinds} texts, tilt {size}",
         "equal": "equal sets, {kinds} columns",
     }
