@@ -334,9 +334,9 @@ class Standardised:
             self.held = held
 
     @cached_property
-    def products(self) -> tuple[Floats, Floats]:
-        """All rows, which are held, in float64, (n, d), and their inner products, (n, n)."""
-        rows = np.concatenate(list(self)).astype(np.float64)
+    def products(self) -> tuple[Array, Array]:
+        """All rows, which are held, (n, d), and their inner products, (n, n)."""
+        rows = np.concatenate(list(self))
         return rows, rows @ rows.T
 
     def __iter__(self) -> Iterator[Array]:
@@ -472,24 +472,25 @@ def _held_out_scores(
     return outputs
 
 
-def _scores_of_few_rows(rows: Floats, products: Floats, fold_of: Integers, sides: Array, seen: Sides) -> Array:
+def _scores_of_few_rows(rows: Array, products: Array, fold_of: Integers, sides: Array, seen: Sides) -> Array:
     """The same of n <= d rows (n, d) from their inner products (n, n).
 
     With Z the centred rows that are fitted to, C = ZᵀZ/n and w = (βC + αI)⁻¹ δ: their scores are
-    Zw = (βZZᵀ/n + αI)⁻¹ Zδ, and w = (δ - βZᵀZw/n) / α. In float64, since α may be small beside C.
+    Zw = (βZZᵀ/n + αI)⁻¹ Zδ, and w = (δ - βZᵀZw/n) / α.
     """
     outputs = np.zeros(sides.shape, dtype=np.float32)
     for fold in range(int(fold_of.max()) + 1):
         held, fitted = fold_of == fold, seen & (fold_of != fold)
-        n, of_model = int(fitted.sum()), sides[fitted].astype(np.float64)
+        n, of_model = int(fitted.sum()), sides[fitted]
         models = np.maximum(of_model.sum(axis=0), 1)
         humans = np.maximum(n - models, 1)
         model_mean, human_mean = of_model / models, (1 - of_model) / humans
-        along = rows @ without_noise(rows[fitted].T @ (model_mean - human_mean), 1 / models + 1 / humans)
+        delta = without_noise(rows[fitted].T @ (model_mean - human_mean), 1 / models + 1 / humans)
+        along = rows @ delta.astype(np.float32)
         along -= along[fitted].mean(axis=0)
         those = products.take(np.flatnonzero(fitted), axis=1)  # three times as fast as by numpy.ix_
         inner = those[fitted]
-        fourth = float(np.square(inner.diagonal()).mean())
+        fourth = float(np.square(inner.diagonal()).mean(dtype=np.float64))
         middle = inner.mean(axis=0)
         inner -= middle
         inner -= inner.mean(axis=1)[:, None]
