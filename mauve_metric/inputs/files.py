@@ -48,6 +48,7 @@ from mauve_metric.inputs.tool_formats import (
 )
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, UnknownEnding
+from mauve_metric.runtime.plain_text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -134,10 +135,15 @@ class SideTexts(NamedTuple):
         """`ValueError` for texts of nothing but white space, with the place of the first."""
         empty = [number for number, text in enumerate(self.texts) if not text.strip()]
         if empty and self.where is not None:
+            found = f"{self.empty or 'is empty'} ({len(empty)} of {len(self.texts)} in all)"
+            if self.field is None:
+                raise EmptyTexts(
+                    f"{self.where[empty[0]]} {found}: a .txt file holds one text a line, and texts of several lines "
+                    "need .jsonl, or a folder with one .txt file a text; pass empty_texts='drop' to leave empty lines out"
+                )
             raise EmptyTexts(
-                f"{self.where[empty[0]]}: the text in {self.field!r} {self.empty or 'is empty'}, as are {len(empty)} of"
-                f" {len(self.texts)} in all; a model that says nothing is a finding: pass empty_texts='drop' to score "
-                "the others"
+                f"{self.where[empty[0]]}: the text in {self.field!r} {found}; a model that says nothing is a finding: "
+                "pass empty_texts='drop' to score the others"
             )
 
 
@@ -199,7 +205,6 @@ class TextFile:
         name, field = split_field(str(path))
         side_fields: dict[Role, str | None] = {"reference": reference_field, "prediction": prediction_field}
         self._side_fields = dict.fromkeys(side_fields, field) if field is not None else side_fields
-        self._is_named_in_path = field is not None
         self._text_field, self._prompt_field = field or text_field, prompt_field
         self.encoding, self._most = encoding, most_bytes
         self.format: Format | None = None
@@ -380,7 +385,8 @@ class TextFile:
         """
         choice = self.choice(side)
         if choice.doubt:
-            raise NoSuchField(f"{self.name} {'holds ' if self.format is not None else ''}{choice.doubt}")
+            doubt = re.sub(r"text_field='([^']+)'$", lambda found: f"{self._path}:{found[1]}", choice.doubt)
+            raise NoSuchField(f"{self.name} {'holds ' if self.format is not None else ''}{doubt}")
         return choice.path
 
     def field(self, side: Role) -> str | None:
@@ -446,7 +452,8 @@ class TextFile:
         if field is None:
             texts = [plain_text(record) for record in rows] if self._source is not None else self._lines
             each = f", one a {self._unit}" if self._source is None else ""
-            return SideTexts(texts, said=f"{self.name}: {_count(texts)}{each}")
+            where = [f"{self.name}, {self._unit} {place}" for place in rows.places] if self._source is None else None
+            return SideTexts(texts, said=f"{self.name}: {counted(len(texts), 'text')}{each}", where=where)
         if rows.columns.count(field) > 1:
             raise ValueError(
                 f"{self.name} has {rows.columns.count(field)} fields {field!r}: expected one, rename the others"
@@ -456,7 +463,7 @@ class TextFile:
                 rows[0].where if not rows.columns else self.name,
                 rows[:1] if self._source is None else self._source.sample,
                 field,
-                str(self._path) if self._is_named_in_path else None,
+                str(self._path),
             )
         texts = [text_in(record, field, side) for record in rows]
         if self.format is not None and self.format.name == "lm_eval" and field == "target":
@@ -464,7 +471,7 @@ class TextFile:
         tool, named = choice.tool_format, self._side_fields.get(side) is not None
         title = f" ({self.title})" if tool is not None else ""
         headless = "" if rows.columns[:1] != ["1"] else ", a column by its number as there is no line of names"
-        said = f"{self.name}: {_count(texts)} from `{field}`{title}{headless}"
+        said = f"{self.name}: {counted(len(texts), 'text')} from `{field}`{title}{headless}"
         origin = None
         if self.format is not None or named or (self._text_field is None and len(self.fields) > 1 and field != "text"):
             name = "records" if self.format is None else self.format.name
@@ -492,10 +499,6 @@ class TextFile:
         return _field_values(self._rows(field), field)
 
 
-def _count(texts: Sequence[str]) -> str:
-    return f"{len(texts)} text{'' if len(texts) == 1 else 's'}"
-
-
 def plain_text(record: Record) -> str:
     """The text of a record that is one."""
     if isinstance(record.value, Mapping):
@@ -510,6 +513,8 @@ def _reason(record: Record, field: str) -> str | None:
     if calls_tool(record):
         return "calls a tool and says nothing"
     value = value_at(record, field)
+    if value is None:
+        return "is null, a missing value"
     return f"is the word {value!r}, a missing value" if isinstance(value, str) and value.strip() else None
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.inputs.fields import LOOKED_AT, role_of
-from mauve_metric.inputs.records import Rows
+from mauve_metric.inputs.records import Rows, lines_of
 from mauve_metric.runtime.checks import check_unpacked, quoted
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, SeveralTexts, one_line
 from mauve_metric.runtime.optional_imports import import_datasets, import_parquet
@@ -25,6 +25,7 @@ _NUMBER = re.compile(r"[-+]?\d[-+\d.,:/ ]*")
 _SENTENCE = re.compile(r"\S+\s.*[.!?…\"”]\s*|(?:\S+\s+){3}.*|[^\x00-\u2e7f]{8,}.*", re.DOTALL)
 _MARKED = 0.8  # share of lines with a mark inside, from which lines are meant to be rows of a table
 _COLUMN_NAME = re.compile(r"\w+(?:[ .-]\w+){0,2}")
+_FIELD_NAME = re.compile(r"[a-z][a-z\d]*(?:[_.][a-z\d]+)*")  # of small letters: no title above a poem
 _SAMPLE_BYTES = 1 << 26  # of the first rows of a parquet file
 _BATCH_BYTES = 1 << 24  # of a column of a parquet file of repeated texts
 
@@ -154,6 +155,7 @@ def table_in_lines(content: str, name: str) -> Rows | None:
     """Parse lines that are a table though no ending tells; None for lines of text.
 
     Known by tabs: as many in each line. By other marks: names of columns in the first line, values in most others.
+    A first line that is only the name of a field of texts, above sentences, is a header and no text.
 
     Raises:
         ValueError: most lines have a tab inside, and not as many.
@@ -176,6 +178,13 @@ def table_in_lines(content: str, name: str) -> Rows | None:
         filled = sum(line.count(mark) >= len(names) - 1 for line in lines)
         if len(names) > 1 and are_names and filled > _MARKED * len(lines):
             return csv_rows(content, name, header=True)
+    sentences = sum(_SENTENCE.fullmatch(line.strip()) is not None for line in lines[1:])
+    if _FIELD_NAME.fullmatch(lines[0].strip()) and role_of(lines[0]) not in ("", "id") and 2 * sentences > len(lines):
+        first = content.index(lines[0])
+        rows = lines_of(content[first:])[1:]
+        start = content.count("\n", 0, first) + 2
+        column = lines[0].strip()
+        return Rows(name, [{column: row} for row in rows], "line", range(start, start + len(rows)), [column])
     return None
 
 

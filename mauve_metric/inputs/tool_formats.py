@@ -61,6 +61,7 @@ _INNER = (
     "answer",
 )  # of a turn, a part or an answer
 _MISSING = {"nan", "NaN", "<NA>", "NaT"}  # a missing value that pandas wrote as a word
+_FEWEST_TOKENS = 8  # in a list of numbers or of single words that is one text, and no list of answers
 
 
 def is_conversation(value: object) -> bool:
@@ -77,7 +78,7 @@ def _role(turn: Mapping[str, object]) -> str | None:
 def text_in(record: Record, path: str, side: str = "prediction") -> str:
     """The text at a field or path: itself, the only one of a list, the last answer of a conversation, an answer's text.
 
-    A missing value that was written as a word, such as "nan", is an empty text.
+    A missing value, null or a word such as "nan", is an empty text.
 
     Args:
         record: with its place. path: of the field. side: whose text it is, for errors.
@@ -98,8 +99,8 @@ def text_in(record: Record, path: str, side: str = "prediction") -> str:
 
 
 def _text(value: object, record: Record, path: str, side: str) -> str:
-    if isinstance(value, str):
-        return "" if value in _MISSING else value
+    if value is None or isinstance(value, str):
+        return value if value and value not in _MISSING else ""
     if is_conversation(value):
         turns = [turn if isinstance(turn, Mapping) else {} for turn in value]  # type: ignore[attr-defined]
         answers = [number for number, turn in enumerate(turns) if _role(turn) in _ANSWERING]
@@ -111,11 +112,7 @@ def _text(value: object, record: Record, path: str, side: str) -> str:
         if inner is None and value and all(str(key).isdecimal() for key in value):
             return _only(list(value.values()), record, path, side, list(map(str, value)))
         if inner is not None:
-            is_silent = value[inner] is None and inner in (
-                "content",
-                "text",
-            )  # of a model that calls a tool, or refuses
-            return "" if is_silent else _text(value[inner], record, f"{path}.{inner}", side)
+            return _text(value[inner], record, f"{path}.{inner}", side)
     if isinstance(value, list):
         return _only(value, record, path, side, [str(index) for index in range(len(value))])
     raise NotTexts(
@@ -142,6 +139,10 @@ def _only(values: list[object], record: Record, path: str, side: str, places: Se
             f"{record.where}: {path!r} holds likelihoods of choices and no text: this is not a task in which the model "
             "writes, and MAUVE is not for it"
         )
+    if len(values) >= _FEWEST_TOKENS and all(isinstance(value, int) for value in values):
+        raise NotTexts(f"{record.where}: {path!r} holds {len(values)} numbers, as token ids are: decode them to texts")
+    if len(values) >= _FEWEST_TOKENS and all(isinstance(value, str) and len(value.split()) < 2 for value in values):
+        raise NotTexts(f"{record.where}: {path!r} holds {len(values)} single words: join them to one text a row")
     if len(values) > 1:
         raise SeveralTexts(
             f"{record.where}: {path!r} holds {len(values)} answers: choose one with {side}_field, such as "

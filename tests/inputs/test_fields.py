@@ -143,13 +143,13 @@ def test_both_sides_of_each_tool_are_read(layout: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"prompt": ASKED[0], "chosen": MADE[0], "rejected": GOLD[0]}, "'chosen' .*'rejected' .*text_field='chosen'"),
+        ({"prompt": ASKED[0], "chosen": MADE[0], "rejected": GOLD[0]}, "'chosen' .*'rejected' .*a.jsonl:chosen"),
         ({"chosen": turns(ASKED[0], MADE[0]), "rejected": turns(ASKED[0], GOLD[0])}, "'chosen' .*'rejected' "),
         ({"question": ASKED[0], "gpt4_answer": MADE[0], "llama_answer": GOLD[0]}, "'gpt4_answer' .*'llama_answer' "),
         ({"foo": MADE[0], "bar": GOLD[0]}, "several fields that may be the text: 'foo' .*'bar' "),
         (
             {"prompt": ASKED[0]},
-            "no field that is surely the text, only 'prompt' .*: name it, such as text_field='prompt'",
+            "no field that is surely the text, only 'prompt' .*: name it, such as .*a.jsonl:prompt",
         ),
         ({"id": "a0", "url": "https://a.b/0"}, "may be the text: 'id' .*'url' "),
         (

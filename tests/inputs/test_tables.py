@@ -235,3 +235,17 @@ def test_repeated_texts_of_an_ordinary_amount_are_read(tmp_path: Path) -> None:
     path = tmp_path / "repeated.parquet"
     parquet.write_table(pyarrow.table({"text": ["the same " * 100] * 20_000}), path, compression="zstd")
     assert path.stat().st_size * 200 < 900 * 20_000 and len(read_texts(path)) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("first", "texts"),
+    [
+        ("continuation", ["He ran to the old house.", "It rained all day long."]),
+        ("model_output", ["He ran to the old house.", "It rained all day long."]),
+        ("Story", ["Story", "He ran to the old house.", "It rained all day long."]),  # a title
+        ("id", ["id", "He ran to the old house.", "It rained all day long."]),
+    ],
+)
+def test_a_header_above_lines_of_text_is_no_text(first: str, texts: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(f"{first}\nHe ran to the old house.\nIt rained all day long.\n")
+    assert read_texts(tmp_path / "a.txt") == texts

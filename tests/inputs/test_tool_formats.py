@@ -148,7 +148,7 @@ def test_chat_records_without_an_answer(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"line 1: 'choices' holds 2 answers.*prediction_field, such as choices.0"):
         read_texts(path)
     path = jsonl(tmp_path / "a.jsonl", [answer(None)])
-    with pytest.raises(ValueError, match=r"a.jsonl, line 1: the text in 'choices' is empty, as are 1 of 1 .*'drop'"):
+    with pytest.raises(ValueError, match=r"a.jsonl, line 1: the text in 'choices' is empty .1 of 1 in all.; .*'drop'"):
         TextFile(path).side("prediction").check_filled()
 
 
@@ -156,7 +156,7 @@ def test_empty_texts_that_are_no_silence_are_named(tmp_path: Path) -> None:
     call = [{"role": "user", "content": "q"}, {"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}]
     path = jsonl(tmp_path / "a.jsonl", [{"messages": turns("One.")}, {"messages": call}])
     with pytest.raises(
-        ValueError, match=r"line 2: the text in 'messages' calls a tool and says nothing, as are 1 of 2"
+        ValueError, match=r"line 2: the text in 'messages' calls a tool and says nothing .1 of 2 in all."
     ):
         TextFile(path).side("prediction").check_filled()
     (tmp_path / "a.csv").write_text("id,output\n1,A long text here.\n2,nan\n3,Another text.\n", encoding="utf-8")
@@ -246,3 +246,33 @@ def test_a_log_of_inspect_without_its_reader(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "a.eval").write_bytes(b"PK")
     with pytest.raises(ImportError, match="pip install inspect_ai"):
         TextFile(tmp_path / "a.eval")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([*range(40)], "line 1: 'text' holds 40 numbers, as token ids are: decode them to texts"),
+        (["one", "two"] * 20, "line 1: 'text' holds 40 single words: join them to one text a row"),
+        (None, "line 1: the text in 'text' is null, a missing value .1 of 1 in all"),
+    ],
+)
+def test_what_is_no_text_yet_is_named(value: object, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"text": value}) + "\n")
+    with pytest.raises(ValueError, match=message):
+        TextFile(path).side("prediction").check_filled()
+
+
+def test_lines_between_texts_of_several_lines_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("One.\nTwo.\n\nThree.\n")
+    with pytest.raises(ValueError, match=r"line 3 is empty \(1 of 4 in all\): a .txt file holds one text a line"):
+        TextFile(path).side("prediction").check_filled()
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_a_file_that_is_cut_off_is_named(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text('{"text": "One."}\n{"text": "Tw' if name == "a.jsonl" else '[{"text": "One."}, {"text": "Tw')
+    with pytest.raises(ValueError, match=r"not JSON: Unterminated string starting at column \d+; the file seems to be"):
+        TextFile(path)

@@ -133,7 +133,7 @@ def test_an_empty_completion_is_an_error_unless_it_is_dropped(
     a = str(harness_file(tmp_path, "a", rows))
     b = str(harness_file(tmp_path, "b", harness_rows(HUMAN[:24], MODEL[:24]), day=2))
     message = last_error(["score", a], capsys)
-    assert f"{a}, line 23: the text in 'filtered_resps' is empty, as are 2 of 24 in all" in message
+    assert f"{a}, line 23: the text in 'filtered_resps' is empty (2 of 24 in all)" in message
     assert main(["score", a, *featurized, "--empty-texts", "drop"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["n_p"], found["n_q"], found["q_dropped"]) == (24, 22, 2)
