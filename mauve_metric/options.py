@@ -144,7 +144,10 @@ _score = partial(option, stage="score")
 _speed, _texts, _host = partial(option, stage="speed"), partial(option, stage="texts"), partial(option, stage="host")
 
 # What can be taken off texts, in order.
-STRIP = ("undecoded", "reasoning", "special_tokens", "prompts", "next_turn", "markdown", "whitespace", "line_breaks")
+STRIP = (
+    *("undecoded", "reasoning", "special_tokens", "prompts", "next_turn"),
+    *("html", "markdown", "whitespace", "line_breaks"),
+)
 _SCORES_APART = ("human_baseline", "robustness", "stress_test")  # which have MAUVE alone
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
 LONGEST_PREFIX = 1000  # characters; more would leave little room for a text

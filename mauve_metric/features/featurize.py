@@ -22,6 +22,7 @@ from mauve_metric.runtime.errors import EmptyTexts, WrongOption
 from mauve_metric.runtime.low_precision import has_units
 from mauve_metric.runtime.model_state import out_of_memory, release_memory, settings_kept
 from mauve_metric.runtime.optional_imports import import_torch
+from mauve_metric.runtime.plain_text import counted
 from mauve_metric.runtime.processes import agree, rank_and_size, together
 from mauve_metric.runtime.threads import fitting_threads
 
@@ -56,7 +57,7 @@ class FeaturizeStats:
         waste = 1 - self.tokens / self.padded_tokens if self.padded_tokens else 0.0
         speed = f"{self.tokens / self.seconds:.0f} tokens/s, " if self.seconds and self.tokens else ""
         return (
-            f"{self.texts} texts ({self.distinct} distinct, {self.cached} from the cache), "
+            f"{counted(self.texts, 'text')} ({self.distinct} distinct, {self.cached} from the cache), "
             f"{speed}{100 * waste:.1f} % padding, {self.truncated} truncated"
         )
 
@@ -300,8 +301,8 @@ def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, 
     tokens = sum(map(len, ids)) / len(ids) * total
     seconds = estimated_seconds(encoder, tokens)
     line = (
-        f"{work} {total} texts ({tokens:.3g} tokens) with {encoder.name} ({encoder.dtype}) on {encoder.device}: "
-        f"about {duration(seconds)}, less what is in the cache"
+        f"{work} {counted(total, 'text')} ({tokens:.3g} tokens) with {encoder.name} ({encoder.dtype}) on "
+        f"{encoder.device}: about {duration(seconds)}, less what is in the cache"
     )
     if seconds < LONG_SECONDS:
         logger.info("%s", line)

@@ -139,7 +139,7 @@ class SideTexts(NamedTuple):
             if self.field is None:
                 raise EmptyTexts(
                     f"{self.where[empty[0]]} {found}: a .txt file holds one text a line, and texts of several lines "
-                    "need .jsonl, or a folder with one .txt file a text; pass empty_texts='drop' to leave empty lines out"
+                    "need .jsonl or a folder with a .txt file for each; empty_texts='drop' leaves empty lines out"
                 )
             raise EmptyTexts(
                 f"{self.where[empty[0]]}: the text in {self.field!r} {found}; a model that says nothing is a finding: "

@@ -165,9 +165,10 @@ _GRAM, _CHARACTERS = 4, 10  # words of a sequence that a loop repeats; character
 _LONG_WORD = 15  # characters a word: more are a script without blanks between words
 LOOPING = 0.2  # of the sequences of a text that occurred in it before: of news by people one text in 2000 has as many
 _MISSING = frozenset(("nan", "none", "null", "<na>", "n/a", "nat", "undefined"))
+_NUMBERS = re.compile(r"[\s\[(]*(?:-?\d+[\s,;]+){4,}-?\d+[\s,;\])]*")
 _C1 = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"  # what bytes 80 to bf of UTF-8 become in Windows-1252
 _GARBLED = re.compile(
-    rf"[ÂÃ][{_C1}]|[ÐÑÎÏØÙ][{_C1}][ÐÑÎÏØÙ][{_C1}]|[à-ï][{_C1}]{{2}}|ð[{_C1}]{{3}}|‚Ä[ôúùìîòö¶]|\ufffd(?=.)",
+    rf"[ÂÃ][{_C1}]|[ÐÑÎÏØÙ][{_C1}][ÐÑÎÏØÙ][{_C1}]|[à-ï][{_C1}]{{2}}|ð[{_C1}]{{3}}|‚Ä[ôúùìîòö¶]|\ufffd(?=.)|\x00",
     re.DOTALL,
 )
 
@@ -195,6 +196,15 @@ def is_missing(text: str) -> bool:
     return len(text) < 20 and text.strip().lower() in _MISSING
 
 
+def is_numbers(text: str) -> bool:
+    """Return whether a text is but a list of numbers, as token ids are.
+
+    >>> is_numbers("[464, 3290, 318, 257, 922]"), is_numbers("1914 to 1918"), is_numbers("07 11 1917")
+    (True, False, False)
+    """
+    return _NUMBERS.fullmatch(text) is not None
+
+
 def is_garbled(text: str) -> bool:
     """Return whether a text shows bytes of UTF-8 that were read in another encoding, or could not be read.
 
@@ -204,7 +214,12 @@ def is_garbled(text: str) -> bool:
     return _GARBLED.search(text) is not None
 
 
-DEFECTS: Mapping[str, Callable[[str], bool]] = {"loops": loops, "missing": is_missing, "garbled": is_garbled}
+DEFECTS: Mapping[str, Callable[[str], bool]] = {
+    "loops": loops,
+    "missing": is_missing,
+    "garbled": is_garbled,
+    "numbers": is_numbers,
+}
 MARKS = (*WRAPPING, "prompts", *DEFECTS)  # what is counted in the texts of a set
 
 

@@ -13,6 +13,7 @@ from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.inputs.tool_formats import text_in
 from mauve_metric.runtime.checks import quoted, shown
 from mauve_metric.runtime.errors import EmptyTexts, NotTexts
+from mauve_metric.runtime.plain_text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -89,17 +90,16 @@ def text_source(
     empty = [index for index, text in enumerate(texts) if not text.strip()]
     if empty and empty_texts == "error":
         places = ", ".join(map(str, empty[:_SHOWN])) + (", …" if len(empty) > _SHOWN else "")
-        plural = "" if len(empty) == 1 else "s"
         raise EmptyTexts.of(
             name,
-            f"holds {len(empty)} empty or whitespace-only text{plural} of {len(texts)}{_after(stripping)}, at "
-            f"position{plural} {places}: remove them, or pass empty_texts='drop'",
+            f"holds {counted(len(empty), 'empty or whitespace-only text')} of {len(texts)}{_after(stripping)}, at "
+            f"position{'s' * (len(empty) > 1)} {places}: remove them, or pass empty_texts='drop'",
         )
     source.texts, source.dropped = [text for text in texts if text.strip()], len(empty)
     if not source.texts:
         raise NoTextsError.of(
             name,
-            f"must hold at least one non-empty text, got {len(texts)} texts of which none is",
+            f"must hold at least one non-empty text, got {counted(len(texts), 'text')} of which none is",
             len(texts),
             None if stripping is None else stripping.changed,
         )

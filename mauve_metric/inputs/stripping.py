@@ -1,9 +1,10 @@
-"""Wrappings that models put around their texts: reasoning, special tokens, Markdown, the prompt again, blanks."""
+"""Wrappings that models put around their texts: reasoning, special tokens, markup, the prompt again, blanks."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import html
 import os
 import re
 from bisect import bisect_right
@@ -50,6 +51,13 @@ _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))+(?:[ \t]+\"[^\
 _MARKDOWN_SEEN = re.compile(r"^(?:```|~~~| {0,3}#{1,6}[ \t]+\S)|\*\*[^\s*][^*\n]*\*\*|\]\(http", re.MULTILINE)
 _STARS = re.compile(r"(?<![\w*])(\*{1,3})(?![\s*])([^*\n]+)(?<!\s)\1(?![\w*])")
 _UNDERSCORES = re.compile(r"(?<![\w_])(_{1,3})(?![\s_])([^_\n]+)(?<!\s)\1(?![\w_])")
+_HTML = re.compile(
+    r"<!--.*?-->|<!doctype[^<>]*>|<(script|style|title)\b.*?</\1\s*>"
+    r"|</?(?:a|b|blockquote|body|br|code|div|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|section|span|strong|sub|sup"
+    r"|table|tbody|td|th|thead|tr|u|ul)(?:\s[^<>]*)?/?>|&(?:[a-z]{2,8}|#\d{2,6}|#x[\da-f]{2,5});",
+    re.IGNORECASE | re.DOTALL,
+)
+_ENDS_LINE = re.compile(r"<br\b|</(?:p|div|h[1-6]|li|tr|blockquote|pre)\b", re.IGNORECASE)
 _INLINE = (  # marks, and what stays; the inner one of `**a *b* c**` goes first, so that everything is looked for twice
     (_HEADING, ""),
     (_LINK, r"\1"),
@@ -126,6 +134,28 @@ def without_undecoded(text: str) -> str:
             with contextlib.suppress(UnicodeDecodeError):
                 return bytes(_BYTES[mark] for mark in pieces).decode().strip()
     return text.replace("\\n", "\n") if "\\n" in text and "\n" not in text else text
+
+
+def shows_html(text: str) -> bool:
+    """Return whether a text has a tag or an entity of HTML.
+
+    >>> shows_html("Fish &amp; chips"), shows_html("<p>One"), shows_html("a < b > c & d; <s> <think>")
+    (True, True, False)
+    """
+    return _HTML.search(text) is not None
+
+
+def without_html(text: str) -> str:
+    """A text without tags of HTML, and with the characters that its entities name; a block ends its line.
+
+    >>> without_html("<p>Fish &amp; chips.</p><p>It&#39;s <b>hot</b>.</p>")
+    "Fish & chips.\\nIt's hot."
+    """
+    if not shows_html(text):
+        return text
+    return _HTML.sub(
+        lambda mark: html.unescape(mark[0]) if mark[0][0] == "&" else "\n" if _ENDS_LINE.match(mark[0]) else "", text
+    ).strip()
 
 
 def without_markdown(text: str) -> str:
@@ -207,12 +237,14 @@ WRAPPING: Mapping[str, Callable[[str], str]] = {  # each by the name that `strip
     "reasoning": without_reasoning,
     "special_tokens": without_special_tokens,
     "next_turn": without_next_turn,
+    "html": without_html,
     "markdown": without_markdown,
     "whitespace": without_outer_blanks,
     "line_breaks": without_line_breaks,
 }
 
 SHOWN: Mapping[str, Callable[[str], bool]] = {  # where a rule takes long, or changes what any prose may hold
+    "html": shows_html,
     "markdown": shows_markdown,
     "whitespace": shows_outer_blanks,
 }

@@ -109,20 +109,28 @@ class Table(NamedTuple):
 Part: TypeAlias = Heading | Preformatted | Prose | Table
 
 
+class Paper(NamedTuple):
+    """The table of a paper, the note below it, and what its author should know."""
+
+    table: Table
+    note: str
+    caveats: Sequence[str]
+
+
 @dataclass(frozen=True)
 class Document:
     """Content of a result, independent of the format.
 
     title: shown in the terminal and in reports. parts: in order. tables: those for CSV by name, the first the usual
-    one. signatures: each with the name of what it fixes, which is empty for the result itself. paper: the columns that
-    a paper shows, with the sentences below them; None: LaTeX has every table.
+    one. signatures: each with the name of what it fixes, which is empty for the result itself. paper: what a
+    paper shows; None: LaTeX has every table.
     """
 
     title: str
     parts: Sequence[Part]
     tables: Mapping[str, Table]
     signatures: Sequence[tuple[str, str]] = ()
-    paper: tuple[Table, Sequence[str]] | None = None
+    paper: Paper | None = None
 
     @property
     def first_table(self) -> Table:
@@ -144,20 +152,21 @@ class Document:
 
     def latex(self, every: bool = False) -> str:
         """`paper`, or every table, as `tabular`s of the package booktabs; headings and signatures as comments."""
-        parts = [] if self.paper is None else [latex_table(self.paper[0].columns, self.paper[0].rows)]
+        parts = [] if self.paper is None else [latex_table(self.paper.table.columns, self.paper.table.rows)]
         for part in self.shown("latex") if every or self.paper is None else ():
             if isinstance(part, Table):
                 parts.append(latex_table(part.columns, part.rows))
             elif isinstance(part, Heading):
                 parts.append(f"% {printable(part.text)}")
-        if self.paper is not None and self.paper[1]:
-            parts.append(f"\\par\\smallskip{{\\footnotesize {' '.join(map(latex_text, self.paper[1]))}\\par}}")
+        if self.paper is not None:
+            parts.append(f"\\par\\smallskip{{\\footnotesize {latex_text(self.paper.note)}\\par}}")
+            parts.append("\n".join(f"% {printable(caveat)}" for caveat in self.paper.caveats))
         return "\n\n".join([*parts, *(f"% {signature}" for signature in self._signature_lines())]) + "\n"
 
     def left_out(self) -> list[str]:
         """The sentences for which CSV and LaTeX have no room."""
         if self.paper is not None:
-            return [*self.paper[1]]
+            return [*self.paper.caveats]
         lines = [line for part in self.parts if isinstance(part, Prose) for line in (Line(part.lead), *part.texts)]
         return [line.text for line in lines if line.text]
 

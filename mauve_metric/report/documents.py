@@ -10,20 +10,28 @@ from mauve_metric.report.document import (
     Document,
     Heading,
     Line,
+    Paper,
     Part,
     Preformatted,
     Prose,
     Table,
     TableRow,
 )
-from mauve_metric.report.first_screen import caveats, comparison_screen, first_screen, paper_table, verdict_words
+from mauve_metric.report.first_screen import (
+    caveats,
+    comparison_screen,
+    first_screen,
+    paper_note,
+    paper_table,
+    verdict_words,
+)
 from mauve_metric.report.wording import evidence, words
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.explanation import Explanation, NearText, ScoredText
 from mauve_metric.results.result import INTERVALS, MauveResult
 from mauve_metric.results.scores import SCORES
-from mauve_metric.runtime.plain_text import digits, excerpt, percent, printable, shown_names
+from mauve_metric.runtime.plain_text import counted, digits, excerpt, percent, printable, shown_names
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 SCORE_COLUMNS = (
@@ -109,8 +117,9 @@ def of_result(result: MauveResult) -> Document:
     columns = (*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
     tables = {"scores": Table(columns, [row | more for row in scores.rows])}
     others = [(printable(name), other.signature) for name, other in [*each.items()][1:]]
-    title = f"{result.n_q} model texts against {result.n_p} human texts"
-    paper = paper_table({"model": (result, result.mauve)}), caveats({"model": result})
+    title = f"{counted(result.n_q, 'model text')} against {counted(result.n_p, 'human text')}"
+    models = {"model": result}
+    paper = Paper(paper_table({"model": (result, result.mauve)}), paper_note(models), caveats(models))
     return Document(title, parts, tables, [("", result.signature), *others], paper)
 
 
@@ -122,7 +131,7 @@ def codes_of(warnings: Iterable[ScoreWarning]) -> str:
 def of_comparison(comparison: Comparison) -> Document:
     """Build the document of a comparison."""
     first, tables = next(iter(comparison.models.values())), _comparison_tables(comparison)
-    models = f"{len(comparison.models)} model{'' if len(comparison.models) == 1 else 's'}"
+    models = counted(len(comparison.models), "model")
     level = f"Intervals: {100 * comparison.confidence_level:g} %, {first.ci_scope}."
     several = [words.DIFFERENCE_NOTE] if len(comparison.differences) > 1 else []
     warnings = words.warnings_prose(words.collected_warnings(comparison))
@@ -144,10 +153,10 @@ def of_comparison(comparison: Comparison) -> Document:
     tables |= {"models": models_table._replace(columns=(*models_table.columns, *CSV_COLUMNS))}
     title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
     called = words.with_labels(comparison)
-    paper = paper_table({name: (called.models[name], called.own[name].mauve) for name in called.ranking})
+    table = paper_table({name: (called.models[name], called.own[name].mauve) for name in called.ranking})
     below = [ranking_sentence(comparison)] if len(comparison.models) > 1 else []
-    below += caveats(called.models)
-    return Document(title, parts, tables, [("", comparison.signature), *others], (paper, below))
+    paper = Paper(table, paper_note(called.models), [*below, *caveats(called.models)])
+    return Document(title, parts, tables, [("", comparison.signature), *others], paper)
 
 
 def _comparison_tables(comparison: Comparison) -> dict[str, Table]:

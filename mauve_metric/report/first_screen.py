@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from mauve_metric.report.document import Column, Table, plain_table
 from mauve_metric.report.wording.evidence import ngram_sentence
-from mauve_metric.report.wording.notes import MOST_NOTES, notes_of
+from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
 from mauve_metric.report.wording.verdict_sentence import facts_of, featurizers_of, headline, ranking_sentence
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.checks import listed
-from mauve_metric.runtime.plain_text import digits, excerpt, printable, shown_names
+from mauve_metric.results.signature import format_value
+from mauve_metric.runtime.plain_text import counted, digits, excerpt, printable, shown_names
 
 _SHORT = 90  # characters of a text
 _MOST_SHOWN = 3  # things of a kind in an explanation
@@ -86,8 +86,7 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     first = next(iter(comparison.models.values()))
     called = shown_names(list(comparison.models))
     design = {"aligned": "same prompts", "prompts": "shared prompts", "found": "shared prompts, found"}
-    number = len(comparison.models)
-    sizes = f"{number} model{'' if number == 1 else 's'} against {first.n_p} human texts"
+    sizes = f"{counted(len(comparison.models), 'model')} against {counted(first.n_p, 'human text')}"
     named = comparison.by_featurizer or {str(first.signature_entries.get("featurize_model_name", "")): comparison}
     featurizers = " + ".join(printable(name) for name in named if name)
     head = " · ".join(filter(None, (title or sizes, featurizers, design.get(comparison.design, ""))))
@@ -108,8 +107,8 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     said = [ranking_sentence(comparison)]
     if comparison.ranked_by == "groups":
         said.insert(0, "All models differ strongly from human text: closeness cannot order them, groups do.")
-    notes = dict.fromkeys(note for result in comparison.models.values() for note in notes_of(result))
-    blocks = [[head], table, said, [f"! {note}" for note in [*notes][:MOST_NOTES]], [more] if more else []]
+    notes = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})[:MOST_NOTES]
+    blocks = [[head], table, said, [f"! {note}" for note in notes], [more] if more else []]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -166,14 +165,27 @@ def paper_table(rows: Mapping[str, tuple[MauveResult, float]]) -> Table:
     return Table(PAPER_COLUMNS, table)
 
 
+def paper_note(models: Mapping[str, MauveResult]) -> str:
+    """The note below the table of a paper: the sets, the settings and the meaning of the columns."""
+    first = next(iter(models.values()))
+    sizes = sorted({result.n_q for result in models.values()})
+    of_models = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    scaling = format_value(first.signature_entries["mauve_scaling_factor"])
+    features = f", features of {featurizers_of(first)}" if featurizers_of(first) else ""
+    ceiling = digits(first.mauve_ceiling, ".3f")
+    return (
+        f"{counted(first.n_p, 'human text')} and {of_models} of each model{features}, "
+        f"{counted(first.num_buckets, 'bucket')}, "
+        f"c = {scaling}. Closeness: MAUVE without sampling bias, the lower of by groups and by classifier, with "
+        f"{100 * first.confidence_level:g} % intervals; 1 = like other human texts. MAUVE as published (Pillutla et "
+        f"al., 2021): two human sets of this size reach {ceiling}."
+    )
+
+
 def caveats(models: Mapping[str, MauveResult]) -> list[str]:
     """The verdicts with their notes as sentences, each once, with the models that they are about."""
-    names_by_text: dict[str, list[str]] = {}
-    for name, result in models.items():
-        for text in (headline(result), *notes_of(result)):
-            names_by_text.setdefault(text if text.endswith(".") else f"{text}.", []).append(name)
-    everyone = len(models)
-    return [text if len(names) == everyone else f"{listed(names)}: {text}" for text, names in names_by_text.items()]
+    said = {name: (headline(result).removesuffix("."), *notes_of(result)) for name, result in models.items()}
+    return [f"{sentence}." for sentence in said_of_models(said)]
 
 
 def _number(value: float | None, ends: tuple[float, float] | None, form: str = ".3f") -> str:

@@ -17,6 +17,7 @@ WRONG_DESIGN = {
     "rows_not_aligned": "rows_not_aligned",
     "echoed_prompts": "echoed_prompts",
     "prompts_as_answers": "prompts_as_answers",
+    "token_ids": "token_ids",
     "unseen_characters": "unseen_characters",
 }
 LAYOUT = {"format_differs": "layout", "wrapping_in_one_set": "layout"}

@@ -105,6 +105,7 @@ def format_warning(
 
 STRIPPED_SHARE = 0.01  # of a set: above, what was taken off is no accident, and the score is of other texts
 WRAPPED_SHARE = 0.01  # of one set, and less than a tenth of that of the other: it dominates a featurizer's distances
+NUMBERS_SHARE = 0.2  # more of one set than of the other are lists of numbers: no accident
 LOOPS_MORE = 0.03  # of one set than of the other: people's texts loop once in a thousand
 TIMES_MORE = 3  # in one set than in the other
 BLANKS_SHARE = 0.1  # instead: a sampled text that was cut ends with a blank once in twenty, which moves no score
@@ -112,11 +113,12 @@ OPENING_SHARE, RARE_SHARE = 0.05, 0.005  # of one set and of the other: people d
 LEAST_TEXTS = 5  # that must show it: fewer of a small set may be chance
 MOST_OPENINGS = 3  # that a warning shows
 ALIKE = 0.9  # of the texts with an opening go on with the same word: then that is shown as well
-_SIGHTS = {
+SIGHTS = {
     "undecoded": "a tokenizer's marks such as Ġ, or a written-out \\n",
     "next_turn": "a speaker's next turn such as User:",
     "reasoning": "reasoning such as <think>",
     "special_tokens": "special tokens such as <|im_end|> or </s>",
+    "html": "HTML such as <p> or &amp;",
     "markdown": "Markdown such as fences and headings",
     "whitespace": "blanks at their beginning or end",
     "prompts": "their prompt",
@@ -140,12 +142,13 @@ def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 
 def _defects(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
-    """Warnings about texts that repeat themselves, and texts that were decoded wrongly."""
+    """Warnings about texts that repeat themselves, were decoded wrongly, or are token ids."""
     if numbers := _more_in_one(p, q, "loops", LOOPS_MORE):
-        yield warn("looping_texts", numbers, more=_with_more(numbers))
+        yield warn("looping_texts", numbers, more=with_more(numbers))
     if numbers := _more_in_one(p, q, "garbled", WRAPPED_SHARE):
-        more = _with_more(numbers)
-        yield warn("garbled_texts", {**numbers, "more": more}, more=more)
+        yield warn("garbled_texts", numbers, more=with_more(numbers))
+    if numbers := _more_in_one(p, q, "numbers", NUMBERS_SHARE):
+        yield warn("token_ids", numbers, more=with_more(numbers))
 
 
 def _more_in_one(p: Marks, q: Marks, mark: str, more: float) -> dict[str, Any]:
@@ -157,14 +160,14 @@ def _more_in_one(p: Marks, q: Marks, mark: str, more: float) -> dict[str, Any]:
     return {"p_texts": human, "q_texts": model, "n_p": p.texts, "n_q": q.texts, "share": high}
 
 
-def _with_more(numbers: Mapping[str, Any]) -> str:
+def with_more(numbers: Mapping[str, Any]) -> str:
     """The set that has the larger share."""
     return "human" if numbers["p_texts"] * numbers["n_q"] > numbers["q_texts"] * numbers["n_p"] else "model"
 
 
 def _differences(p: Marks, q: Marks, unseen: Collection[str]) -> Iterator[ScoreWarning]:
     """Warnings about wrappings that only one set has, and words that many texts of one begin with."""
-    for rule, sight in _SIGHTS.items():
+    for rule, sight in SIGHTS.items():
         human, model = p.wrapped.get(rule, 0), q.wrapped.get(rule, 0)
         shares = human / p.texts, model / q.texts
         blanks = rule == "whitespace"

@@ -20,6 +20,7 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
 from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts, answers_of_one_side, is_uneven
+from mauve_metric.runtime.plain_text import counted
 from mauve_metric.uncertainty.blind_spots import blind_spots, in_words
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
@@ -30,6 +31,7 @@ DUPLICATE_SHARE = 0.01  # human prose has next to none; more means copied or deg
 SHARED_SHARE = 0.01  # texts that are in both sets lift the score
 OPENING_SHARE = 0.1  # texts that continue the same prompts lift the score: halves of human text score lower
 LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its score as much as a weak model does
+FAR_LENGTH_RATIO = 4.0  # above, one side is most often another field than the texts
 SHORT_TOKENS = 6  # of half of the human texts, two of them perhaps special: an answer or a choice, and no prose
 SHORT_WORDS = 4  # the same where there are no tokens
 LONGEST_WORD = 8  # characters for which a word is counted at least: some scripts have no blanks between words
@@ -43,7 +45,7 @@ UNDECLARED = (  # after what suggests that texts share prompts
     "prompt i, or name the prompts with p_groups and q_groups (--prompt-field)"
 )
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
-    "echoed_prompts prompts_as_answers unseen_characters few_prompts_a_bucket "
+    "echoed_prompts prompts_as_answers token_ids unseen_characters few_prompts_a_bucket "
     "constant_features nearly_constant_features one_column at_floor above_ceiling duplicates_between equal_models "
     "rows_not_aligned wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
@@ -61,7 +63,7 @@ REPEATED_MORE = 0.05  # more tokens in repeated passages than the human set has:
 
 WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is gone: 1 is from one end to the other
     **dict.fromkeys(("constant_features", "nearly_constant_features", "unseen_characters", "prompts_as_answers"), 1.0),
-    "rows_not_aligned": 1.0,
+    **dict.fromkeys(("rows_not_aligned", "token_ids"), 1.0),
     "uneven_answers": 0.45,
     **dict.fromkeys(("echoed_prompts", "wrapping_in_one_set", "equal_models", "short_references"), 0.9),
     **dict.fromkeys(("shared_prompts", "duplicates_between", "near_duplicates_between", "copied_passages"), 0.8),
@@ -123,12 +125,11 @@ def size_warnings(n_p: int, n_q: int, num_buckets: int) -> Iterator[ScoreWarning
     smaller, larger = min(n_p, n_q), max(n_p, n_q)
     sizes = {"n_p": n_p, "n_q": n_q}
     if smaller < FEW_TEXTS:
-        few = "1 text is" if smaller == 1 else f"{smaller} texts are"
-        yield warn("few_texts", sizes | {"threshold": FEW_TEXTS}, few=few)
+        yield warn("few_texts", sizes | {"threshold": FEW_TEXTS}, few=counted(smaller, "text is", "texts are"))
     if larger > SIZE_RATIO * smaller:
         yield warn("unequal_sizes", sizes | {"threshold": SIZE_RATIO})
     numbers = sizes | {"num_buckets": num_buckets}
-    if num_buckets > smaller:
+    if num_buckets > max(smaller, 2):
         yield warn("num_buckets_large", numbers, problem=f"is more than the smaller set has texts ({smaller})")
     elif num_buckets * TEXTS_A_BUCKET > smaller and num_buckets > 2:
         problem = f"leaves fewer than {TEXTS_A_BUCKET} texts a bucket: noise lowers the score, and divergences have no "
@@ -266,7 +267,10 @@ def _length_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     if human is not None and human <= short:
         yield warn("short_references", {"p_median_length": human, "threshold": short}, units=units)
     if human is not None and model is not None and max(human, model) > LENGTH_RATIO * min(human, model):
-        yield warn("length_mismatch", {"p_median_length": human, "q_median_length": model}, units=units, cure=cure)
+        numbers = {"p_median_length": human, "q_median_length": model, "units": units}
+        if max(human, model) > FAR_LENGTH_RATIO * min(human, model):
+            cure = f"; check that the {'model' if human > model else 'human'} texts are whole, and no prompts or labels"
+        yield warn("length_mismatch", numbers, cure=cure)
 
 
 def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:

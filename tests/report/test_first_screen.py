@@ -77,7 +77,7 @@ def test_an_undecided_one_says_how_many_texts_decide(results: dict[str, MauveRes
 
 
 def test_three_notes_at_most_in_the_order_of_what_they_can_change(results: dict[str, MauveResult]) -> None:
-    numbers = {"share": 0.3, "set": "model", "p_median_length": 9.0, "q_median_length": 90.0}
+    numbers = {"share": 0.3, "set": "model", "p_median_length": 9.0, "q_median_length": 90.0, "units": "tokens"}
     codes = ("few_texts", "truncated_texts", "length_mismatch", "duplicates_between", "empty_buckets")
     warned = replace(results["different"], warnings=tuple(ScoreWarning(code, "", numbers) for code in codes))
     found = notes_of(warned)
@@ -89,9 +89,50 @@ def test_texts_that_were_decoded_wrongly_are_named_on_the_first_screen() -> None
     words = np.random.default_rng(0).choice(["harbour", "winter", "money", "letter", "garden"], (120, 12))
     human, model = ([" ".join(row) for row in part] for part in np.split(words, 2))
     garbled = [f"{text} for â‚¬34.2bn" for text in model]
-    assert "! model texts were decoded wrongly" in str(
+    assert "! wrongly decoded characters such as â€™ for ’ in 60 of 60 model texts" in str(
         compute_mauve(p_text=human, q_text=garbled, featurize_model_name="ngrams")
     )
+
+
+WRONG = {  # what a model's file holds in place of its texts: of each text, and the beginning of what is said
+    "html": (
+        lambda text: f"<p>{text} &amp; so on</p>",
+        "! HTML such as <p> or &amp; in 60 of 60 model texts: add --strip",
+    ),
+    "token ids": (lambda text: str([len(word) for word in text.split()]), "NO VERDICT: the texts of one set are lists"),
+    "labels": (lambda text: text.split()[0], "! the texts differ in length, 12 and 1 words: check that"),
+    "UTF-16": (lambda text: text.encode("utf-16-le").decode("latin-1"), "! wrongly decoded characters"),
+    "a missing value": (lambda text: "None", "! missing values such as None in 60 of 60 model texts"),
+    "an error": (
+        lambda text: f"Error: rate limit of {text[:9]}",
+        "! “error rate limit of",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_is_no_text_is_named_on_the_first_screen(kind: str) -> None:
+    words = np.random.default_rng(0).choice(["harbour", "winter", "money", "letter", "garden"], (120, 12))
+    human, model = ([" ".join(row) for row in part] for part in np.split(words, 2))
+    wrong, said = WRONG[kind]
+    result = compute_mauve(p_text=human, q_text=[wrong(text) for text in model], featurize_model_name="ngrams")
+    assert said in f"! {headline(result)}\n{result}"
+
+
+def test_a_single_text_is_a_singular() -> None:
+    lone = compute_mauve(p_text=["One text."], q_text=["Another text."], featurize_model_name="ngrams")
+    assert "only 1 text a set" in str(lone) and "num_buckets_large" not in [item.code for item in lone.warnings]
+    said = f"{lone} {lone.document().terminal()} {lone.to_latex()}"
+    assert not re.search(
+        r"(?<![+.])(?<!\+ )\b1 (?:human |model )?(?:texts|rows|prompts|models|buckets|words) (?!and)", said
+    ), said
+
+
+def test_a_note_on_some_models_names_them(comparison: Comparison) -> None:
+    models = dict(comparison.models)
+    garbled = ScoreWarning("garbled_texts", "", {"p_texts": 0, "q_texts": 9, "n_p": 60, "n_q": 60, "share": 0.15})
+    models["second"] = replace(models["second"], warnings=(garbled,))
+    assert "! second: wrongly decoded characters" in replace(comparison, models=models).first_screen()
 
 
 def test_a_comparison_has_a_row_for_each_model_and_one_sentence(comparison: Comparison) -> None:

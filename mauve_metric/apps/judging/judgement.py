@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mauve_metric.report.document import Column, Document, Heading, Part, Prose, Table, TableRow
 from mauve_metric.results.methods import SignedResult, plain
-from mauve_metric.runtime.plain_text import digits, percent, printable, shown_names
+from mauve_metric.runtime.plain_text import counted, digits, percent, printable, shown_names
 
 if TYPE_CHECKING:
     import altair as alt
@@ -177,7 +177,7 @@ class Judgement(SignedResult):
                 Table.row(AGREEMENT_COLUMNS, correlation, question=question, measure=printable(correlation.measure))
                 for correlation in scores.agreement
             ]
-            parts += [Heading(name, f"{len(ranked)} models"), Table(SCORE_COLUMNS, ranked)]
+            parts += [Heading(name, counted(len(ranked), "model")), Table(SCORE_COLUMNS, ranked)]
             parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, agreement)]
             models, correlations = models + ranked, correlations + agreement
         notes = [CORRELATION_NOTE] if correlations else []
@@ -289,7 +289,7 @@ class BoundaryGame(SignedResult):
             parts.append(Heading("Agreement of pairs of players", "both found the machine or both named none"))
             parts.append(Table(PAIR_COLUMNS, pairs.rows[:_PAIRS_SHOWN]))
             left = len(self.pairs) - _PAIRS_SHOWN
-            parts += [Prose([f"{left} more pairs: --csv-pairs."])] if left > 0 else []
+            parts += [Prose([f"{counted(left, 'more pair')}: --csv-pairs."])] if left > 0 else []
         return Document("", parts, {"models": table, "groups": groups, "pairs": pairs}, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
@@ -350,7 +350,7 @@ def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:
         for a, b in pairwise(scores.models)
         if intervals[a.model, b.model][0] <= 0
     ]
-    more = [f"{len(close) - _NAMED} more pairs"] if len(close) > _NAMED else []
+    more = [counted(len(close) - _NAMED, "more pair")] if len(close) > _NAMED else []
     pairs = "; ".join([*close[:_NAMED], *more])
     lines += [f"Neighbours that these judgements do not tell apart: {pairs}."] if close else []
     lines += [f"No correlation of {printable(name)}: {printable(reason)}." for name, reason in scores.failed.items()]

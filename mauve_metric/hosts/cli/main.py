@@ -32,6 +32,7 @@ _IN_THE_ORDER_OF_THE_HELP = (
     *("featurize", "generate", "lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries"),
     *("serve", "cache", "warnings", "errors"),
 )
+_PRINTED = ("--json", "--csv", "--latex", "--markdown")  # flags without a value
 COMMANDS = {
     name: importlib.import_module(f"mauve_metric.hosts.cli.commands.{name.replace('-', '_')}")
     for name in _IN_THE_ORDER_OF_THE_HELP
@@ -114,6 +115,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         near = did_you_mean(unknown[0], _flags(options.command), prefix="--")
         if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
             near = " (files have no flag: write HUMAN MODEL)"
+        elif (flag := given[given.index(unknown[0]) - 1]) in _PRINTED:
+            near = f" ({flag} prints to standard output: write {flag} > {unknown[0]})"
         elif not unknown[0].startswith("-"):
             several = " (`mauve-metric compare` takes several models)"
             near = several if "model" in options else " (the command takes no more files)"

@@ -2,53 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.checks import listed
+from mauve_metric.runtime.plain_text import counted, shown_names
 from mauve_metric.uncertainty.blind_spots import seen_by
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.uncertainty.format_check import SIGHTS, with_more
+from mauve_metric.uncertainty.score_warnings import FAR_LENGTH_RATIO, ScoreWarning
 
 MOST_NOTES = 3
-# Notes by the code of a warning, those that can change the verdict most first; "" shows the warning's own words.
+# Notes by the code of a warning, those that can change the verdict most first; "" shows the warning's own words. {set}
+# is the one that has more of it, {count} the number of such texts, {of} the set's number and name.
 NOTES = {
     "duplicates_between": "{percent} of the model's texts are human texts too: mauve-metric deduplicate takes them out",
     "near_duplicates_between": "{percent} of the model's texts nearly repeat human ones: mauve-metric deduplicate",
     "copied_passages": "{percent} of the model's words are copied from human texts: see mauve-metric memorised",
     "shared_prompts": "both files continue the same prompts: add --aligned, or --prompt-field NAME",
     "repeated_prompts": "several texts answer one prompt: add --prompt-field NAME",
-    "wrapping_in_one_set": "only one set has such layout: add --strip {kind}",
+    "missing_values": "missing values such as None in {count} of {of}: take these rows out",
+    "wrapping_in_one_set": "{sight} in {count} of {of}: add --strip {kind}",
+    "garbled_texts": "wrongly decoded characters such as â€™ for ’ in {count} of {of}: save them as UTF-8, or use ftfy",
+    "opening_in_one_set": "“{opening}” begins {count} of {of}: is it part of the text?",
     "format_differs": "",
+    "length_mismatch": "the texts differ in length, {p_median_length:.0f} and {q_median_length:.0f} {units}{check}",
     "at_floor": "the sets have next to nothing in common: check both files",
     "some_unseen_characters": "the featurizer cannot read {percent} of the {set} characters: add --featurizer ngrams",
     "uneven_answers": "answers to prompts of one set alone lower MAUVE, precision and recall, not closeness",
-    "length_mismatch": "the texts differ in length, {p_median_length:.0f} and {q_median_length:.0f} tokens",
+    "looping_texts": "loops in {count} of {of}",
     "unequal_sizes": "the sets differ in size: draw as many texts from the larger one",
     "num_buckets_large": "{num_buckets} buckets are too many for so few texts: leave --num-buckets out",
     "num_buckets_small": "{num_buckets} buckets are few and hide differences: leave --num-buckets out",
     "truncated_texts": "{percent} of the {set} texts were cut to the featurizer's length",
     "duplicates_within": "{percent} of the {set} texts repeat another one: error bars are too short",
     "above_ceiling": "the sets are more alike than most: by chance, or they share texts",
-    "garbled_texts": "{more} texts were decoded wrongly (such as â€™ for ’): save them anew, or mend them by ftfy",
-    "few_texts": "{n} texts a set are few: 500 or more for a paper",
-    "few_prompts": "{prompts} prompts are few: error bars are rough",
+    "few_texts": "only {texts} a set: 500 or more for a paper",
+    "few_prompts": "only {few_prompts}: error bars are rough",
     "not_literature_featurizer": "{featurizer} does not see {unseen}: add --featurizer ngrams",
 }
 
 
 def notes_of(result: MauveResult) -> tuple[str, ...]:
     """The most important notes, without the one that is the reason of the verdict."""
-    warnings = {warning.code: warning for warning in reversed(result.warnings)}
+    strongest_last = sorted(
+        reversed(result.warnings), key=lambda item: max(item.numbers.get("openings", {0: 0}).values())
+    )
+    warnings = {warning.code: warning for warning in strongest_last}
+    told_already = {"shared_prompts", "repeated_prompts"} if result.design != "independent" else set()
+    told_already |= {"few_texts", "at_floor"} if result.verdict_reason == "too_few" else set()
     notes = [
         _note(warnings[code], text, result)
         for code, text in NOTES.items()
-        if code in warnings and not (code in ("shared_prompts", "repeated_prompts") and result.design != "independent")
+        if code in warnings and code not in told_already
     ]
     told = result.verdict == "no verdict"
     return tuple([note for note in notes if note and not (told and "--aligned" in note)][:MOST_NOTES])
 
 
+def said_of_models(said: Mapping[str, Sequence[str]]) -> list[str]:
+    """Sentences on models, by their names, each once; with the names of its models where it is not about all.
+
+    >>> said_of_models({"a": ["one", "two"], "b": ["one"]})
+    ['one', 'a: two']
+    """
+    found: dict[str, list[str]] = {}
+    for name, sentences in zip(shown_names(list(said)).values(), said.values(), strict=True):
+        for sentence in sentences:
+            found.setdefault(sentence, []).append(name)
+    return [text if len(names) == len(said) else f"{listed(names)}: {text}" for text, names in found.items()]
+
+
 def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
-    numbers = {"n": min(result.n_p, result.n_q), **warning.numbers}
-    if "share" in numbers:
-        numbers["percent"] = f"{100 * numbers['share']:.1f} %"
+    numbers = _words_of(warning.numbers, result)
     if warning.code == "not_literature_featurizer":
         unseen = seen_by("ngrams", numbers.get("unseen", ()))
         if len(result.by_featurizer) > 1 or not unseen:
@@ -57,3 +83,26 @@ def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
         others = f" and {more} other kind{'s' * (more > 1)} of errors" if more else ""
         return text.format(featurizer=name, unseen=unseen[0] + others)
     return text.format(**numbers) if text else warning.message
+
+
+def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]:
+    """The words of a note from the numbers of its warning."""
+    words = {"texts": counted(min(result.n_p, result.n_q), "text"), **numbers}
+    words["few_prompts"] = counted(numbers.get("prompts", 0), "prompt")
+    if "share" in numbers:
+        words["percent"] = f"{100 * numbers['share']:.1f} %"
+    if "p_texts" in numbers:
+        words["set"] = with_more(numbers)
+        side = "q" if words["set"] == "model" else "p"
+        words |= {"count": numbers[f"{side}_texts"], "texts": numbers[f"n_{side}"]}
+    if "kind" in numbers:
+        words["sight"] = SIGHTS[numbers["kind"]]
+    if "openings" in numbers:
+        words["opening"], words["count"] = next(iter(numbers["openings"].items()))
+    if "count" in words:
+        words["of"] = counted(words["texts"], f"{words['set']} text")
+    if "p_median_length" in numbers and "q_median_length" in numbers:
+        shorter, longer = sorted([numbers["p_median_length"], numbers["q_median_length"]])
+        words["check"] = ": check that the shorter are whole, and no prompts or labels"
+        words["check"] = words["check"] if longer > FAR_LENGTH_RATIO * shorter else ""
+    return words

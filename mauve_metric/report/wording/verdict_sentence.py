@@ -8,7 +8,7 @@ from mauve_metric.report.wording.notes import notes_of
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult, VerdictWord
 from mauve_metric.runtime.checks import listed
-from mauve_metric.runtime.plain_text import digits, printable, rounded_up, shown_names
+from mauve_metric.runtime.plain_text import counted, digits, printable, rounded_up, shown_names
 from mauve_metric.scoring.verdict import SMALL
 from mauve_metric.uncertainty.intervals import local_form_inverse
 
@@ -24,13 +24,14 @@ LEADS: dict[VerdictWord, str] = {
     "no verdict": "NO VERDICT",
 }
 NO_VERDICT = {  # reason → what is wrong, and what to do
-    "too_few": "{n} texts a set are too few. Give 20 at least, better 500.",
+    "too_few": "only {texts} a set. Give 20 at least, better 500.",
     "constant_features": "all texts have the same features. Check the files and the featurizer.",
     "nearly_constant": "the features differ by rounding only. Try another featurizer.",
     "rows_not_aligned": "the rows are not aligned. Give both files in one order, or leave --aligned out.",
     "echoed_prompts": "the texts of one set begin with their prompt. Add --strip prompts.",
     "prompts_as_answers": "many texts are in both sets. Give each file once; if these are the prompts, name the "
     "field of the answers with --text-field.",
+    "token_ids": "the texts of one set are lists of numbers, such as token ids. Decode them first.",
     "unseen_characters": "the featurizer cannot read these texts. Add --featurizer ngrams.",
     "undeclared_prompts": "both files continue the same prompts. Add --aligned if row 1 answers row 1, "
     "or --prompt-field NAME.",
@@ -95,7 +96,7 @@ def verdict_sentence(verdict: VerdictWord, reason: str | None, n: int, seen: str
     if verdict == "undecided":
         enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
         return f"{lead}{enough}."
-    return f"{lead}: {NO_VERDICT[reason or 'no_interval'].format(n=n)}"
+    return f"{lead}: {NO_VERDICT[reason or 'no_interval'].format(texts=counted(n, 'text'))}"
 
 
 def featurizers_of(result: MauveResult) -> str:

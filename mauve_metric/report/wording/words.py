@@ -11,7 +11,7 @@ from mauve_metric.report.document import Line, Prose
 from mauve_metric.results.comparison import Comparison, Subgroup
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.results.signature import signature_number
-from mauve_metric.runtime.plain_text import digits, in_brackets, printable, rounded_up, shown_names
+from mauve_metric.runtime.plain_text import counted, digits, in_brackets, printable, rounded_up, shown_names
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 ResultT = TypeVar("ResultT", "MauveResult", "Comparison")
@@ -110,8 +110,8 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
         lengths = f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
     lines.append(("texts", f"{result.n_p} human, {result.n_q} model", lengths))
     if result.design != "independent":
-        rows = f"row by row the same {result.p_prompts} prompts"
-        prompts = f"{result.p_prompts} prompts of human texts, {result.q_prompts} of the model's"
+        rows = f"row by row the same {counted(result.p_prompts, 'prompt')}"
+        prompts = f"{counted(result.p_prompts, 'prompt')} of human texts, {result.q_prompts} of the model's"
         meaning = "texts share prompts: such a score does not compare with one of independent texts"
         lines.append(("design", rows if result.design == "aligned" else prompts, meaning))
     lines.append(("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
@@ -126,7 +126,7 @@ def many_warnings(number: int, more: bool = False) -> str:
     >>> many_warnings(1), many_warnings(3, more=True)
     ('1 thing to know before you believe it', '3 more things to know before you believe it')
     """
-    return f"{number} {'more ' if more else ''}thing{'' if number == 1 else 's'} to know before you believe it"
+    return f"{counted(number, 'more thing' if more else 'thing')} to know before you believe it"
 
 
 def notes(comparison: Comparison) -> list[str]:

@@ -121,7 +121,7 @@ def test_the_command_writes_a_task(tmp_path: Path, capsys: pytest.CaptureFixture
         f"lm_eval --model hf --model_args pretrained=MODEL --include_path {folder} --tasks my_stories "
         "--log_samples --output_path results\n"
     )
-    assert "2 documents" in err and "1 texts are left out" in err
+    assert "2 documents" in err and "1 text is left out" in err
     rows = [json.loads(line) for line in (folder / "my_stories_documents.jsonl").read_text("utf-8").splitlines()]
     assert rows == [{"prompt": "one two", "target": "three four"}, {"prompt": "five six", "target": "seven"}]
     task = (folder / "my_stories.yaml").read_text("utf-8")

@@ -19,6 +19,7 @@ from mauve_metric.measures.groups import same_origin
 from mauve_metric.runtime.checks import check_count, number_check, or_none
 from mauve_metric.runtime.errors import EmptyTexts, WrongOption
 from mauve_metric.runtime.optional_imports import import_datasketch, import_edit_distance
+from mauve_metric.runtime.plain_text import counted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -221,8 +222,8 @@ class Deduplication(NamedTuple):
     def __str__(self) -> str:
         within = int((~self.from_against).sum())
         return (
-            f"kept {len(self.kept)} of {len(self.kept) + len(self.removed)} texts: {within} nearly repeat a text of "
-            f"the set, {len(self.removed) - within} one of the texts to keep apart from"
+            f"kept {len(self.kept)} of {counted(len(self.kept) + len(self.removed), 'text')}: {within} nearly repeat a "
+            f"text of the set, {len(self.removed) - within} one of the texts to keep apart from"
         )
 
 

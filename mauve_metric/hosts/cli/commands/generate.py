@@ -10,6 +10,7 @@ from mauve_metric.hosts.cli.inputs_and_outputs import tell
 from mauve_metric.inputs.files import READERS, read_texts
 from mauve_metric.options import config_fields
 from mauve_metric.runtime.checks import check_count
+from mauve_metric.runtime.plain_text import counted
 
 HELP = "let a model write texts for prompts, or continue the beginnings of human texts"
 EXAMPLES = """examples:
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
     keywords = keywords_of(generate, options) | {"texts": read_texts(options.texts, options.text_field)}
     written = generate(**keywords)
     tokens = [text.tokens for text in written if text.tokens is not None]
-    counted = f" with {sum(tokens)} new tokens" if tokens else ""
+    counts = f" with {counted(sum(tokens), 'new token')}" if tokens else ""
     empty = sum(not text.continuation.strip() for text in written)
     note = f"; {empty} of them have nothing behind the prompt" if empty else ""
-    tell(f"{len(written)} texts{counted} in {options.output}{note}")
+    tell(f"{counted(len(written), 'text')}{counts} in {options.output}{note}")

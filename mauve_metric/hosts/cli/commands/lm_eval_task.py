@@ -9,6 +9,7 @@ from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, ke
 from mauve_metric.hosts.cli.inputs_and_outputs import show, tell
 from mauve_metric.hosts.harness import lm_eval_task as task
 from mauve_metric.inputs.files import READERS, read_texts
+from mauve_metric.runtime.plain_text import counted
 
 HELP = "write a task for lm-evaluation-harness from human texts"
 
@@ -48,6 +49,6 @@ def run(options: argparse.Namespace) -> None:
     del keywords["verbose"]
     documents = task.write_task(texts, folder, name, prompt_words=words, new_tokens=tokens, options=keywords)
     short = len(texts) - documents
-    left_out = f", {short} texts are left out: they have no word beyond the prompt's" if short else ""
+    left_out = f", {counted(short, 'text is', 'texts are')} left out: no word beyond the prompt's" if short else ""
     tell(f"{documents} documents in {folder / name}.yaml{left_out}")
     show(task.run_command(name, folder))

@@ -9,6 +9,7 @@ from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import json_of, show
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.plain_text import counted
 
 HELP = "show the share of a model's texts that appears word for word in a corpus"
 _SHOWN = 10  # passages listed in the terminal
@@ -56,8 +57,8 @@ def run(options: argparse.Namespace) -> None:
         show(json_of(numbers | {"corpus_texts": memorised.corpus_texts, "corpus_tokens": memorised.corpus_tokens}))
         return
     lines = [
-        f"{100 * memorised.rate:.3g} % of the tokens of {len(texts)} texts are in passages of {length} tokens or more",
-        f"  of the corpus ({memorised.corpus_texts} texts, {memorised.corpus_tokens} tokens)",
+        f"{100 * memorised.rate:.3g} % of the tokens of {counted(len(texts), 'text')} are in passages of {length} or more",
+        f"  of the corpus ({counted(memorised.corpus_texts, 'text')}, {counted(memorised.corpus_tokens, 'token')})",
     ]
     lines += [
         f"  text {copy.span.text + 1}, tokens {copy.span.start} to {copy.span.end}: {copy.where}"

@@ -19,6 +19,7 @@ from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.uploads import USER_ERRORS
 from mauve_metric.report.first_screen import one_line
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.plain_text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -168,7 +169,7 @@ def duration(seconds: float) -> str:
     ('1 second', '59 seconds', '2 minutes')
     """
     number, unit = (max(round(seconds), 1), "second") if seconds <= 60 else (round(seconds / 60), "minute")
-    return f"{number} {unit}{'' if number == 1 else 's'}"
+    return counted(number, unit)
 
 
 # Of gradio's 40 threads: each run that waits here holds one. The others wait in gradio's own queue.
@@ -225,7 +226,7 @@ class Turns:
         try:
             with self._changed:
                 while before := self._tickets.index(ticket):
-                    run.stage(0.0, f"{before} run{'' if before == 1 else 's'} before yours, {self._words(before)}")
+                    run.stage(0.0, f"{counted(before, 'run')} before yours, {self._words(before)}")
                     self._changed.wait(_LOOK)
                 ticket.began = time.monotonic()
             run.begin()

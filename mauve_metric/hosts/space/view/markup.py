@@ -21,7 +21,7 @@ from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.document import Prose, Table
 from mauve_metric.report.documents import featurizers_table
 from mauve_metric.report.wording import evidence, verdict_sentence, words
-from mauve_metric.report.wording.notes import MOST_NOTES, notes_of
+from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
@@ -113,7 +113,7 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     else:
         whose, lead, models = "", result, {"this model": result}
         said, parts, warnings = verdict_sentence.headline(result), bars.bars(result), words.result_warnings(result)
-    notes = [*dict.fromkeys(note for scored in models.values() for note in notes_of(scored))][:MOST_NOTES]
+    notes = said_of_models({name: notes_of(scored) for name, scored in models.items()})[:MOST_NOTES]
     reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
     return {
         "answer": said,

@@ -23,7 +23,7 @@ from mauve_metric.report.rendering import save_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.optional_imports import import_vl_convert
-from mauve_metric.runtime.plain_text import digits
+from mauve_metric.runtime.plain_text import counted, digits
 
 FIGURES = (".svg", ".pdf", ".png")
 _COLOR = "#0072B2"  # of a bar
@@ -78,7 +78,7 @@ def card_svg(result: MauveResult | Comparison) -> str:
     """A picture of 1200 × 630 pixels for messages and posts: answer, score, bars and caveats, every word escaped."""
     values = first_screen(result)
     if isinstance(result, Comparison):
-        sizes = f"{len(result.models)} models"
+        sizes = counted(len(result.models), "model")
     else:
         sizes = f"{result.n_q} model texts against {result.n_p} human texts"
     first = sorted((warning for _, warning in values["found"]), key=lambda warning: not warning.severe)[:1]
