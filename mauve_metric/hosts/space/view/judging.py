@@ -29,7 +29,7 @@ from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import HOUR, clean_name, delete_upload, free_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
 from mauve_metric.hosts.space.view.markup import escape, in_controls, render
-from mauve_metric.runtime.plain_text import spreadsheet_text
+from mauve_metric.runtime.plain_text import counted, spreadsheet_text
 
 HUMAN = "human"
 MOST_JUDGED = 200  # rounds, and pairs, that one person may get
@@ -211,6 +211,10 @@ for `mauve-metric boundaries` and `mauve-metric preferences`. [Back to MAUVE](./
 _RULES = """The first sentence is a person's, the second may be a machine's. One more is shown at a time; once a machine
 has begun, it goes on to the end. Five points for its first sentence, one less for each sentence later, none for one too
 early."""
+_SHOW = """() => {
+    const shown = [...document.querySelectorAll('.mm-judged')].find(part => part.offsetParent !== null);
+    shown?.scrollIntoView({block: 'center'});
+}"""
 _SAVE = """(name, text) => {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([text], {type: 'text/csv'}));
@@ -224,11 +228,14 @@ class _Part:
     """One kind of judgement: what is shown, what was said of the last, its buttons, and the table.
 
     Args:
-        name: begins the names of its parts. buttons: their words by their names.
+        name: begins the names of its parts. buttons: their words by their names. above: a control between what is shown
+            and the buttons.
     """
 
-    def __init__(self, name: str, buttons: dict[str, str]) -> None:
-        self.shown = gr.HTML("<p>Press Start.</p>", elem_id=f"{name}_shown")
+    def __init__(self, name: str, buttons: dict[str, str], above: gr.Dropdown | None = None) -> None:
+        self.shown = gr.HTML("<p>Press Start.</p>", elem_id=f"{name}_shown", elem_classes="mm-judged")
+        if above is not None:
+            above.render()
         with gr.Row():
             self.buttons = [
                 gr.Button(words, interactive=False, min_width=120, elem_id=key) for key, words in buttons.items()
@@ -301,8 +308,10 @@ def judging_page(limits: Limits) -> None:
     with gr.Tabs():
         with gr.Tab("Find the boundary"):
             gr.Markdown(_RULES)
-            reason = gr.Dropdown(["", *REASONS], value="", label="Why a machine? (may stay empty)", elem_id="reason")
-            game = _Part("boundary", {"human": "Still a person: go on", "machine": "A machine wrote this sentence"})
+            why = "Why a machine? (may stay empty)"
+            reason = gr.Dropdown(["", *REASONS], value="", label=why, elem_id="reason", render=False)
+            answers = {"human": "Still a person: go on", "machine": "A machine wrote this sentence"}
+            game = _Part("boundary", answers, reason)
         with gr.Tab("Compare two"):
             gr.Markdown("Which of the two texts is more likely a person's?")
             pairs = _Part("pair", {f"answer_{code}": words for words, code in ANSWERS.items()})
@@ -329,7 +338,7 @@ def judging_page(limits: Limits) -> None:
             this, points = ended
             truth = "no machine wrote" if this.boundary is None else f"the machine began at sentence {this.boundary}"
             whole = f"<details><summary>Show the last text</summary>{round_shown(this, 0, True)}</details>"
-            said = f"<p>{points:g} points: {truth}.</p>{whole}"
+            said = f"<p>{counted(int(points), 'point')}: {truth}.</p>{whole}"
         return {reason: "", **of_game(judging, said)}
 
     def rate(words: str, judging: Judging | None) -> Values:
@@ -340,7 +349,8 @@ def judging_page(limits: Limits) -> None:
 
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     once: dict[str, Any] = {**quiet, "trigger_mode": "once"}
-    start.click(begin, [rater, human, models], [human, models, state, *game.outputs, *pairs.outputs], **quiet)
+    begun = start.click(begin, [rater, human, models], [human, models, state, *game.outputs, *pairs.outputs], **quiet)
+    begun.success(None, None, None, js=_SHOW, **quiet)
     for button, machine in zip(game.buttons, (False, True), strict=True):
         button.click(
             partial(guess, machine), [state, reason], [reason, state, *game.outputs], trigger_mode="once", **quiet

@@ -146,3 +146,17 @@ def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
     assert len(models) == 3 and {"m 3", "m"} < {*models}
     human, models = judged_sets(None, None, Limits())
     assert len(human.texts) == 600 and len(models) == 1
+
+
+def test_the_reason_stands_between_the_text_and_the_buttons_and_start_shows_the_text() -> None:
+    gradio = pytest.importorskip("gradio")
+    from mauve_metric.hosts.space.limits import Limits
+    from mauve_metric.hosts.space.view.judging import judging_page
+
+    with gradio.Blocks() as page:
+        judging_page(Limits())
+    tree = str(page.get_config_file()["layout"])
+    numbers = {block.elem_id: number for number, block in page.blocks.items() if block.elem_id}
+    order = [tree.index(f"'id': {numbers[name]}") for name in ("boundary_shown", "reason", "machine")]
+    assert order == sorted(order)
+    assert any("scrollIntoView" in str(event["js"]) for event in page.get_config_file()["dependencies"])

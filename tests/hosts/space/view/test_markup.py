@@ -12,6 +12,7 @@ import pytest
 from mauve_metric import Explanation, MauveResult, compare, explain
 from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.hosts.space.session import bars
+from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.wording.notes import NOTES
@@ -143,3 +144,8 @@ def test_the_explanation_of_a_classifier_is_shown_as_text(explanation: Explanati
     page = markup.pair_panel(replace(explanation, most_human=(), most_model=()), texts, texts, (("so",), ("here",)))
     assert "a &lt;b&gt;<mark class='mm-human'>so</mark>&lt;/b&gt; and <mark class='mm-human'>so</mark>" in page
     assert "nothing <mark class='mm-model'>here</mark>" in page and "<details>" not in page  # the text with most marks
+
+
+def test_the_preview_of_a_single_text_has_no_range() -> None:
+    shown = text_of(markup.preview(TextSet("one", "one.txt", ["One two three."]), 3))
+    assert "1 text from one.txt; words in each: 3" in shown and "half of the texts" not in shown
