@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
 import html
+import json
 import os
 import re
 from bisect import bisect_right
@@ -38,6 +40,12 @@ _SPECIAL = re.compile(
     r"|<</?SYS>>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]|\[(?:PAD|CLS|SEP|MASK|UNK|BOS|EOS)\]"
 )
 _TURN = re.compile(r"\n[ \t]*(?:#{1,4} ?)?(?:Human|User|Assistant|Instruction|Input|Question)[ \t]*:", re.IGNORECASE)
+_ANSWERED = re.compile(  # a prompt with the name of who asks before it, up to the name of who answers
+    r"\A\s*(?:#{1,4} ?)?(?:Human|User|Instruction|Input|Question)[ \t]*:.*?"
+    r"\n[ \t]*(?:#{1,4} ?)?(?:Assistant|AI|Model|Response|Answer|Output)[ \t]*:[ \t]*",
+    re.IGNORECASE | re.DOTALL,
+)
+_LITERAL = ("b'", 'b"', "['", '["', "{'", '{"')  # beginnings of a text that Python or JSON wrote out
 _PRINTED = [
     *range(0x21, 0x7F),
     *range(0xA1, 0xAD),
@@ -111,11 +119,14 @@ def without_special_tokens(text: str) -> str:
 
 
 def without_next_turn(text: str) -> str:
-    """A text without the turns that a model wrote on after its own, from the first name of a speaker in a line.
+    """A text without the turns that a model wrote on after its own, and without the turn that it answers.
 
     >>> without_next_turn("Yes.\\n\\nHuman: And now?"), without_next_turn("Human: Hi.")
     ('Yes.', 'Human: Hi.')
+    >>> without_next_turn("User: Is it?\\nAssistant: Yes.\\nUser: Why?")
+    'Yes.'
     """
+    text = _ANSWERED.sub("", text, count=1)
     turn = _TURN.search(text)
     return text if turn is None or not text[: turn.start()].strip() else text[: turn.start()].rstrip()
 
@@ -123,6 +134,10 @@ def without_next_turn(text: str) -> str:
 def without_undecoded(text: str) -> str:
     """A text with blanks and line breaks in place of a tokenizer's marks (Ġ, Ċ, ▁) and of a written-out \\\\n.
 
+    Of what Python or JSON wrote out around a text, the text stays.
+
+    >>> [without_undecoded(text) for text in ("['A cat.']", '{"text": "A cat."}', "b'A cat.'", 'A \\\\"cat\\\\".')]
+    ['A cat.', 'A cat.', 'A cat.', 'A "cat".']
     >>> without_undecoded("TheĠcat"), without_undecoded("The Ġcat Ġs at"), without_undecoded("▁The▁cat")
     ('The cat', 'The cat sat', 'The cat')
     """
@@ -133,7 +148,25 @@ def without_undecoded(text: str) -> str:
         if all(mark in _BYTES for mark in pieces):
             with contextlib.suppress(UnicodeDecodeError):
                 return bytes(_BYTES[mark] for mark in pieces).decode().strip()
+    if text.startswith(_LITERAL):
+        return _text_of_literal(text)
+    if '\\"' in text and "\n" not in text:
+        with contextlib.suppress(ValueError):
+            return str(json.loads(f'"{text}"'))
     return text.replace("\\n", "\n") if "\\n" in text and "\n" not in text else text
+
+
+def _text_of_literal(text: str) -> str:
+    """The only text in a list or an object that was written out, or the text of bytes; else the text as it is."""
+    for read in (json.loads, ast.literal_eval):
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            value = read(text)
+            entries = list(value.values()) if isinstance(value, dict) else value
+            only = entries[0] if isinstance(entries, list) and len(entries) == 1 else entries
+            only = only.decode() if isinstance(only, bytes) else only
+            if isinstance(only, str):
+                return only
+    return text
 
 
 def shows_html(text: str) -> bool:

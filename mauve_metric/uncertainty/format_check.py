@@ -114,8 +114,8 @@ LEAST_TEXTS = 5  # that must show it: fewer of a small set may be chance
 MOST_OPENINGS = 3  # that a warning shows
 ALIKE = 0.9  # of the texts with an opening go on with the same word: then that is shown as well
 SIGHTS = {
-    "undecoded": "a tokenizer's marks such as Ġ, or a written-out \\n",
-    "next_turn": "a speaker's next turn such as User:",
+    "undecoded": "undecoded marks such as Ġ, a written-out \\n or ['…']",
+    "next_turn": "another speaker's turn such as User:",
     "reasoning": "reasoning such as <think>",
     "special_tokens": "special tokens such as <|im_end|> or </s>",
     "html": "HTML such as <p> or &amp;",
