@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import CheckedFields, Options, OptionsOfOneProcess
 from mauve_metric.runtime.checks import Check, check_bool, check_count, choice_check, or_none, wrong
+from mauve_metric.runtime.errors import EmptyTexts, NotTexts
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -105,6 +106,10 @@ class WritingOptions(CheckedFields):
             raise ValueError("prompts and dataset were both given: the dataset's first tokens are the prompts")
         if self.prompts is None and self.chat_template is True:
             raise ValueError("chat_template=True needs prompts, which the model is to answer")
+        if isinstance(self.prompts, (str, bytes)):
+            raise NotTexts.of("prompts", f"must be a list of texts, got a single {type(self.prompts).__name__}")
+        if isinstance(self.prompts, Sized) and not len(self.prompts):
+            raise EmptyTexts.of("prompts", "must hold at least one text, got none")
         super().__post_init__()
 
 

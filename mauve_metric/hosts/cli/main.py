@@ -115,7 +115,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         near = did_you_mean(unknown[0], _flags(options.command), prefix="--")
         if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
             near = " (files have no flag: write HUMAN MODEL)"
-        elif (flag := given[given.index(unknown[0]) - 1]) in _PRINTED:
+        elif (flag := words[words.index(unknown[0]) - 1]) in _PRINTED:
             near = f" ({flag} prints to standard output: write {flag} > {unknown[0]})"
         elif not unknown[0].startswith("-"):
             several = " (`mauve-metric compare` takes several models)"

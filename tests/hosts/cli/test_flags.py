@@ -103,6 +103,9 @@ def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str])
     assert "there is no command 'skore' (did you mean 'score'?)" in usage_error(["skore", *files], capsys)
     assert "a command comes first, such as `mauve-metric score HUMAN MODEL`" in usage_error([*files], capsys)
     assert "(did you mean '--featurizer'?)" in usage_error(["score", *files, "--featurzer", "minilm"], capsys)
+    assert "(--json prints to standard output: write --json > a.json)" in usage_error(
+        ["score", *files, "--json", "a.json"], capsys
+    )
     assert "did you mean" not in usage_error(["deduplicate", files[0], "--rows", "3"], capsys)
     assert usage_error(["score", *files, "--seed", "x"], capsys).count("\n") == 2
     assert "MODEL" in usage_error(["score", files[0]], capsys)

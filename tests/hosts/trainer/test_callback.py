@@ -762,3 +762,11 @@ def test_two_processes(tiny_gpt2: str, tmp_path: Path, programs: Programs) -> No
     assert first["texts"] == second["texts"] and len(first["texts"]) == 8
     assert first["failed"] == [0, 7]  # the score of what the others wrote
     assert all(math.isfinite(value) for value in first["values"])
+
+
+@pytest.mark.parametrize(
+    ("prompts", "message"), [("one text", "got a single str"), ([], "at least one text, got none")]
+)
+def test_wrong_prompts_fail_before_the_training(prompts: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=f"prompts must .*{message}"):
+        MauveCallback(prompts=prompts, references=["One text."])

@@ -57,7 +57,8 @@ def run(options: argparse.Namespace) -> None:
         show(json_of(numbers | {"corpus_texts": memorised.corpus_texts, "corpus_tokens": memorised.corpus_tokens}))
         return
     lines = [
-        f"{100 * memorised.rate:.3g} % of the tokens of {counted(len(texts), 'text')} are in passages of {length} or more",
+        f"{100 * memorised.rate:.3g} % of the tokens of {counted(len(texts), 'text')} are in passages of {length} "
+        "tokens or more",
         f"  of the corpus ({counted(memorised.corpus_texts, 'text')}, {counted(memorised.corpus_tokens, 'token')})",
     ]
     lines += [
