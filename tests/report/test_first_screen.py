@@ -143,7 +143,7 @@ def test_a_comparison_has_a_row_for_each_model_and_one_sentence(comparison: Comp
     assert max(len(sentence.split()) for sentence in sentences(shown)) <= MOST_WORDS_A_SENTENCE
     doubtful = replace(comparison.models["first"], verdict="no verdict", verdict_reason="rows_not_aligned")
     withheld = replace(comparison, models=comparison.models | {"first": doubtful})
-    assert "NO RANKING: there is no verdict on first." in withheld.first_screen()
+    assert "NO RANKING: there is no verdict on first: the rows are not aligned." in withheld.first_screen()
     assert "closest" not in withheld.first_screen()
 
 

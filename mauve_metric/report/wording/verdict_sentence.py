@@ -111,9 +111,10 @@ def ranking_sentence(comparison: Comparison) -> str:
     if len(comparison.ranking) == 1:
         return headline(comparison.models[comparison.ranking[0]])
     called = shown_names(list(comparison.models))
-    doubtful = [called[name] for name, result in comparison.models.items() if result.verdict == "no verdict"]
+    doubtful = {called[name]: result for name, result in comparison.models.items() if result.verdict == "no verdict"}
     if doubtful:
-        return f"NO RANKING: there is no verdict on {listed(doubtful)}."
+        reasons = {headline(result).removeprefix(LEADS["no verdict"]) for result in doubtful.values()}
+        return f"NO RANKING: there is no verdict on {listed([*doubtful])}{reasons.pop() if len(reasons) == 1 else '.'}"
     best = comparison.ranking[0]
     alike = [called[pair.b] for pair in comparison.differences if pair.a == best and not pair.real]
     real = sum(pair.real for pair in comparison.differences)
