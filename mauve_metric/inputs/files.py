@@ -135,15 +135,15 @@ class SideTexts(NamedTuple):
         """`ValueError` for texts of nothing but white space, with the place of the first."""
         empty = [number for number, text in enumerate(self.texts) if not text.strip()]
         if empty and self.where is not None:
-            found = f"{self.empty or 'is empty'} ({len(empty)} of {len(self.texts)} in all)"
+            problem = f"{self.empty or 'is empty'} ({len(empty)} of {len(self.texts)} in all)"
             if self.field is None:
                 raise EmptyTexts(
-                    f"{self.where[empty[0]]} {found}: a .txt file holds one text a line, and texts of several lines "
+                    f"{self.where[empty[0]]} {problem}: a .txt file holds one text a line, and texts of several lines "
                     "need .jsonl or a folder with a .txt file for each; empty_texts='drop' leaves empty lines out"
                 )
             raise EmptyTexts(
-                f"{self.where[empty[0]]}: the text in {self.field!r} {found}; a model that says nothing is a finding: "
-                "pass empty_texts='drop' to score the others"
+                f"{self.where[empty[0]]}: the text in {self.field!r} {problem}; a model that says nothing is a "
+                "finding: pass empty_texts='drop' to score the others"
             )
 
 
@@ -385,7 +385,7 @@ class TextFile:
         """
         choice = self.choice(side)
         if choice.doubt:
-            doubt = re.sub(r"text_field='([^']+)'$", lambda found: f"{self._path}:{found[1]}", choice.doubt)
+            doubt = re.sub(r"text_field='([^']+)'$", lambda field: f"{self._path}:{field[1]}", choice.doubt)
             raise NoSuchField(f"{self.name} {'holds ' if self.format is not None else ''}{doubt}")
         return choice.path
 
@@ -452,7 +452,7 @@ class TextFile:
         if field is None:
             texts = [plain_text(record) for record in rows] if self._source is not None else self._lines
             each = f", one a {self._unit}" if self._source is None else ""
-            where = [f"{self.name}, {self._unit} {place}" for place in rows.places] if self._source is None else None
+            where = [f"{self.name}, {self._unit} {number}" for number in rows.places] if self._source is None else None
             return SideTexts(texts, said=f"{self.name}: {counted(len(texts), 'text')}{each}", where=where)
         if rows.columns.count(field) > 1:
             raise ValueError(

@@ -191,11 +191,11 @@ def loaded(content: str, name: str, line: int | None = None) -> object:
     try:
         value: object = json.loads(content)
     except json.JSONDecodeError as error:
-        place = f"{name}, line {error.lineno if line is None else line}"
+        where = f"{name}, line {error.lineno if line is None else line}"
         problem = f"{error.msg.removesuffix(' at')} at column {error.colno}"
         is_cut = error.msg.startswith("Unterminated string") or error.pos >= len(content.rstrip())
         cure = "; the file seems to be cut off: write it again" if is_cut else ""
-        raise DamagedFile(f"{place}: not JSON: {problem}{cure}") from error
+        raise DamagedFile(f"{where}: not JSON: {problem}{cure}") from error
     except RecursionError as error:
         raise DamagedFile(f"{where}: not JSON that can be read: it is nested too deep") from error
     except ValueError as error:  # Python reads no integer of more than some thousand digits

@@ -91,13 +91,13 @@ def percent(value: float, total: float) -> str:
     return f"{digits(100 * value / total, '.1f', (0.0, 100.0))} %" if total > 0 else "0 %"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun, singular for 1. many: the plural; empty: with an s.
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """A number with its noun, singular for 1. plural: empty for the singular with an s.
 
     >>> counted(1, "text"), counted(0, "text"), counted(1200, "text"), counted(2, "entry", "entries")
     ('1 text', '0 texts', '1200 texts', '2 entries')
     """
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def rounded_up(number: int) -> str:

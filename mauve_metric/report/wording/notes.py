@@ -45,7 +45,7 @@ NOTES = {
 
 def notes_of(result: MauveResult) -> tuple[str, ...]:
     """The most important notes, without the one that is the reason of the verdict."""
-    strongest = sorted(result.warnings, key=lambda item: -max(item.numbers.get("openings", {0: 0}).values()))
+    strongest = sorted(result.warnings, key=lambda warning: -max(warning.numbers.get("openings", {0: 0}).values()))
     warnings = {warning.code: warning for warning in reversed(strongest)}
     told_already = {"shared_prompts", "repeated_prompts"} if result.design != "independent" else set()
     told_already |= {"few_texts", "at_floor"} if result.verdict_reason == "too_few" else set()
@@ -64,11 +64,13 @@ def said_of_models(said: Mapping[str, Sequence[str]]) -> list[str]:
     >>> said_of_models({"a": ["one", "two"], "b": ["one"]})
     ['one', 'a: two']
     """
-    found: dict[str, list[str]] = {}
+    names_by_sentence: dict[str, list[str]] = {}
     for name, sentences in zip(shown_names(list(said)).values(), said.values(), strict=True):
         for sentence in sentences:
-            found.setdefault(sentence, []).append(name)
-    return [text if len(names) == len(said) else f"{listed(names)}: {text}" for text, names in found.items()]
+            names_by_sentence.setdefault(sentence, []).append(name)
+    return [
+        text if len(names) == len(said) else f"{listed(names)}: {text}" for text, names in names_by_sentence.items()
+    ]
 
 
 def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
