@@ -32,6 +32,7 @@ Sides: TypeAlias = NDArray[np.bool_]
 
 FOLDS = 5
 FEWEST_TO_CLASSIFY = 10  # of each side, copies and texts of one prompt counted once: two for each fold
+_ROWS_A_COLUMN = 2  # from which on the noise of mean differences is left out
 _LEAST_SHRINKAGE = 1e-3  # keeps the covariance of copied columns invertible in float32
 _ROUNDINGS = 8  # of a column's mean: a smaller standard deviation is that of a constant column
 _BLOCK = 8192  # rows whose products are computed at once
@@ -84,9 +85,10 @@ def cross_fit(
     """Score every row by a classifier fitted to the other folds.
 
     The direction is ((1 - s) C + s tr(C)/d I)⁻¹ δ with C the covariance of all rows of the other folds, columns
-    standardised, δ the difference of the sides' means there without noise (`mean_differences.without_noise`), and s by
-    Ledoit and Wolf (2004): s does not depend on the sides, so that a permutation test may keep it. Each fold has texts
-    of both sides in about equal shares, since the scores of folds that have not lean to the wrong side.
+    standardised, δ the difference of the sides' means there, and s by Ledoit and Wolf (2004): s does not depend on the
+    sides, so that a permutation test may keep it. From two rows a column on, δ is without noise
+    (`mean_differences.without_noise`); of fewer, C says too little of single columns. Each fold has texts of both
+    sides in about equal shares, since the scores of folds that have not lean to the wrong side.
 
     Args:
         rows: (n, d), of both sides; read in blocks where they are not an array; or these standardised.
@@ -334,10 +336,11 @@ class Standardised:
             self.held = held
 
     @cached_property
-    def products(self) -> tuple[Array, Array]:
-        """All rows, which are held, (n, d), and their inner products, (n, n)."""
+    def products(self) -> Array:
+        """The inner products of all rows, which are held, (n, n)."""
         rows = np.concatenate(list(self))
-        return rows, rows @ rows.T
+        inner: Array = rows @ rows.T
+        return inner
 
     def __iter__(self) -> Iterator[Array]:
         return self._scaled(_BLOCK) if self.held is None else _pieces(self.held)
@@ -401,17 +404,19 @@ class _Moments:
         covariance /= n
         covariance -= np.outer(mean.astype(np.float32), mean.astype(np.float32))
         models = np.maximum(self.models.sum(axis=0) - self.models[fold], 1)
-        humans = np.maximum(n - models, 1)
         of_model = self.of_model.sum(axis=0) - self.of_model[fold]
+        humans = np.maximum(n - models, 1)
         model_mean, human_mean = of_model / models, (n * mean[:, None] - of_model) / humans
         fourth = (self.fourth.sum() - self.fourth[fold]) / n
-        delta = without_noise(model_mean - human_mean, 1 / models + 1 / humans)
-        weights, *_ = _solve_shrunk(covariance, delta.astype(np.float32), fourth, n, d)
+        delta = model_mean - human_mean
+        if n >= _ROWS_A_COLUMN * d:
+            delta = without_noise(delta, 1 / models + 1 / humans)
+        weights = _solve_shrunk(covariance, delta.astype(np.float32), fourth, n, d)
         return weights, np.einsum("ij,ij->j", weights, (model_mean + human_mean) / 2)
 
 
-def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) -> tuple[Array, float, float]:
-    """Shrink a matrix to βC + αI and solve for `right` (…, m); also β and α. Zeros if the rows do not vary.
+def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) -> Array:
+    """Shrink a matrix towards a multiple of I and solve for `right` (…, m); zeros if the rows do not vary.
 
     matrix: as the first argument of `ledoit_wolf`; it is overwritten. fourth, n, d: see there.
     """
@@ -419,12 +424,12 @@ def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) 
 
     variance = float(np.trace(matrix, dtype=np.float64)) / d
     if variance <= 0:
-        return np.zeros_like(right), 0.0, 1.0
+        return np.zeros_like(right)
     shrinkage = ledoit_wolf(matrix, fourth, n, d)
     matrix *= 1 - shrinkage
     matrix[np.diag_indices_from(matrix)] += shrinkage * variance
     solution: Array = cho_solve(cho_factor(matrix.T, overwrite_a=True, check_finite=False), right, check_finite=False)
-    return solution, 1 - shrinkage, shrinkage * variance
+    return solution
 
 
 def ledoit_wolf(covariance: Floats, fourth: float, n: float, d: int) -> float:
@@ -457,7 +462,7 @@ def _held_out_scores(
     """Scores of every row for every column of sides, (n, m) in float32."""
     if rows.held is not None and len(sides) <= rows.d:
         with one_blas_thread():
-            return _scores_of_few_rows(*rows.products, fold_of, sides, seen)
+            return _scores_of_few_rows(rows.products, fold_of, sides, seen, rows.d)
     moments = _Moments(rows, fold_of, sides, seen, device)
     with one_blas_thread():
         directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
@@ -472,32 +477,26 @@ def _held_out_scores(
     return outputs
 
 
-def _scores_of_few_rows(rows: Array, products: Array, fold_of: Integers, sides: Array, seen: Sides) -> Array:
-    """The same of n <= d rows (n, d) from their inner products (n, n).
+def _scores_of_few_rows(products: Array, fold_of: Integers, sides: Array, seen: Sides, d: int) -> Array:
+    """The same from the inner products (n, n) of n <= d rows: the weights are sums of the rows that are fitted to.
 
-    With Z the centred rows that are fitted to, C = ZᵀZ/n and w = (βC + αI)⁻¹ δ: their scores are
-    Zw = (βZZᵀ/n + αI)⁻¹ Zδ, and w = (δ - βZᵀZw/n) / α.
+    With Z their centred rows, C = ZᵀZ/n and δ = Zᵀu: (βC + αI)⁻¹ δ = Zᵀ (βZZᵀ/n + αI)⁻¹ u.
     """
     outputs = np.zeros(sides.shape, dtype=np.float32)
     for fold in range(int(fold_of.max()) + 1):
         held, fitted = fold_of == fold, seen & (fold_of != fold)
-        n, of_model = int(fitted.sum()), sides[fitted]
-        models = np.maximum(of_model.sum(axis=0), 1)
-        humans = np.maximum(n - models, 1)
-        model_mean, human_mean = of_model / models, (1 - of_model) / humans
-        delta = without_noise(rows[fitted].T @ (model_mean - human_mean), 1 / models + 1 / humans)
-        along = rows @ delta.astype(np.float32)
-        along -= along[fitted].mean(axis=0)
+        n, of_model = np.float32(fitted.sum()), sides[fitted]
+        models = of_model.sum(axis=0)
+        model_mean, human_mean = of_model / np.maximum(models, 1), (1 - of_model) / np.maximum(n - models, 1)
         those = products.take(np.flatnonzero(fitted), axis=1)  # three times as fast as by numpy.ix_
         inner = those[fitted]
         fourth = float(np.square(inner.diagonal()).mean(dtype=np.float64))
-        middle = inner.mean(axis=0)
-        inner -= middle
+        middle = inner @ ((model_mean + human_mean) / 2)
+        inner -= inner.mean(axis=0)
         inner -= inner.mean(axis=1)[:, None]
         inner /= n
-        scores, beta, alpha = _solve_shrunk(inner, along[fitted], fourth, n, rows.shape[1])
-        outputs[held] = (along[held] - beta / n * ((those[held] - middle) @ scores)) / alpha
-        outputs[held] -= np.einsum("ij,ij->j", scores, (model_mean + human_mean) / 2)
+        weights = _solve_shrunk(inner, model_mean - human_mean, fourth, float(n), d)
+        outputs[held] = those[held] @ weights - np.einsum("ij,ij->j", weights, middle)
     return outputs
 
 

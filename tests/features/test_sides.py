@@ -250,7 +250,8 @@ def test_lengths_that_differ_are_a_warning(tiny_gpt2: str) -> None:
     options = {"featurize_model_name": tiny_gpt2, **SMALL}
     found = compute_mauve(p_text=LONG, q_text=SHORT, **options)
     (warning,) = (warning for warning in found.warnings if warning.code == "length_mismatch")
-    assert warning.numbers == {"p_median_length": found.p_median_length, "q_median_length": found.q_median_length}
+    lengths = {"p_median_length": found.p_median_length, "q_median_length": found.q_median_length}
+    assert warning.numbers == lengths | {"units": "tokens"}
     assert found.p_median_length is not None and found.q_median_length is not None
     assert found.p_median_length > 2 * found.q_median_length
     assert "match_lengths='truncate'" in warning.message

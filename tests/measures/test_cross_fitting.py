@@ -50,9 +50,10 @@ def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int)
         means = [standard[seen & (is_model == side)].mean(axis=0) for side in (False, True)]
         difference = means[1] - means[0]
         of_sides = [(seen & (is_model == side)).sum() for side in (False, True)]
-        kept = without_noise(difference[:, None], 1 / of_sides[0] + 1 / of_sides[1])[:, 0]
-        assert np.ptp(kept / difference) > 0.5
-        weights = np.linalg.solve(shrunk, kept)
+        if n > d:
+            difference = without_noise(difference[:, None], 1 / of_sides[0] + 1 / of_sides[1])[:, 0]
+            assert np.ptp(difference / (means[1] - means[0])) > 0.5
+        weights = np.linalg.solve(shrunk, difference)
         expected = standard[held_out] @ weights - (means[0] + means[1]) / 2 @ weights
         # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
         np.testing.assert_allclose(fitted.held_out.scores[held_out], expected, atol=1e-3 * np.abs(expected).max())
@@ -291,11 +292,11 @@ def test_a_group_is_in_one_fold() -> None:
     assert all(len({*folds[groups == one].tolist()}) == 1 for one in range(20)) and len({*folds.tolist()}) == 5
 
 
-@pytest.mark.parametrize("n, d, error", [(200, 300, 0.019), (100, 384, 0.026)])  # more rows than columns, and fewer
-def test_one_column_of_many_is_seen(n: int, d: int, error: float) -> None:
-    """With the noise of all columns in the direction the AUC is about .70 and .61, with one column Φ(1.5 / √2)."""
+@pytest.mark.parametrize("n, d, error, with_noise", [(400, 300, 0.009, 0.73), (200, 60, 0.019, 0.77)])
+def test_one_column_of_many_is_seen(n: int, d: int, error: float, with_noise: float) -> None:
+    """Φ(1.5 / √2) = .856; with the noise of all columns in the direction it was about `with_noise`."""
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(2 * n, d))
     rows[n:, 0] += 1.5
     fitted = cross_fit(rows * np.geomspace(1, 100, d), np.arange(2 * n) >= n)
-    assert fitted.auc > norm.cdf(1.5 / 2**0.5) - 4 * error
+    assert fitted.auc > norm.cdf(1.5 / 2**0.5) - 4 * error > with_noise

@@ -85,6 +85,15 @@ def test_three_notes_at_most_in_the_order_of_what_they_can_change(results: dict[
     assert notes_of(replace(warned, warnings=())) == ()
 
 
+def test_another_featurizer_is_proposed_only_where_there_is_one(results: dict[str, MauveResult]) -> None:
+    """In `compare` the result of a model has the bounds of all featurizers, and nothing else of them."""
+    unseen = ScoreWarning("not_literature_featurizer", "", {"featurizer": "minilm", "unseen": ["lower_case"]})
+    alone = replace(results["different"], warnings=(unseen,))
+    assert "add --featurizer ngrams" in notes_of(alone)[0]
+    bounds = tuple(replace(bound, featurizer=name) for name in ("minilm", "ngrams") for bound in alone.bounds)
+    assert notes_of(replace(alone, bounds=bounds)) == ()
+
+
 def test_texts_that_were_decoded_wrongly_are_named_on_the_first_screen() -> None:
     words = np.random.default_rng(0).choice(["harbour", "winter", "money", "letter", "garden"], (120, 12))
     human, model = ([" ".join(row) for row in part] for part in np.split(words, 2))

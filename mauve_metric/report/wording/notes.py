@@ -77,7 +77,7 @@ def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
     numbers = _words_of(warning.numbers, result)
     if warning.code == "not_literature_featurizer":
         unseen = seen_by("ngrams", numbers.get("unseen", ()))
-        if len(result.by_featurizer) > 1 or not unseen:
+        if len({bound.featurizer for bound in result.bounds}) > 1 or not unseen:
             return ""
         name, more = str(numbers["featurizer"]).split("/")[-1], len(unseen) - 1
         others = f" and {more} other kind{'s' * (more > 1)} of errors" if more else ""

@@ -24,6 +24,7 @@ from mauve_metric.hosts.space.view import takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import plot_value
 from mauve_metric.hosts.space.view.text_map import map_chart
+from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.charts.figure import COLORS
 from mauve_metric.report.rendering import save_chart
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
@@ -168,7 +169,7 @@ def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path, wante
     found = shown_of(desk).scored.comparison
     assert found is not None and found.to_dict() == wanted.to_dict()
     assert shown["signature"] == wanted.signature
-    assert ranking_sentence(wanted) in html.unescape(shown["score"])
+    assert PAGE.respell(ranking_sentence(wanted)) in html.unescape(shown["score"])
     for name, result in wanted.models.items():
         for value in (f"{result.mauve:.4f}", f"{result.mauve_debiased:.4f}", f"{wanted.own[name].mauve:.4f}"):
             assert value in shown["tables"]

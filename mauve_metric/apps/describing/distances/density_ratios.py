@@ -76,8 +76,8 @@ def neighbour_log_ratios(p: Array, q: Array, k: int | None = None, seed: int = 2
     Raises:
         ValueError: other shapes, one row, k outside 1 … n_p + n_q - 1.
 
-    >>> t = neighbour_log_ratios(np.zeros((3, 1)), np.ones((3, 1)), k=2)
-    >>> t.p.round(3).tolist()
+    >>> of_p, of_q = neighbour_log_ratios(np.zeros((3, 1)), np.ones((3, 1)), k=2)
+    >>> of_p.round(3).tolist()
     [2.015, 2.015, 2.015]
     """
     p, q = _check_rows(p, q, 2)
@@ -118,8 +118,8 @@ def classifier_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
         ValueError: other shapes, fewer rows.
 
     >>> rng = np.random.default_rng(0)
-    >>> t = classifier_log_ratios(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + 1)
-    >>> bool(t.p.mean() > 0.5 and t.q.mean() < -0.5)
+    >>> of_p, of_q = classifier_log_ratios(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + 1)
+    >>> bool(of_p.mean() > 0.5 and of_q.mean() < -0.5)
     True
     """
     from sklearn.linear_model import LogisticRegression
