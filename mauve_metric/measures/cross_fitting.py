@@ -32,7 +32,6 @@ Sides: TypeAlias = NDArray[np.bool_]
 
 FOLDS = 5
 FEWEST_TO_CLASSIFY = 10  # of each side, copies and texts of one prompt counted once: two for each fold
-_ROWS_A_COLUMN = 2  # from which on the noise of mean differences is left out
 _LEAST_SHRINKAGE = 1e-3  # keeps the covariance of copied columns invertible in float32
 _ROUNDINGS = 8  # of a column's mean: a smaller standard deviation is that of a constant column
 _BLOCK = 8192  # rows whose products are computed at once
@@ -86,9 +85,10 @@ def cross_fit(
 
     The direction is ((1 - s) C + s tr(C)/d I)⁻¹ δ with C the covariance of all rows of the other folds, columns
     standardised, δ the difference of the sides' means there, and s by Ledoit and Wolf (2004): s does not depend on the
-    sides, so that a permutation test may keep it. From two rows a column on, δ is without noise
-    (`mean_differences.without_noise`); of fewer, C says too little of single columns. Each fold has texts of both
-    sides in about equal shares, since the scores of folds that have not lean to the wrong side.
+    sides, so that a permutation test may keep it. Of no fewer rows than columns there is a second direction, from δ
+    without noise (`mean_differences.without_noise`), which sees a difference in few columns of many; a fold is scored
+    by the one that tells the sides of the other folds apart better. Each fold has texts of both sides in about equal
+    shares, since the scores of folds that have not lean to the wrong side.
 
     Args:
         rows: (n, d), of both sides; read in blocks where they are not an array; or these standardised.
@@ -397,7 +397,7 @@ class _Moments:
         self.all_products = self.products.sum(axis=0)
 
     def direction(self, fold: int, d: int) -> tuple[Floats, Floats]:
-        """Fit classifiers without a fold: weights (width, m), and thresholds (m,)."""
+        """Fit classifiers without a fold: weights (width, m), and thresholds (m,); 2m with those without noise."""
         n = self.numbers.sum() - self.numbers[fold]
         mean = (self.total.sum(axis=0) - self.total[fold]) / n
         covariance = self.all_products - self.products[fold]
@@ -408,11 +408,12 @@ class _Moments:
         humans = np.maximum(n - models, 1)
         model_mean, human_mean = of_model / models, (n * mean[:, None] - of_model) / humans
         fourth = (self.fourth.sum() - self.fourth[fold]) / n
-        delta = model_mean - human_mean
-        if n >= _ROWS_A_COLUMN * d:
-            delta = without_noise(delta, 1 / models + 1 / humans)
+        delta, middle = model_mean - human_mean, (model_mean + human_mean) / 2
+        if self.numbers.sum() - self.numbers.max() >= d:
+            delta = np.concatenate([delta, without_noise(delta, 1 / models + 1 / humans)], axis=1)
+            middle = np.concatenate([middle, middle], axis=1)
         weights = _solve_shrunk(covariance, delta.astype(np.float32), fourth, n, d)
-        return weights, np.einsum("ij,ij->j", weights, (model_mean + human_mean) / 2)
+        return weights, np.einsum("ij,ij->j", weights, middle)
 
 
 def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) -> Array:
@@ -466,7 +467,7 @@ def _held_out_scores(
     moments = _Moments(rows, fold_of, sides, seen, device)
     with one_blas_thread():
         directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
-    outputs = np.empty(sides.shape, dtype=np.float32)
+    outputs = np.empty((len(sides), directions[0][1].size), dtype=np.float32)
     start = 0
     for block in rows:
         folds_here = fold_of[start : start + len(block)]
@@ -474,7 +475,27 @@ def _held_out_scores(
             inside = folds_here == fold
             outputs[start + np.nonzero(inside)[0]] = _product(block[inside], weights, device) - thresholds
         start += len(block)
-    return outputs
+    return outputs if outputs.shape == sides.shape else _better_scores(outputs, sides, fold_of, seen)
+
+
+def _better_scores(outputs: Array, sides: Array, fold_of: Integers, seen: Sides) -> Array:
+    """Of two scores for each column of sides, (n, 2m), the one that is better in the other folds, (n, m).
+
+    Better: with a larger difference of the sides' means, in standard deviations of the fold.
+    """
+    m = sides.shape[1]
+    apart = np.zeros((int(fold_of.max()) + 1, 2, m))
+    for fold in range(len(apart)):
+        inside = seen & (fold_of == fold)
+        scores, is_model = outputs[inside].reshape(-1, 2, m), sides[inside][:, None]
+        models = is_model.sum(axis=0)
+        of_model, total = (scores * is_model).sum(axis=0), scores.sum(axis=0)
+        difference = of_model / np.maximum(models, 1) - (total - of_model) / np.maximum(len(scores) - models, 1)
+        spread = scores.std(axis=0)
+        apart[fold] = difference / np.where(spread > 0, spread, np.inf)
+    of_others = apart.sum(axis=0) - apart
+    second = (of_others[:, 1] > of_others[:, 0])[fold_of]
+    return np.where(second, outputs[:, m:], outputs[:, :m])
 
 
 def _scores_of_few_rows(products: Array, fold_of: Integers, sides: Array, seen: Sides, d: int) -> Array:

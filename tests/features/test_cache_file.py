@@ -166,6 +166,7 @@ print(features.shape)
 
 
 @pytest.mark.parametrize(("space", "what"), [(0, "used"), (100_000, "written now")])
+@pytest.mark.slow
 def test_a_full_disk_is_reported_once_a_run(
     tiny_gpt2: str, tmp_path: Path, programs: Programs, space: int, what: str
 ) -> None:

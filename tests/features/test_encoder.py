@@ -104,6 +104,7 @@ def test_unreachable_model_is_said_at_once(monkeypatch: pytest.MonkeyPatch, tmp_
         assert works in str(caught.value)
 
 
+@pytest.mark.slow
 def test_unreachable_model_that_never_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import socket
 

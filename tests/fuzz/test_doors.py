@@ -310,6 +310,7 @@ def test_any_link(value: str) -> None:
 
 
 @given(names=st.lists(st.text(min_size=1), min_size=2, max_size=3, unique=True))
+@pytest.mark.slow
 def test_any_name_on_a_card(names: list[str]) -> None:
     try:
         found = compare(p_features=PLAIN, models=dict.fromkeys(names, PLAIN + 1), **OPTIONS)

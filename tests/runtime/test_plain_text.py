@@ -77,6 +77,7 @@ def test_names_that_would_look_alike_are_told_apart() -> None:
     assert list(shown_names(["a\nb", "a b", "a\tb"]).values()) == ["a b (2)", "a b", "a b (3)"]
 
 
+@pytest.mark.slow
 def test_the_data_keeps_every_name(nasty: Comparison) -> None:
     found = nasty.to_dict()
     assert list(found["models"]) == list(NASTY) and set(found["ranking"]) == set(NASTY)

@@ -78,6 +78,7 @@ def test_a_classifier_that_errs_more_often_than_not_shows_nothing() -> None:
         assert Bound.of_learned(learned._replace(auc=auc, auc_p_value=0.001), None).p_value == p_value
 
 
+@pytest.mark.slow
 def test_equal_sets_differ_in_few_cases_whatever_is_chosen() -> None:
     """Of 200 equal sets at most 2.5 % by the intervals' upper ends: 5 on average, 4 standard errors are 9 more."""
     rng = np.random.default_rng(2)

@@ -97,6 +97,7 @@ def test_the_quantizer_gives_every_score_on_learned_buckets(verb: object) -> Non
         assert explained.buckets[0].rank == 1
 
 
+@pytest.mark.slow
 def test_the_permutation_test_on_learned_buckets_holds_its_level() -> None:
     rng, low = np.random.default_rng(6), 0
     for seed in range(40):

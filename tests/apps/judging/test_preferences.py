@@ -143,6 +143,7 @@ def test_measures_are_ordered_by_their_own_direction(tmp_path: Path) -> None:
     assert judgement.human == "human"
 
 
+@pytest.mark.slow
 def test_measures_of_describe_have_their_direction_though_it_was_not_imported(programs: Programs) -> None:
     code = """if True:
         from mauve_metric import rank_by_preferences

@@ -39,6 +39,7 @@ def found() -> Robustness:
     return robustness(**sets(), vary="num_buckets,mauve_scaling_factor,seed,n,row_order,pooling", num_runs=2)
 
 
+@pytest.mark.slow
 def test_every_setting_scores_as_compare_does(found: Robustness) -> None:
     by_name = {setting.name: setting for setting in found.settings}
     for name, options in (

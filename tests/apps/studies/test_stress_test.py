@@ -51,6 +51,7 @@ def found() -> StressTest:
     )
 
 
+@pytest.mark.slow
 def test_a_featurizer_detects_only_errors_in_the_text_it_counts(found: StressTest) -> None:
     bag, shape = found.featurizers["bag"], found.featurizers["shape"]
     assert bag.unseen == ("words_shuffled", "lower_case") and shape.unseen == ("words_shuffled",)

@@ -252,6 +252,7 @@ def test_every_reason_fails_every_gate(
     assert said in out and f"failed: m: {said}" in err
 
 
+@pytest.mark.slow
 def test_every_featurizer_is_in_the_gate(tmp_path: Path) -> None:
     human, model = sentences(120, 0), sentences(120, 1)
     wrecked = [shuffled(text) for text in model]

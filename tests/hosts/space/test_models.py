@@ -250,6 +250,7 @@ def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_pat
         desk.pick_model("nobody", visitor(desk))
 
 
+@pytest.mark.slow
 def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path)
     press(desk)

@@ -63,6 +63,7 @@ def test_too_few_texts_are_named() -> None:
         discriminators.discriminate_words(["a"], ["b", "c"], prompts=(["x"], ["y"]))
 
 
+@pytest.mark.slow
 def test_bag_of_words_finds_a_telling_word() -> None:
     rng = np.random.default_rng(0)
     words = np.array("rain sea ship harbour wind night day road".split())
