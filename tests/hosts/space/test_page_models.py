@@ -13,6 +13,7 @@ from visitors import compare, experts, hover, paste, unpacked, upload
 
 import mauve_metric
 from mauve_metric import compute_mauve
+from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.charts.figure import COLORS, TOO_MUCH
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 
@@ -51,7 +52,7 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
     wanted = mauve_metric.compare(
         p_text=HUMAN, models={"again": MODEL, "loud": texts["loud"], NASTY: texts["odd"]}, featurize_model_name=ngrams
     )
-    assert page.inner_text(".mm-answer") == ranking_sentence(wanted)
+    assert page.inner_text(".mm-answer") == PAGE.respell(ranking_sentence(wanted))
     labels = page.locator(".mm-bars > div .mm-of").all_inner_texts()
     assert [" ".join(label.split()) for label in labels] == [" ".join(name.split()) for name in wanted.ranking]
     experts(page)
