@@ -235,7 +235,7 @@ class _Part:
     def __init__(self, name: str, buttons: dict[str, str], above: gr.Dropdown | None = None) -> None:
         self.shown = gr.HTML("<p>Press Start.</p>", elem_id=f"{name}_shown", elem_classes="mm-judged")
         if above is not None:
-            above.render()
+            above.render()  # type: ignore[no-untyped-call]
         with gr.Row():
             self.buttons = [
                 gr.Button(words, interactive=False, min_width=120, elem_id=key) for key, words in buttons.items()
