@@ -145,12 +145,20 @@ def _leaves(value: object, record: Record, path: str = "", depth: int = 0) -> It
 
 
 class Choice(NamedTuple):
-    """The chosen field. path: None where none can be the text. tool_format: its tool's. doubt: why none is sure."""
+    """The chosen field.
+
+    path: None where none can be the text. tool_format: its tool's. doubt: why none is sure. proposed: which to name.
+    """
 
     path: str | None
     tool_format: Format | None = None
     doubt: str = ""
     role: str = ""
+    proposed: str = ""
+
+    def problem(self, file: str | None = None) -> str:
+        """The doubt with an example of the cure. file: see `named_field`."""
+        return f"{self.doubt}, such as {named_field(self.proposed, file)}" if self.proposed else self.doubt
 
 
 def choose(records: Sequence[Record], side: Role = "prediction", taken: Collection[str | None] = ()) -> Choice:
@@ -179,7 +187,7 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
         is_text = role_of(path) not in ("id", "prompt") and not (
             fields and fields[0].is_code and "://" in fields[0].values[0]
         )
-        return Choice(path, None, "" if is_text else _doubt(fields) or "has no field of texts")
+        return Choice(path) if is_text else _unsure(path, fields)
     fit = [field for field in fields if not field.is_code and field.role not in ("id", "prompt")]
     usable = _without_labels([field for field in fit if field.varies])
     roles: list[str | None] = ["prediction", "text", "", None]
@@ -187,7 +195,7 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
         texts = [field for field in usable if field.role == "text" and not field.is_asked]
         answers = [field for field in usable if field.role == "prediction"]
         if texts and answers and all(field.role != "human" for field in usable):
-            return Choice(texts[0].path, None, _doubt([*texts, *answers]))
+            return _unsure(texts[0].path, [*texts, *answers])
         roles.insert(0, "human")
     for role in roles:
         named = [field for field in usable if role in (field.role, None)]
@@ -195,7 +203,7 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
         if told or (named and (role != "text" or len(usable) == 1)):
             return _longest(told or named)
     same = [field for field in fit if field.role in ("prediction", "human", "text")]
-    return _longest(same) if same else Choice(None, None, _doubt(fields) if fields else "has no field of texts")
+    return _longest(same) if same else _unsure(None, fields)
 
 
 def _without_labels(fields: list[Field]) -> list[Field]:
@@ -219,16 +227,18 @@ def _longest(fields: list[Field]) -> Choice:
     named = [field for field in fields if field.path in ("text", "prompt")]
     first, *others = named or sorted(fields, key=lambda field: -field.words)
     if first.role == "" and first.words < _FEWEST_WORDS:
-        return Choice(first.path, None, _doubt(fields), first.role)
+        return _unsure(first.path, fields, first.role)
     close = [field for field in others if first.words < _CLOSE * field.words and field.values != first.values]
     if not close:
         return Choice(first.path, None, "", first.role)
     close = sorted([field for field in fields if field in (first, *close)], key=lambda field: "rejected" in field.path)
-    return Choice(close[0].path, None, _doubt(close), close[0].role)
+    return _unsure(close[0].path, close, close[0].role)
 
 
-def _doubt(fields: Sequence[Field]) -> str:
-    """Reason why no field is surely the text, with what to say."""
+def _unsure(path: str | None, fields: Sequence[Field], role: str = "") -> Choice:
+    """The choice of a path with the reason why no field is surely the text."""
+    if not fields:
+        return Choice(path, None, "has no field of texts", role)
     likely = [field for field in fields if field.role not in ("id", "prompt")] or list(fields)
     fields = sorted(likely, key=lambda field: field.is_code) + [field for field in fields if field not in likely]
     values = {field.path: field.values[0] for field in fields}
@@ -236,7 +246,16 @@ def _doubt(fields: Sequence[Field]) -> str:
         said = f"has no field that is surely the text, only {examples_of(values)}: name it"
     else:
         said = f"has several fields that may be the text: {examples_of(values, 6)}; name one"
-    return f"{said}, such as text_field={next(iter(values))!r}"
+    return Choice(path, None, said, role, next(iter(values)))
+
+
+def named_field(field: str, file: str | None = None) -> str:
+    """A field as a caller names it: by the option, or, where the path of its file is given, behind that.
+
+    >>> named_field("story"), named_field("story", "a.csv")
+    ("text_field='story'", 'a.csv:story')
+    """
+    return f"text_field={field!r}" if file is None else f"{file}:{field}"
 
 
 def chosen_field(name: str, records: Sequence[Record], side: Role = "prediction") -> str | None:
@@ -249,7 +268,7 @@ def chosen_field(name: str, records: Sequence[Record], side: Role = "prediction"
         return None
     choice = choose(records, side)
     if choice.path is None or choice.doubt:
-        raise NoSuchField.of(name, choice.doubt)
+        raise NoSuchField.of(name, choice.problem())
     return choice.path
 
 
@@ -262,8 +281,7 @@ def no_such_field(name: str, records: Sequence[Record], field: str, path: str | 
     held = {path.path: path.values[0] for path in fields} or _other_values(records)
     choice = choose(records).path if fields else None
     near = did_you_mean(field, held)
-    named = f"text_field={choice!r}" if path is None else f"{path}:{choice}"
-    such = "" if choice is None else f": name one, such as {named}"
+    such = "" if choice is None else f": name one, such as {named_field(choice, path)}"
     return NoSuchField.of(name, f"has no field {shown(field)}{near}; it has {examples_of(held)}{such}")
 
 

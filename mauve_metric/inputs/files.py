@@ -385,8 +385,8 @@ class TextFile:
         """
         choice = self.choice(side)
         if choice.doubt:
-            doubt = re.sub(r"text_field='([^']+)'$", lambda field: f"{self._path}:{field[1]}", choice.doubt)
-            raise NoSuchField(f"{self.name} {'holds ' if self.format is not None else ''}{doubt}")
+            holds = "holds " if self.format is not None else ""
+            raise NoSuchField(f"{self.name} {holds}{choice.problem(str(self._path))}")
         return choice.path
 
     def field(self, side: Role) -> str | None:

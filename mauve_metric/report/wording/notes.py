@@ -80,7 +80,7 @@ def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
         if len({bound.featurizer for bound in result.bounds}) > 1 or not unseen:
             return ""
         name, more = str(numbers["featurizer"]).split("/")[-1], len(unseen) - 1
-        others = f" and {more} other kind{'s' * (more > 1)} of errors" if more else ""
+        others = f" and {counted(more, 'other kind')} of errors" if more else ""
         return text.format(featurizer=name, unseen=unseen[0] + others)
     return text.format(**numbers) if text else warning.message
 

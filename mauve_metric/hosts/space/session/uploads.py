@@ -158,7 +158,7 @@ def _column_of_texts(
         raise ValueError("this file is the other side's already, and has no further column of texts")
     choice = file.choice(side, others)
     if choice.doubt and choice.path is None:
-        raise ValueError(f"{title} {choice.doubt}")
+        raise ValueError(f"{title} {choice.problem()}")
     return choice.path, "Several columns may hold the texts: choose the one that is meant." if choice.doubt else ""
 
 
