@@ -310,7 +310,8 @@ def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, 
         on_cpu = encoder.device == "cpu"
         advice = "a GPU, fewer or shorter texts" if on_cpu else "fewer or shorter texts"
         if work == "featurizing" and encoder.dtype == "float32" and (not on_cpu or has_units()):
-            advice += f", dtype='{'bfloat16' if on_cpu else 'float16'}' (rounds more)"
+            dtype, share = ("bfloat16", "a third") if on_cpu else ("float16", "a tenth")  # benchmarks/dtypes.py
+            advice += f", dtype='{dtype}' (moved closeness by up to {share} of its interval)"
         if work == "featurizing" and encoder.name != "minilm":
             advice += ", or featurize_model_name='minilm' (another, much smaller model)"
         logger.warning("%s; faster: %s", line, advice)

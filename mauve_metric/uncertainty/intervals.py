@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats
 from mauve_metric.measures import p_values
-from mauve_metric.measures.frontier import mauve_floor
+from mauve_metric.measures.frontier import exact_area, frontier_integral, mauve_floor
 from mauve_metric.measures.groups import FEWEST_GROUPS
 from mauve_metric.uncertainty.jackknife import (
     WEIGHTS,
@@ -112,9 +113,30 @@ def with_errors(
     error = math.sqrt(max(integral_variance(scores.frontier), least_variance) + integral_run_variance)
     low, high = _carry_over(scores, error * z, error)
     floor, value, integral = mauve_floor(scores.scaling_factor), scores.mauve, scores.raw_integral
-    mauve = Estimate(value, area_error, (min(max(low, floor), value), max(min(high, 1.0), value)), freedom)
-    interval = (_unit(integral - z * error), _unit(integral + z * error))
+    highest, least = _without_overlap(_independent(scores.frontier), level, scores.scaling_factor)
+    high = max(min(high, 1.0), value, highest)
+    mauve = Estimate(value, area_error, (min(max(low, floor), value), high), freedom)
+    interval = (_unit(min(integral - z * error, least)), _unit(integral + z * error))
     return mauve, Estimate(scores.frontier_integral, error, interval, freedom)
+
+
+@functools.lru_cache(maxsize=64)
+def _without_overlap(number: int, level: float, scaling_factor: float) -> tuple[float, float]:
+    """The highest MAUVE, and the lowest integral, of sets whose samples often have no common bucket.
+
+    Often: in (1 - level)/2 of all cases; n independent texts, or prompts, miss an overlap s with a probability of
+    (1 - s)ⁿ.
+    """
+    overlap = min(1 - ((1 - level) / 2) ** (1 / max(number, 1)), 0.5)
+    p, q = [1 - overlap, overlap], [overlap, 1 - overlap]
+    return exact_area(p, q, scaling_factor), frontier_integral(p, q)
+
+
+def _independent(frontier: DebiasedFrontier) -> int:
+    """The number of prompts, or of texts of the smaller side where each is alone."""
+    if frontier.groups is None:
+        return min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
+    return min(int(stratum.sum()) for stratum in frontier.groups.strata)
 
 
 def _quantile(level: float, freedom: float) -> float:
@@ -126,8 +148,7 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     """The reason why so few texts or prompts allow no error estimate, in words; None if they allow one."""
     groups, buckets = frontier.groups, len(frontier.p_counts)
     texts = min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
-    number = texts if groups is None else min(int(stratum.sum()) for stratum in groups.strata)
-    if number < FEWEST_GROUPS:
+    if (number := _independent(frontier)) < FEWEST_GROUPS:
         units = "texts on a side" if groups is None else "prompts"
         return f"there are only {number} {units}, and an error needs at least {FEWEST_GROUPS}"
     if texts < LEAST_TEXTS_A_BUCKET * buckets:

@@ -119,7 +119,7 @@ def test_pairs_that_a_classifier_tells_apart_without_an_error_count() -> None:
     by_groups = Bound("groups", [(pairs % 4, pairs // 3 % 4)], (pairs, pairs))
     found = closeness_of([by_groups, apart], CONFIG)
     assert found is not None and found.ci is not None and 1 in found.shown
-    assert found.value == pytest.approx(1 / 252, rel=0.01) and found.ci[1] < 0.01
+    assert found.value == pytest.approx(1 / 252, rel=0.01) and found.value < found.ci[1] < 0.1
 
 
 def test_few_texts_have_a_value_without_an_interval() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import norm, t
+from scipy.stats import binom, norm, t
 
 from mauve_metric import compute_mauve
 from mauve_metric.clustering.histograms import Histograms
@@ -128,6 +128,21 @@ def test_intervals_cover_the_truth(k: int, n: int, shift: float) -> None:
     found = simulated(k, n, shift, REPEATS)
     assert found["covered"].mean() >= LEAST
     assert found["integral covered"].mean() >= LEAST
+
+
+@pytest.mark.parametrize("expected", [0.1, 0.5, 1, 2])
+@pytest.mark.parametrize("n", [50, 300])
+def test_intervals_of_sets_with_next_to_no_overlap_cover_the_truth(n: int, expected: float) -> None:
+    """Exact: every number of texts in the other side's bucket, by its probability."""
+    share = expected / n
+    p, q = [1 - share, share], [share, 1 - share]
+    truth, integral = exact_area(p, q), frontier_integral(p, q)
+    covered = np.zeros(2)
+    for i, j in itertools.product(range(10), repeat=2):
+        mauve, frontier = estimate_scores(debiased_frontier(np.array([n - i, i]), np.array([j, n - j])))
+        holds = [mauve.ci[0] <= truth <= mauve.ci[1], frontier.ci[0] <= integral <= frontier.ci[1]]
+        covered += binom.pmf(i, n, share) * binom.pmf(j, n, share) * np.array(holds)
+    assert (covered >= 0.95).all()
 
 
 @pytest.mark.slow
