@@ -31,7 +31,7 @@ from mauve_metric.runtime.outputs import check_replaceable, written_whole
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
 _MARK = b'"format": "mauve_metric features'
-_HASH = "features_hash"  # in FILE.npy.json, which numpy.save leaves behind when it writes other features to FILE.npy
+_HASH = "features_sha256"  # in FILE.npy.json, which numpy.save leaves behind when it writes other features to FILE.npy
 WHOLE_NUMBERS = {"lengths": np.int64, "text_hashes": np.uint64, "opening_hashes": np.uint64}
 EACH_TEXT = (*WHOLE_NUMBERS, "format_numbers", "unseen")  # fields of `StoredFeatures` with an entry for each text
 _CHECKSUM = "checksum"  # of all else that is known about the features

@@ -273,7 +273,7 @@ def test_a_sidecar_of_an_older_version_is_believed_with_a_word(
 ) -> None:
     path, sidecar = human.save(tmp_path / "human.npy"), tmp_path / "human.npy.json"
     meta = json.loads(sidecar.read_text())
-    del meta["features_hash"], meta["checksum"]
+    del meta["features_sha256"], meta["checksum"]
     sidecar.write_text(json.dumps(meta))
     assert FeatureSet.load(path).identity == human.identity
     (record,) = caplog.records
