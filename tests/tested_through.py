@@ -30,6 +30,7 @@ TESTED_THROUGH = {
         "apps/describing/likelihood/language_model",
         "inputs/decoder_settings",
     ),
+    "clustering/test_blocks.py": ("clustering/checkpoint",),
     "clustering/test_quantizers.py": ("clustering/num_buckets",),
     "features/test_featurize.py": ("features/batches",),
     "features/test_row_blocks.py": ("features/array_files",),

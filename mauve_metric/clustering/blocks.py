@@ -11,34 +11,27 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, FeatureRows, Integers
 from mauve_metric.clustering import kmeans
+from mauve_metric.clustering.checkpoint import (
+    CHECKPOINT_FILE,
+    Clustering,
+    load_clustering,
+    save_clustering,
+    warn_of_other,
+)
 from mauve_metric.clustering.nearest_centres import assign
 from mauve_metric.clustering.projection import Projection, fit_projection
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.options import ResolvedConfig, options_of_quantizer, options_of_stage
-from mauve_metric.runtime.errors import NotWritten
-from mauve_metric.runtime.outputs import check_can_be_written, naming, written_whole
+from mauve_metric.runtime.outputs import check_can_be_written, naming
 
 logger = logging.getLogger(__name__)
 
 Watch = Callable[[str, Iterable[Array], int], Iterator[Array]]
-
-CHECKPOINT_FILE = "clustering.npz"
-_NAMES = (
-    "key",
-    "content",
-    "mean",
-    "directions",
-    "variance",
-    "centres",
-    "sizes",
-)  # its arrays, whose checksums zip files hold
 
 
 class HashedRows:
@@ -73,13 +66,6 @@ class HashedRows:
             for _ in self.blocks():
                 pass
         return str(self.read)
-
-
-class Clustering(NamedTuple):
-    """Content of a checkpoint: the projection of rows, and the centres of each run, (k, r) each."""
-
-    projection: Projection
-    centres: Sequence[NDArray[np.float32]]
 
 
 def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:
@@ -123,7 +109,7 @@ def label_rows(
         if watched.content() == content:
             logger.info("the clustering is taken from %s", file)
             return labels, loaded.projection
-        _say_other(file)
+        warn_of_other(file)
     with naming(file):
         file.parent.mkdir(parents=True, exist_ok=True)
     check_can_be_written(file)  # before the work
@@ -173,47 +159,3 @@ def _labels(rows: HashedRows, clustering: Clustering) -> list[Integers]:
         for part, centres in zip(parts, clustering.centres, strict=True):
             part.append(assign(projected, centres))
     return [np.concatenate(part) for part in parts]
-
-
-def save_clustering(file: Path, key: str, content: str, clustering: Clustering) -> None:
-    """Write the clustering of the rows with the hash `content`, whole or, with a warning, not at all."""
-    mean, directions, variance = clustering.projection
-    sizes = np.array([len(centres) for centres in clustering.centres])
-    arrays = (key, content, mean, directions, variance, np.concatenate(clustering.centres), sizes)
-    stored: dict[str, Any] = dict(zip(_NAMES, arrays, strict=True))
-    try:
-        with written_whole(file) as temporary, temporary.open("wb") as target:
-            np.savez(target, **stored)
-    except OSError as error:
-        logger.warning("the clustering is not kept: %s", error)
-
-
-def load_clustering(file: Path, key: str) -> tuple[Clustering, str] | None:
-    """The clustering of rows of this shape with these settings (`key`), and the hash of those rows; else None.
-
-    Raises:
-        ValueError: the file is a sound one of other arrays, which must not be replaced.
-    """
-    if not file.is_file():
-        return None
-    try:
-        with np.load(file, allow_pickle=False) as stored:
-            is_checkpoint = not set(_NAMES).isdisjoint(stored)
-            arrays = [stored[name] for name in _NAMES if is_checkpoint]
-    except Exception:  # a truncated or changed file can raise anything
-        logger.warning("the checkpoint %s is damaged or of another version: it is replaced", file)
-        return None
-    if not is_checkpoint:
-        raise NotWritten(
-            f"{str(file)!r} is a numpy file of something else, which a checkpoint would replace: give another folder"
-        )
-    found_key, content, mean, directions, variance, centres, sizes = arrays
-    if str(found_key) != key:
-        _say_other(file)
-        return None
-    runs = np.split(centres, np.cumsum(sizes)[:-1])
-    return Clustering(Projection(mean, directions, float(variance)), runs), str(content)
-
-
-def _say_other(file: Path) -> None:
-    logger.warning("the checkpoint %s belongs to other data or settings: it is replaced", file)

@@ -17,8 +17,9 @@ from samples import ROOT
 
 from mauve_metric import options
 from mauve_metric.arrays import Array, Integers
-from mauve_metric.clustering import blocks, kmeans
-from mauve_metric.clustering.blocks import CHECKPOINT_FILE, label_rows
+from mauve_metric.clustering import blocks, checkpoint, kmeans
+from mauve_metric.clustering.blocks import label_rows
+from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.clustering.projection import project
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.options import MauveConfig, config_fields, option
@@ -134,14 +135,14 @@ def damaged(content: bytes) -> Iterator[bytes]:
 def test_a_damaged_checkpoint_counts_as_absent(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     expected, _ = labels_of(ROWS, tmp_path)
     file = tmp_path / CHECKPOINT_FILE
-    stored = blocks.load_clustering(file, _key(file))
+    stored = checkpoint.load_clustering(file, _key(file))
     assert stored is not None
     content = file.read_bytes()
     unseen = 0
     for data in damaged(content):
         file.write_bytes(data)
         caplog.clear()
-        found = blocks.load_clustering(file, _key_of(content, tmp_path))
+        found = checkpoint.load_clustering(file, _key_of(content, tmp_path))
         if found is None:
             assert [record.levelname for record in caplog.records] == ["WARNING"] and str(file) in caplog.text
             continue
@@ -153,7 +154,7 @@ def test_a_damaged_checkpoint_counts_as_absent(tmp_path: Path, caplog: pytest.Lo
     assert unseen < 60
     file.write_bytes(content[: len(content) // 2])
     np.testing.assert_array_equal(labels_of(ROWS, tmp_path)[0], expected)
-    assert file.read_bytes()[:2] == b"PK" and blocks.load_clustering(file, _key(file)) is not None
+    assert file.read_bytes()[:2] == b"PK" and checkpoint.load_clustering(file, _key(file)) is not None
 
 
 def _key(file: Path) -> str:
@@ -173,7 +174,7 @@ def test_a_file_of_another_kind_counts_as_absent(tmp_path: Path, caplog: pytest.
         if kind == "npy":
             np.save(target, ROWS)
         elif kind == "pickle":
-            np.savez(target, **{name: np.array([None], dtype=object) for name in blocks._NAMES})
+            np.savez(target, **{name: np.array([None], dtype=object) for name in checkpoint._NAMES})
         else:
             np.savez(target, centres=ROWS)
     np.testing.assert_array_equal(labels_of(ROWS, tmp_path)[0], labels_of(ROWS)[0])

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import FeatureSet, compare, compute_mauve, explain
-from mauve_metric.clustering.blocks import CHECKPOINT_FILE
+from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.features import feature_files, row_blocks
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
 from mauve_metric.features.row_blocks import ArrayRows, ConcatenatedRows, all_rows, content_keys, copies

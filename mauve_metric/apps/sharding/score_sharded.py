@@ -16,7 +16,7 @@ from typing import Unpack
 from mauve_metric.apps.sharding import shards
 from mauve_metric.apps.sharding.ray_tasks import TOKEN_FILE, check_workers, ray_cluster, run_on_ray
 from mauve_metric.apps.sharding.shards import ShardTask
-from mauve_metric.clustering.blocks import CHECKPOINT_FILE
+from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.feature_set import given_side
 from mauve_metric.features.row_blocks import MOST_NUMBERS_AT_ONCE, all_rows

@@ -46,7 +46,7 @@ def check_output_files(options: argparse.Namespace) -> None:
         return
     outputs: list[str | Path] = [*options.parser.outputs_of(options), *options.more_outputs(options)]
     if getattr(options, "checkpoint", None) is not None:
-        from mauve_metric.clustering.blocks import CHECKPOINT_FILE
+        from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 
         folder = Path(options.checkpoint).expanduser()
         outputs += [folder / CHECKPOINT_FILE] if folder.is_dir() else []
