@@ -18,6 +18,7 @@ from mauve_metric.uncertainty.jackknife import (
     DebiasedFrontier,
     area_and_slopes,
     delete_one_variance,
+    hidden_overlap,
     monotone,
 )
 
@@ -94,7 +95,8 @@ def with_errors(
 
     The interval of the frontier integral is estimate ± z·error. That of MAUVE is the same interval carried over by
     the score's local form f (see `local_form`): close to 1 MAUVE is a steep, one-sided function of the divergences,
-    and ± would cover the truth in as little as half of all cases.
+    and ± would cover the truth in as little as half of all cases. Both hold the scores of `hidden_overlap`, since
+    histograms without a common bucket vary in no sample.
 
     Args:
         scores: of the histograms.
@@ -113,7 +115,7 @@ def with_errors(
     error = math.sqrt(max(integral_variance(scores.frontier), least_variance) + integral_run_variance)
     low, high = _carry_over(scores, error * z, error)
     floor, value, integral = mauve_floor(scores.scaling_factor), scores.mauve, scores.raw_integral
-    highest, least = _without_overlap(_independent(scores.frontier), level, scores.scaling_factor)
+    highest, least = _without_overlap(scores.frontier.independent, level, scores.scaling_factor)
     high = max(min(high, 1.0), value, highest)
     mauve = Estimate(value, area_error, (min(max(low, floor), value), high), freedom)
     interval = (_unit(min(integral - z * error, least)), _unit(integral + z * error))
@@ -122,21 +124,9 @@ def with_errors(
 
 @functools.lru_cache(maxsize=64)
 def _without_overlap(number: int, level: float, scaling_factor: float) -> tuple[float, float]:
-    """The highest MAUVE, and the lowest integral, of sets whose samples often have no common bucket.
-
-    Often: in (1 - level)/2 of all cases; n independent texts, or prompts, miss an overlap s with a probability of
-    (1 - s)ⁿ.
-    """
-    overlap = min(1 - ((1 - level) / 2) ** (1 / max(number, 1)), 0.5)
-    p, q = [1 - overlap, overlap], [overlap, 1 - overlap]
-    return exact_area(p, q, scaling_factor), frontier_integral(p, q)
-
-
-def _independent(frontier: DebiasedFrontier) -> int:
-    """The number of prompts, or of texts of the smaller side where each is alone."""
-    if frontier.groups is None:
-        return min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
-    return min(int(stratum.sum()) for stratum in frontier.groups.strata)
+    """The highest MAUVE and the lowest integral of sets whose overlap is not seen (see `hidden_overlap`)."""
+    shares = hidden_overlap(number, level)
+    return exact_area(*shares, scaling_factor), frontier_integral(*shares)
 
 
 def _quantile(level: float, freedom: float) -> float:
@@ -148,7 +138,7 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     """The reason why so few texts or prompts allow no error estimate, in words; None if they allow one."""
     groups, buckets = frontier.groups, len(frontier.p_counts)
     texts = min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
-    if (number := _independent(frontier)) < FEWEST_GROUPS:
+    if (number := frontier.independent) < FEWEST_GROUPS:
         units = "texts on a side" if groups is None else "prompts"
         return f"there are only {number} {units}, and an error needs at least {FEWEST_GROUPS}"
     if texts < LEAST_TEXTS_A_BUCKET * buckets:

@@ -96,6 +96,27 @@ class DebiasedFrontier:
     q_counts: Counts
     groups: GroupEffects | None = None
 
+    @property
+    def independent(self) -> int:
+        """The number of prompts, or of texts of the smaller side where each is alone."""
+        if self.groups is None:
+            return min(int(counts.sum()) for counts in (self.p_counts, self.q_counts))
+        return min(int(stratum.sum()) for stratum in self.groups.strata)
+
+
+def hidden_overlap(number: int, level: float) -> tuple[Floats, Floats]:
+    """Shares of P and Q in two buckets with the most overlap that is not seen in (1 - level)/2 of all samples.
+
+    n independent texts, or prompts, of a side miss an overlap s with a probability of (1 - s)ⁿ. Histograms without a
+    common bucket vary in no sample: an interval is at least as wide as this overlap makes it.
+
+    >>> hidden_overlap(100, 0.95)[0].round(4).tolist()
+    [0.9638, 0.0362]
+    """
+    overlap = min(1 - ((1 - level) / 2) ** (1 / max(number, 1)), 0.5)
+    shares = np.array([1 - overlap, overlap])
+    return shares, shares[::-1]
+
 
 def debiased_frontier(p_counts: Counts, q_counts: Counts, groups: GroupCounts | None = None) -> DebiasedFrontier:
     """Jackknife of KL(q‖r_λ) and KL(p‖r_λ) at a fixed partition.
@@ -237,7 +258,7 @@ class CurveBand(NamedTuple):
     high: Floats
 
 
-def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level: float = 0.95) -> CurveBand:
+def frontier_band(debiased: DebiasedFrontier, scaling_factor: float = 5.0, level: float = 0.95) -> CurveBand:
     """Sampling error of each point of the divergence curve, on this partition.
 
     In the plane of the two divergences the tangent of the frontier at λ has the normal (1-λ, λ), so that to first
@@ -245,7 +266,7 @@ def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level
     by ±z·stderr(L_λ) moves L_λ by as much; the ends are carried over by exp(-c·), and no divergence falls below 0.
 
     Args:
-        frontier: of the histograms.
+        debiased: of the histograms.
         scaling_factor: c.
         level: of the band at each point, in (0, 1); a whole curve leaves it more often.
 
@@ -257,17 +278,19 @@ def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level
     True
     """
     normals = np.stack([1 - WEIGHTS, WEIGHTS])
-    if frontier.groups is None:
+    if debiased.groups is None:
         variance = np.zeros(len(WEIGHTS))
-        for influence, counts in ((frontier.p_influence, frontier.p_counts), (frontier.q_influence, frontier.q_counts)):
+        for influence, counts in ((debiased.p_influence, debiased.p_counts), (debiased.q_influence, debiased.q_counts)):
             effect, share = np.einsum("im,imk->mk", normals, influence), counts / counts.sum()
             variance += (effect**2 @ share - (effect @ share) ** 2) / counts.sum()
         margin = t_quantile(level) * np.sqrt(np.maximum(variance, 0.0))
     else:
         one_cost = (np.where(np.arange(len(WEIGHTS)) == index, normals, 0.0) for index in range(len(WEIGHTS)))
-        margin = np.array([frontier.groups.margin(weights, level) for weights in one_cost])
-    costs = np.stack(monotone(frontier))
-    low, curve, high = (np.exp(-scaling_factor * np.maximum(costs + sign * margin, 0.0)).T for sign in (1, 0, -1))
+        margin = np.array([debiased.groups.margin(weights, level) for weights in one_cost])
+    costs = np.stack(monotone(debiased))
+    least = np.minimum(costs - margin, frontier.frontier(*hidden_overlap(debiased.independent, level), WEIGHTS))
+    ends = (costs + margin, costs, least)
+    low, curve, high = (np.exp(-scaling_factor * np.maximum(end, 0.0)).T for end in ends)
     return CurveBand(curve, low, high)
 
 

@@ -10,14 +10,16 @@ import pytest
 
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Counts, Floats, Integers
-from mauve_metric.measures.frontier import frontier_integral, frontier_integral_terms
+from mauve_metric.measures.frontier import frontier, frontier_integral, frontier_integral_terms
 from mauve_metric.measures.groups import GroupCounts, count_groups
 from mauve_metric.uncertainty.intervals import estimate_scores
 from mauve_metric.uncertainty.jackknife import (
     WEIGHTS,
     debiased_frontier,
     delete_one_variance,
+    frontier_band,
     group_jackknife,
+    hidden_overlap,
     jackknifed,
     t_quantile,
 )
@@ -300,3 +302,11 @@ def test_one_group_on_a_side_has_no_error() -> None:
     found = np.array([0, 1, 2]), np.array([0, 1, 2]), np.array([0, 0, 0]), np.array([1, 2, 3])
     with pytest.raises(ValueError, match="at least 2 groups on each side, got 1 and 3"):
         debiased_frontier(*counted(found))
+
+
+def test_the_band_of_sets_without_a_common_bucket_reaches_the_curve_of_a_hidden_overlap() -> None:
+    band = frontier_band(debiased_frontier(np.array([60, 0]), np.array([0, 80])), scaling_factor=2.0)
+    p, q = hidden_overlap(60, 0.95)
+    assert p[0] ** 60 == pytest.approx(0.025)
+    np.testing.assert_allclose(band.high, np.exp(-2.0 * np.stack(frontier(p, q, WEIGHTS))).T)
+    assert (band.high > band.curve).all()

@@ -24,6 +24,7 @@ from mauve_metric.uncertainty import intervals
 from mauve_metric.uncertainty.jackknife import (
     debiased_frontier,
     group_jackknife,
+    hidden_overlap,
     jackknifed,
     variance_of_effects,
 )
@@ -89,10 +90,16 @@ def estimate_divergence(
     p_counts, q_counts = counted.p_counts[filled], counted.q_counts[filled]
     if groups is not None:
         groups = replace(groups, bucket=(np.cumsum(filled) - 1)[groups.bucket])
-    if kind == "total_variation" and groups is not None:
-        return _grouped_variation(p_counts, q_counts, level, groups)
+    sides = (p_counts, q_counts) if groups is None else (groups.p_sizes > 0, groups.q_sizes > 0)
+    hidden = hidden_overlap(min(int(side.sum()) for side in sides), level)
+    highest = float(divergence_terms(*hidden, kind).sum())  # of the interval's lower end
     if kind == "total_variation":
-        return _variation(p_counts, q_counts, level)
+        varied = (
+            _variation(p_counts, q_counts, level)
+            if groups is None
+            else _grouped_variation(p_counts, q_counts, level, groups)
+        )
+        return varied._replace(ci=varied.ci and (min(varied.ci[0], highest), varied.ci[1]))
     smoothing, most = _TREATMENTS[kind]
     of_shares = partial(divergence_terms, kind=kind)
     if groups is None:
@@ -103,7 +110,9 @@ def estimate_divergence(
         summed, effects = group_jackknife(of_shares, p_counts, q_counts, groups, smoothing)
         value, margin = float(summed), effects.margin(np.array(1.0), level)
     skew = margin**2 / (2 * max(value, margin)) if kind == "kl" and margin > 0 else 0.0
-    low, middle, high = (float(np.clip(end, 0.0, most)) for end in (value - margin, value, value + margin + skew))
+    low, middle, high = (
+        float(np.clip(end, 0.0, most)) for end in (min(value - margin, highest), value, value + margin + skew)
+    )
     unseen = float(p_counts[q_counts == 0].sum() / p_counts.sum())
     least = TEXTS_OF_ROUGH if kind in _ROUGH else TEXTS_A_BUCKET
     few = few_texts_a_bucket(p_counts, q_counts, least)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.distances import divergence_intervals, divergences
@@ -145,6 +147,18 @@ def test_bias_is_removed_and_intervals_hold_the_truth(k: int, n: int, shift: flo
         truth = divergence(*population(k, shift), kind)  # type: ignore[arg-type]
         assert abs(error) < 0.15 * truth + 0.005, kind  # third-order bias at ten texts a bucket
         assert abs(error) < abs(plug_in), kind
+
+
+@pytest.mark.parametrize("kind", ["jensen_shannon", "le_cam", "hellinger", "total_variation"])
+def test_intervals_of_sets_with_next_to_no_overlap_hold_the_truth(kind: divergences.Divergence) -> None:
+    """Exact: every number of texts in the other side's bucket, by its probability."""
+    n, share = 100, 0.005
+    truth, covered = divergence(np.array([1 - share, share]), np.array([share, 1 - share]), kind), 0.0
+    for i, j in itertools.product(range(6), repeat=2):
+        ci = estimate_divergence(np.array([n - i, i]), np.array([j, n - j]), kind).ci
+        assert ci is not None
+        covered += binom.pmf(i, n, share) * binom.pmf(j, n, share) * (ci[0] <= truth <= ci[1])
+    assert covered >= 0.95
 
 
 def test_with_few_texts_a_bucket_only_total_variation_has_an_interval() -> None:
