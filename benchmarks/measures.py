@@ -24,7 +24,7 @@ from machine import machine
 
 from mauve_metric.apps.describing.word_diversity.self_bleu import self_bleu, self_repetition, vendi_ngrams
 from mauve_metric.apps.describing.word_diversity.token_statistics import compression_ratio, entropy_n
-from mauve_metric.lexical.diversity import distinct_n, repetition
+from mauve_metric.apps.lexical.diversity import distinct_n, repetition
 
 NLTK_TEXTS = 2  # hypotheses of NLTK's Self-BLEU: each goes through all texts again
 

@@ -259,11 +259,11 @@ def test_a_layer_that_is_no_folder_is_an_error(copy_of_the_package: Path) -> Non
 def test_an_upward_import_and_a_folder_without_a_layer_are_found(copy_of_the_package: Path) -> None:
     """Also one for types only."""
     package = copy_of_the_package / "mauve_metric"
-    with (package / "lexical" / "diversity.py").open("a", encoding="utf-8") as file:
+    with (package / "apps" / "lexical" / "diversity.py").open("a", encoding="utf-8") as file:
         file.write("\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from mauve_metric.hosts import cli\n")
     config = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     status, said = lint_imports(copy_of_the_package, config)
-    assert status == 1 and "mauve_metric.lexical.diversity -> mauve_metric.hosts.cli" in said
+    assert status == 1 and "mauve_metric.apps.lexical.diversity -> mauve_metric.hosts.cli" in said
     (package / "attic").mkdir()
     (package / "attic" / "__init__.py").touch()
     status, said = lint_imports(copy_of_the_package, config)

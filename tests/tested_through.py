@@ -28,7 +28,7 @@ TESTED_THROUGH = {
     "apps/describing/likelihood/test_likelihood_measures.py": ("apps/describing/catalogue/of_texts",),
     "apps/describing/likelihood/test_likelihoods.py": (
         "apps/describing/likelihood/language_model",
-        "inputs/decoder_settings",
+        "apps/decoder_settings",
     ),
     "clustering/test_blocks.py": ("clustering/checkpoint",),
     "clustering/test_quantizers.py": ("clustering/num_buckets",),
@@ -58,7 +58,7 @@ TESTED_THROUGH = {
     "hosts/space/test_page.py": ("hosts/space/view/layout",),
     "hosts/space/view/test_handlers.py": ("hosts/space/session/scoring",),
     "hosts/trainer/test_callback.py": ("apps/generation/evaluation",),
-    "lexical/test_ngrams.py": ("lexical/tokens",),
+    "apps/lexical/test_ngrams.py": ("apps/lexical/tokens",),
     "apps/studies/perturbations/test_text_errors.py": ("apps/studies/perturbations/pieces",),
     "clustering/test_drmm.py": ("arrays",),
     "clustering/test_on_device.py": ("runtime/tensors",),

@@ -1,1 +1,1 @@
-"""Applications of the core: each uses its functions, and none uses another."""
+"""Applications of the core: each uses its functions, and none uses another; `lexical` counts words for several."""

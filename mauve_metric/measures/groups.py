@@ -58,6 +58,16 @@ def code_groups(
     return None if len(numbers) in (1, sum(sizes.values())) else codes
 
 
+def number_items(items: Sequence[Hashable]) -> Integers:
+    """Equal numbers for equal items, from 0 in order of appearance, (n,).
+
+    >>> number_items(["to", "be", "to"])
+    array([0, 1, 0])
+    """
+    number = {entry: index for index, entry in enumerate(dict.fromkeys(items))}
+    return np.fromiter(map(number.__getitem__, items), dtype=np.int64, count=len(items))
+
+
 def design_of(*groups: Integers | None) -> Design:
     """The design that follows from the codes of the groups of several sides.
 

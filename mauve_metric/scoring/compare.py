@@ -17,7 +17,6 @@ from mauve_metric.features.dependence import Groups, codes_of, paired, with_depe
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
 from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
 from mauve_metric.inputs.files import TextFile
-from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.results.comparison import Comparison, Difference, OwnScore
@@ -31,6 +30,7 @@ from mauve_metric.scoring import score
 from mauve_metric.scoring.compute import joined_sides, judged_together, score_with_each
 from mauve_metric.scoring.explain import explain_learned, explain_model
 from mauve_metric.scoring.opening import check_sides, open_several
+from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
 from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.scoring.without_layout import needs_trial, without_layout

@@ -15,7 +15,6 @@ from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_sid
 from mauve_metric.features.sides import By, Subgroups, check_columns, check_same_encoder, read_sides
 from mauve_metric.features.text_functions import differing_ngrams
 from mauve_metric.inputs.files import TextFile
-from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, Options, with_options
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
@@ -23,6 +22,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.tensors import on_cpu
 from mauve_metric.scoring.opening import open_two
+from mauve_metric.scoring.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.scoring.pipeline import cluster
 from mauve_metric.scoring.score import score_clustered
 from mauve_metric.scoring.without_layout import without_layout

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
-from mauve_metric.lexical.tokens import number_items
+from mauve_metric.measures.groups import number_items
 from mauve_metric.measures.p_values import t_quantile
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
+from mauve_metric.apps.decoder_settings import Decoder, describe_decoder, parse_decoder
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.description import Described, Description
 from mauve_metric.apps.describing.measure_runner import DescribedSets, read_sets, read_training, tokenizing
@@ -16,7 +17,6 @@ from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.features.encoder import check_model
 from mauve_metric.features.feature_set import FeatureSet, Kind
 from mauve_metric.features.sides import By, Subgroups
-from mauve_metric.inputs.decoder_settings import Decoder, describe_decoder, parse_decoder
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.measure import Group
 from mauve_metric.options import Options, RunOptions, with_options

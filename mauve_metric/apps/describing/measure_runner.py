@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mauve_metric.apps.decoder_settings import Decoder, describe_decoder
 from mauve_metric.apps.describing.description import Described
 from mauve_metric.apps.describing.distances.discriminators import TransferTable, transfer_table
 from mauve_metric.apps.describing.distances.divergence_intervals import TEXTS_OF_ROUGH, chi_square
 from mauve_metric.apps.describing.duplicates.near_duplicates import texts_of_one_origin
 from mauve_metric.apps.describing.word_diversity.splitting import split_words
+from mauve_metric.apps.lexical.tokens import NumberedTokens, number_tokens
 from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.row_blocks import all_rows
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
-from mauve_metric.inputs.decoder_settings import Decoder, describe_decoder
-from mauve_metric.lexical.tokens import NumberedTokens, number_tokens
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.measures.measure import Form, Measure
 from mauve_metric.options import MauveConfig, RunOptions

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mauve_metric.apps.decoder_settings import SAMPLER_SETTINGS, parse_decoder
 from mauve_metric.apps.generation.conversations import Conversation
-from mauve_metric.inputs.decoder_settings import SAMPLER_SETTINGS, parse_decoder
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import Check, check_bool, check_count, did_you_mean, is_bool, number_check, shown
 from mauve_metric.runtime.errors import one_line

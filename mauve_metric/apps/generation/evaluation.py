@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.apps.generation.decoding import Generation, token_ids
 from mauve_metric.apps.generation.writer import WritingModel
+from mauve_metric.apps.lexical import diversity
+from mauve_metric.apps.lexical.tokens import Tokens
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.inputs.files import READERS, read_texts
 from mauve_metric.inputs.sources import text_source
-from mauve_metric.lexical import diversity
-from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.options import Options
 from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.model_state import release_memory

@@ -8,7 +8,7 @@ import numpy as np
 
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.measure_runner import tokenizing
-from mauve_metric.lexical.tokens import number_tokens
+from mauve_metric.apps.lexical.tokens import number_tokens
 from mauve_metric.measures.measure import Form, Measure
 from mauve_metric.results.signature import format_signature
 from mauve_metric.version import __version__

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mauve_metric.features.text_functions import NgramUse
-from mauve_metric.lexical.phrases import phrase_spans
+from mauve_metric.scoring.phrases import phrase_spans
 
 READ = 20_000  # characters of a text that are searched for phrases
 BEFORE = 100  # characters shown before the first phrase if that is far from the beginning

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mauve_metric.lexical.phrases import phrase_spans
 from mauve_metric.report.wording.evidence import READ, marked
+from mauve_metric.scoring.phrases import phrase_spans
 
 
 def found(text: str, *phrases: str, most: int = 1000) -> list[str]:

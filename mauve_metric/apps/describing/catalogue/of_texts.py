@@ -16,7 +16,7 @@ from mauve_metric.apps.describing.word_diversity.self_bleu import (
     self_repetition,
     vendi_ngrams,
 )
-from mauve_metric.lexical import diversity
+from mauve_metric.apps.lexical import diversity
 from mauve_metric.measures.measure import BOTH_TEXTS, DECODER, LIKELIHOODS, PROMPTS, TEXTS, TOKENS, Measure
 
 _lexical = partial(Measure, group="lexical", formula="lexical-measures", inputs=TOKENS)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.apps.describing.duplicates.near_duplicates import texts_of_one_origin
+from mauve_metric.apps.lexical.ngrams import letter_runs, word_counts
+from mauve_metric.apps.lexical.tokens import Tokens
 from mauve_metric.arrays import Array, Integers, MeasuredValue
-from mauve_metric.lexical.ngrams import letter_runs, word_counts
-from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.measures.auc import HeldOut, auc_of_scores, estimate_of_scores
 from mauve_metric.measures.cross_fitting import FEWEST_TO_CLASSIFY, assign_folds, check_groups, cross_fit, same_rows
 from mauve_metric.measures.groups import same_origin

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.apps.describing.word_diversity.splitting import spaced_tokens
+from mauve_metric.apps.lexical.ngrams import ngram_counts
+from mauve_metric.apps.lexical.tokens import Tokens
 from mauve_metric.arrays import Integers, MeasuredValue
 from mauve_metric.inputs.fingerprints import OPENING_WORDS
-from mauve_metric.lexical.ngrams import ngram_counts
-from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.measures.groups import same_origin
 from mauve_metric.runtime.checks import check_count, number_check, or_none
 from mauve_metric.runtime.errors import EmptyTexts, WrongOption

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.apps.describing.word_diversity.splitting import spaced_places, spaced_tokens
+from mauve_metric.apps.lexical.tokens import NumberedTokens, Tokens, number_tokens
 from mauve_metric.arrays import Integers, MeasuredValue
-from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens
 from mauve_metric.runtime.checks import check_least
 from mauve_metric.runtime.optional_imports import import_pydivsufsort
 

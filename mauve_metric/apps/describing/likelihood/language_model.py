@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mauve_metric.apps.decoder_settings import SAMPLER_SETTINGS, Decoder
 from mauve_metric.arrays import Array
 from mauve_metric.features.batches import as_objects, output_of, padded
 from mauve_metric.features.encoder import Encoder, without_head
-from mauve_metric.inputs.decoder_settings import SAMPLER_SETTINGS, Decoder
 from mauve_metric.runtime.errors import not_causal
 from mauve_metric.runtime.model_state import evaluating, out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from mauve_metric.apps.decoder_settings import Decoder, check_decoder, describe_decoder
 from mauve_metric.apps.describing.likelihood.language_model import (
     COLUMNS,
     decoded_logits,
@@ -22,7 +23,6 @@ from mauve_metric.arrays import Floats, Integers, TextData
 from mauve_metric.features.cache import open_cache
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.featurize import WINDOW_TEXTS, FeaturizeStats, announce, featurize_tokens, tokenize, windows
-from mauve_metric.inputs.decoder_settings import Decoder, check_decoder, describe_decoder
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import MauveConfig, RunOptions

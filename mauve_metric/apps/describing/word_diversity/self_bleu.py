@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mauve_metric.apps.lexical.ngrams import NgramCounts, ngram_counts, starts_run
+from mauve_metric.apps.lexical.tokens import Tokens, number_tokens
 from mauve_metric.arrays import Floats, Integers
-from mauve_metric.lexical.ngrams import NgramCounts, ngram_counts, starts_run
-from mauve_metric.lexical.tokens import Tokens, number_items, number_tokens
+from mauve_metric.measures.groups import number_items
 from mauve_metric.runtime.checks import check_least
 
 if TYPE_CHECKING:

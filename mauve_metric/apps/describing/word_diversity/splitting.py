@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mauve_metric.lexical.tokens import UNSPACED
+from mauve_metric.apps.lexical.tokens import UNSPACED
 
 _SPACED = re.compile(rf"(?!\s){UNSPACED.pattern}|(?:(?!{UNSPACED.pattern})\S)+")
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*|[^\w\s]|_+")

@@ -7,9 +7,10 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from mauve_metric.apps.lexical.ngrams import ngram_counts
+from mauve_metric.apps.lexical.tokens import Tokens, number_tokens
 from mauve_metric.arrays import Floats
-from mauve_metric.lexical.ngrams import ngram_counts
-from mauve_metric.lexical.tokens import Tokens, number_items, number_tokens
+from mauve_metric.measures.groups import number_items
 
 TOP_RANKS = 5000
 _STEPS = 15  # of the logarithm of the rank, where ranks are thinned

@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from mauve_metric.apps.lexical.tokens import UNSPACED
 from mauve_metric.arrays import Integers
-from mauve_metric.lexical.tokens import UNSPACED
 from mauve_metric.runtime.checks import number_check
 
 MOST = 0.9  # of a text's words, or of the texts, that the strongest change takes away: all of them would leave none

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mauve_metric.apps.lexical.ngrams import letter_runs, word_counts
 from mauve_metric.apps.studies.perturbations.pieces import (
     MOST,
     Perturb,
@@ -30,7 +31,6 @@ from mauve_metric.apps.studies.perturbations.pieces import (
     touched,
     words_in,
 )
-from mauve_metric.lexical.ngrams import letter_runs, word_counts
 
 PHRASE_WORDS = 5  # of the phrase that a degenerate text repeats
 FUNCTION_WORDS = frozenset(

@@ -19,13 +19,13 @@ from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Outcome
 from mauve_metric.hosts.stored_results import bucket_counts, check_stored
-from mauve_metric.lexical.phrases import Readable
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import parse_signature
 from mauve_metric.scoring.explain import explain_model
+from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.score import curve_band, score_histograms
 from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.score_warnings import ScoreWarning

@@ -20,7 +20,6 @@ from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.inputs.sources import TextSource
 from mauve_metric.inputs.stripping import Stripping
-from mauve_metric.lexical.phrases import Readable, telling_phrases
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import (
     MauveConfig,
@@ -39,6 +38,7 @@ from mauve_metric.scoring.compare import compare_features, compare_together, try
 from mauve_metric.scoring.compute import add_pooled_score, join_featurizers, score_with_trial
 from mauve_metric.scoring.explain import explain_learned, explain_model
 from mauve_metric.scoring.opening import check_sides
+from mauve_metric.scoring.phrases import Readable, telling_phrases
 from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
 
 Featurizer = Callable[[list[str]], ArrayLike]

@@ -12,6 +12,7 @@ import pytest
 import torch
 from samples import texts_of
 
+from mauve_metric.apps.decoder_settings import Decoder, parse_decoder
 from mauve_metric.apps.describing.likelihood import language_model
 from mauve_metric.apps.describing.likelihood import likelihood_measures as measures
 from mauve_metric.apps.describing.likelihood import likelihoods as module
@@ -22,7 +23,6 @@ from mauve_metric.apps.describing.likelihood.language_model import (
 )
 from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
 from mauve_metric.features.encoder import load_encoder
-from mauve_metric.inputs.decoder_settings import Decoder, parse_decoder
 from mauve_metric.options import split_options
 
 FLOAT32 = 1e-5  # rounding of 6e-8, through a few layers and a sum over a vocabulary

@@ -21,7 +21,7 @@ from mauve_metric.apps.describing.word_diversity.token_statistics import (
     types_of_mass,
     zipf_coefficient,
 )
-from mauve_metric.lexical.diversity import distinct_n, lengths, mean_length
+from mauve_metric.apps.lexical.diversity import distinct_n, lengths, mean_length
 
 
 def random_texts(count: int, vocabulary: int, longest: int, seed: int = 0) -> list[list[int]]:

@@ -11,6 +11,7 @@ from typing import overload
 import numpy as np
 
 from mauve_metric.arrays import Integers
+from mauve_metric.measures.groups import number_items
 
 Tokens = Sequence[Hashable]
 
@@ -70,13 +71,3 @@ def number_tokens(texts: Sequence[Tokens]) -> NumberedTokens:
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     ids = number_items(list(chain.from_iterable(texts)))
     return NumberedTokens(ids, np.repeat(np.arange(len(texts)), lengths), lengths, int(ids.max(initial=-1)) + 1)
-
-
-def number_items(items: Sequence[Hashable]) -> Integers:
-    """Equal numbers for equal items, from 0 in order of appearance, (n,).
-
-    >>> number_items(["to", "be", "to"])
-    array([0, 1, 0])
-    """
-    number = {entry: index for index, entry in enumerate(dict.fromkeys(items))}
-    return np.fromiter(map(number.__getitem__, items), dtype=np.int64, count=len(items))

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from mauve_metric.lexical.diversity import (
+from mauve_metric.apps.lexical.diversity import (
     MAX_PHRASE_OF_MAUVE,
     distinct_n,
     ends_repeating,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mauve_metric.lexical import phrases
+from mauve_metric.scoring import phrases
 
 TOPICS = ["the ship sails from harbour {} at noon", "a list comprehension number {} makes items", "rain on day {} here"]
 

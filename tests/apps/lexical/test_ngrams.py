@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from mauve_metric.lexical.ngrams import ngram_counts, word_counts
-from mauve_metric.lexical.tokens import number_tokens
+from mauve_metric.apps.lexical.ngrams import ngram_counts, word_counts
+from mauve_metric.apps.lexical.tokens import number_tokens
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 9, 40])

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mauve_metric.apps.lexical.ngrams import ngram_counts
+from mauve_metric.apps.lexical.tokens import Tokens, number_tokens
 from mauve_metric.arrays import Floats
-from mauve_metric.lexical.ngrams import ngram_counts
-from mauve_metric.lexical.tokens import Tokens, number_tokens
 from mauve_metric.runtime.checks import check_least
 
 MAX_PHRASE = 90  # tokens of the longest phrase whose repetition is looked for (Holtzman et al. 2020)

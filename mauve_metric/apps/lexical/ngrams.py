@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mauve_metric.apps.lexical.tokens import NumberedTokens, Tokens, number_tokens
 from mauve_metric.arrays import Integers
-from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens
 from mauve_metric.runtime.checks import check_least
 
 if TYPE_CHECKING:
