@@ -30,7 +30,7 @@ from mauve_metric import (
 from mauve_metric.apps.sharding.shards import Shard, shard_tasks
 from mauve_metric.features.cache import source_of
 from mauve_metric.features.encoder import load_encoder
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.pretrained import identity_digest
 from mauve_metric.features.sides import check_same_encoder
 from mauve_metric.options import MauveConfig, RunOptions, config_fields, encoder_options, option, run_fields
@@ -141,7 +141,7 @@ def test_each_option_of_an_encoder_is_of_its_identity_and_keys(name: str, tiny_g
     assert two[name] == str(CHANGES[name])
     with pytest.raises(ValueError, match=f" {name} "):
         check_same_encoder(one, two)
-    job = Featurizing(usual, RunOptions())
+    job = FeaturizeJob(usual, RunOptions())
     job.follow(FeatureSet(np.eye(2), two))
     assert getattr(job.config, name) == CHANGES[name]
 

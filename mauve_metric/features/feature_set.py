@@ -7,7 +7,7 @@ import contextlib
 import functools
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -228,7 +228,7 @@ def featurize(texts: TextData, featurizer: Featurizer | None = None, **options: 
             raise TypeError("featurize got the featurizer twice: by position and as featurize_model_name")
         options["featurize_model_name"] = featurizer
     config, run = split_options(options, "featurize")
-    with Featurizing(config, run, frozenset(options)) as job:
+    with FeaturizeJob(config, run, frozenset(options)) as job:
         return job.of_texts("texts", texts)
 
 
@@ -241,32 +241,38 @@ def prompts_of(run: RunOptions) -> tuple[str, ...]:
 Kind = Literal["set", "features", "tokens", "text"]
 
 
-class Side(NamedTuple):
-    """One side of a comparison as the caller gave it.
+class InputSide(NamedTuple):
+    """One side of a comparison as the caller gave it, and what its files say of it.
 
     kind: of the content: a `FeatureSet`, features, tokens or texts. argument: the name of the content in messages.
     content: None where the side is not given. beside: texts that are given beside another kind, to be read.
-    groups_argument: the name of the groups of its texts in messages. choices: the arguments that it can be given as.
+    groups: of the texts, equal for those that share a prompt; groups_argument: their name in messages. choices: the
+    arguments that it can be given as. labels: of the texts, such as topics. origin: for the signature, of texts from a
+    file of a known format. echoes: how many texts begin with a prompt.
     """
 
     kind: Kind
     argument: str
     content: Any
     beside: Any = None
+    groups: Any = None
     groups_argument: str = ""
     choices: tuple[str, ...] = ()
+    labels: Sequence[Hashable] | None = None
+    origin: str | None = None
+    echoes: int = 0
 
     @property
     def texts(self) -> Any:
         """The texts: the content, or those beside it."""
         return self.content if self.kind == "text" else self.beside
 
-    def with_texts(self, texts: object) -> Side:
+    def with_texts(self, texts: object) -> InputSide:
         """The side with these texts in place of its own."""
         return self._replace(content=texts) if self.kind == "text" else self._replace(beside=texts)
 
 
-def given_side(name: str, forms: Mapping[Kind, object]) -> Side:
+def given_side(name: str, forms: Mapping[Kind, object], groups: object = None) -> InputSide:
     """The side that keywords of a public function make: the first of the forms that is given; texts are the last.
 
     >>> given_side("p", {"features": None, "text": ["a"]}).argument
@@ -275,14 +281,15 @@ def given_side(name: str, forms: Mapping[Kind, object]) -> Side:
     kind: Kind = next((kind for kind, data in forms.items() if data is not None), "text")
     choices = tuple(name if kind == "set" else f"{name}_{kind}" for kind in forms)
     beside = None if kind == "text" else forms["text"]
-    return Side(kind, dict(zip(forms, choices, strict=True))[kind], forms[kind], beside, f"{name}_groups", choices)
+    argument = dict(zip(forms, choices, strict=True))[kind]
+    return InputSide(kind, argument, forms[kind], beside, groups, f"{name}_groups", choices)
 
 
 _TITLES = {"p_text": "featurize human texts", "q_text": "featurize model texts", "texts": "featurize"}
 
 
 @dataclass
-class Featurizing:
+class FeaturizeJob:
     """One job of turning texts and tokens into features: loads the encoder and opens the cache when first needed.
 
     given: the names of the options that the user gave; the others follow a `FeatureSet` of the other side.
@@ -297,7 +304,7 @@ class Featurizing:
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _unasked: str | None = None  # the model that a file names, without a request for it
 
-    def __enter__(self) -> Featurizing:
+    def __enter__(self) -> FeaturizeJob:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -332,7 +339,7 @@ class Featurizing:
             changes["max_text_length"] = int(changes["max_text_length"])
         self.config = replace(self.config, **changes)
 
-    def prepared(self, sides: Mapping[str, Side]) -> Mapping[str, Side]:
+    def prepared(self, sides: Mapping[str, InputSide]) -> Mapping[str, InputSide]:
         """All sides, ready for `side`: each is given, `FeatureSet`s are followed, lengths matched if asked.
 
         Raises:
@@ -374,7 +381,7 @@ class Featurizing:
         store = open_cache(self.run.cache)
         return store if store is None else self._stack.enter_context(store)
 
-    def side(self, side: Side) -> FeatureSet:
+    def side(self, side: InputSide) -> FeatureSet:
         """The features of one side."""
         name, data = side.argument, side.content
         if isinstance(data, FeatureSet):
@@ -486,11 +493,11 @@ class Featurizing:
         lengths = np.concatenate(stats.lengths)
         return FeatureSet(check_features(f"the features of {name}", features), encoder.identity, lengths=lengths)
 
-    def matched(self, sides: Mapping[str, Side]) -> dict[str, Side]:
+    def matched(self, sides: Mapping[str, InputSide]) -> dict[str, InputSide]:
         """Both sides' texts as lists, and the encoder's length set to the shorter side's median length in tokens."""
         if text_function(self.config.featurize_model_name) is not None:
             raise WrongOption("match_lengths='truncate' needs a language model: a function has no tokens to count")
-        matched: dict[str, Side] = {}
+        matched: dict[str, InputSide] = {}
         for name, side in sides.items():
             if side.kind != "text":
                 raise WrongOption(f"match_lengths='truncate' needs texts on both sides, got {side.argument}")

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, prompts_of
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide, prompts_of
 from mauve_metric.inputs.echoes import columns_of_text, count_echoes, field_prompts, known_prompts
 from mauve_metric.inputs.files import READERS, SideTexts, TextFile, split_field
 from mauve_metric.inputs.match_rows import join
@@ -43,38 +43,23 @@ def check_columns(sides: Mapping[str, FeatureSet]) -> None:
         )
 
 
-class GivenDesign(NamedTuple):
-    """Pairing of the texts: aligned rows, or groups that share a prompt; see `compute_mauve`.
+class Inputs(NamedTuple):
+    """Sides, by name, whose text files have all been read, with their design.
 
-    aligned: row i of every side answers prompt i. groups: of the texts of each side, by its name.
+    aligned: row i of every side answers prompt i. prompts: that files have beside the texts, or that the caller gave.
     """
 
+    sides: dict[str, InputSide]
     aligned: bool = False
-    groups: Groups = {}  # noqa: RUF012 (never changed)
-
-
-class OpenedSides(NamedTuple):
-    """Sides whose text files have all been read.
-
-    sides: by name. origins: of those that came from a file of a known format, for the signature. design: as the
-    caller or the files say it. labels: of the texts of each side that has them, such as topics. prompts: that files
-    have beside the texts, or that the caller gave. echoes: how many texts of each side begin with one of them.
-    """
-
-    sides: dict[str, Side]
-    origins: dict[str, str]
-    design: GivenDesign = GivenDesign()
-    labels: Mapping[str, Sequence[Hashable]] = {}
     prompts: tuple[str, ...] = ()
-    echoes: Mapping[str, int] = {}
 
-    def with_origin(self, name: str, side: FeatureSet) -> FeatureSet:
+    def with_origin(self, name: str, features: FeatureSet) -> FeatureSet:
         """The features of a side with the origin of its texts, and with how many begin with a prompt."""
-        if self.echoes.get(name) and side.marks is not None and "prompts" not in side.stripped:
-            side = replace(
-                side, marks=replace(side.marks, wrapped={**side.marks.wrapped, "prompts": self.echoes[name]})
-            )
-        return replace(side, origin=self.origins[name]) if name in self.origins else side
+        side = self.sides[name]
+        if side.echoes and features.marks is not None and "prompts" not in features.stripped:
+            wrapped = {**features.marks.wrapped, "prompts": side.echoes}
+            features = replace(features, marks=replace(features.marks, wrapped=wrapped))
+        return features if side.origin is None else replace(features, origin=side.origin)
 
     def with_groups(self, sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
         """The sides with the codes of their groups.
@@ -92,8 +77,8 @@ class OpenedSides(NamedTuple):
             ValueError: aligned sides are of unequal size; a side has another number of groups than texts; groups are
                 of two types.
         """
-        groups: Groups = self.design.groups
-        if self.design.aligned:
+        groups: Groups = {name: side.groups for name, side in self.sides.items() if side.groups is not None}
+        if self.aligned:
             counts = {name: len(self._texts(name) or range(size)) for name, size in sizes.items()}
             if len(set(counts.values())) > 1:
                 got = ", ".join(f"{name} {count}" for name, count in counts.items())
@@ -122,13 +107,14 @@ class OpenedSides(NamedTuple):
             ValueError: a side has another number of labels than texts.
         """
         rows: dict[str, dict[str, list[int]]] = {}
-        for name, labels in self.labels.items():
+        labelled = {name: side.labels for name, side in self.sides.items() if side.labels is not None}
+        for name, labels in labelled.items():
             for row, label in enumerate(self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()):
                 if not is_missing_key(label):
                     rows.setdefault(_label_text(label), {}).setdefault(name, []).append(row)
         human = next(iter(self.sides))
         return {
-            label: [np.array(numbers.get(name, ()), np.int64) if name in self.labels else None for name in self.sides]
+            label: [np.array(numbers.get(name, ()), np.int64) if name in labelled else None for name in self.sides]
             for label, numbers in sorted(rows.items(), key=lambda subgroup: -len(subgroup[1].get(human, ())))
         }
 
@@ -149,7 +135,7 @@ class OpenedSides(NamedTuple):
             raise WrongOption.of(argument, f"{expected}, got {len(groups)}")
         return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
 
-    def materialised(self) -> OpenedSides:
+    def materialised(self) -> Inputs:
         """Return the sides with lists in place of streams, for several featurizers to read from the beginning."""
         streams = {name: side for name, side in self.sides.items() if isinstance(side.texts, Iterator)}
         lists = {name: side.with_texts([*side.texts]) for name, side in streams.items()}
@@ -161,26 +147,20 @@ class OpenedSides(NamedTuple):
         return all(side.kind == "text" for side in self.sides.values())
 
 
-def design_of_two(aligned: object, p_groups: object, q_groups: object) -> GivenDesign:
-    """The design of two sides, "p" and "q".
+def checked_inputs(sides: Mapping[str, InputSide], aligned: object) -> Inputs:
+    """The sides with the design that the caller gave.
 
     Raises:
         TypeError, ValueError: an argument is wrong, or two contradict each other.
     """
-    return _checked_design(aligned, {"p": ("p_groups", p_groups), "q": ("q_groups", q_groups)})
-
-
-def _checked_design(aligned: object, groups: Mapping[str, tuple[str, object]]) -> GivenDesign:
-    """The design of sides, by their names. groups: of each, after the argument that holds them."""
-    check_bool("aligned", aligned)
-    codes: Groups = {}
-    for name, (argument, groups_of_side) in groups.items():
-        if groups_of_side is None:
-            continue
-        if aligned:
-            raise RowsDiffer(f"aligned=True and {argument} contradict each other: give one of them")
-        codes[name] = _one_a_text(argument, groups_of_side, "group, such as its prompt,")
-    return GivenDesign(bool(aligned), codes)
+    is_aligned, checked = check_bool("aligned", aligned), {**sides}
+    for name, side in sides.items():
+        if side.groups is not None and is_aligned:
+            raise RowsDiffer(f"aligned=True and {side.groups_argument} contradict each other: give one of them")
+        if side.groups is not None:
+            groups = _one_a_text(side.groups_argument, side.groups, "group, such as its prompt,")
+            checked[name] = side._replace(groups=groups)
+    return Inputs(checked, is_aligned)
 
 
 def _one_a_text(argument: str, values: object, kind: str) -> list[Hashable]:
@@ -195,7 +175,7 @@ def _one_a_text(argument: str, values: object, kind: str) -> list[Hashable]:
     return entries
 
 
-def check_texts_alone(sides: Iterable[Side]) -> None:
+def check_texts_alone(sides: Iterable[InputSide]) -> None:
     """Raise `ValueError` for features or tokens, which only one of several featurizers can have made."""
     for side in sides:
         if side.kind != "text":
@@ -205,56 +185,27 @@ def check_texts_alone(sides: Iterable[Side]) -> None:
             )
 
 
-def open_models(
-    human: Side,
-    models: Mapping[str, Side],
-    config: MauveConfig,
-    run: RunOptions,
-    design: tuple[object, object, object],
-    common_rows: bool,
-    by: By | None = None,
-) -> OpenedSides:
-    """`open_sides` of the side "human" and those of models, "model NAME".
-
-    by: as in `open_sides`.
-    design: `aligned`, `p_groups` and `q_groups`, a dict from names of models.
-
-    Raises:
-        TypeError, ValueError: as `design_of_two`; `q_groups` names another model.
-    """
-    aligned, p_groups, q_groups = design
-    if q_groups is not None and not isinstance(q_groups, Mapping):
-        raise RowsDiffer.of("q_groups", f"must be a dict from names of models to groups, got {type(q_groups).__name__}")
-    of_models = dict(q_groups or {})
-    for name in of_models:
-        if name not in models:
-            raise RowsDiffer.of("q_groups", f"must name {', '.join(models)}, got {name!r}")
-    sides, groups = {"human": human}, {"human": (human.groups_argument, p_groups)}
-    for name, side in models.items():
-        sides[f"model {name}"], groups[f"model {name}"] = side, (side.groups_argument, of_models.get(name))
-    return open_sides(sides, config, run, _checked_design(aligned, groups), common_rows=common_rows, by=by)
-
-
 def open_sides(
-    sides: Mapping[str, Side],
+    given: Mapping[str, InputSide],
     config: MauveConfig,
     run: RunOptions,
-    design: GivenDesign = GivenDesign(),  # noqa: B008 (immutable)
+    aligned: object = False,
     *,
     common_rows: bool = False,
     by: By | None = None,
-) -> OpenedSides:
+) -> Inputs:
     """Read the texts of sides that are given as files; a human side that is not given is read from the models' files.
 
     Args:
-        sides: the human one first. config: says what becomes of empty texts. run: has the field of the texts.
-        design: that the caller gave; where it says nothing, files may.
+        given: the sides by name, the human one first. config: says what becomes of empty texts. run: has the field of
+            the texts. aligned: see `compute_mauve`; where neither it nor a side has a design, files may.
         common_rows: see `join`. by: the field of the texts' labels, or these by "human", "model" or the names of
             models; the human texts have them.
 
     Raises:
-        OSError, ValueError, ImportError: see `TextFile` and `match_rows.join`.
+        TypeError: see `checked_inputs`. OSError, ValueError, ImportError: see `TextFile` and `match_rows.join`.
     """
+    sides, is_aligned, _ = checked_inputs(given, aligned)
     check_bool("common_rows", common_rows)
     labels = _checked_labels(by, sides)
     field = by if isinstance(by, str) else None
@@ -284,19 +235,19 @@ def open_sides(
     longest = max(map(len, subgroups), default=0)
     if longest > MOST_LABEL_CHARACTERS:  # whole texts
         raise WrongOption(f"by: labels may have at most {MOST_LABEL_CHARACTERS} characters, got one of {longest}")
-    for side in from_files.values() if config.empty_texts == "error" else ():
-        side.check_filled()
-    opened = {**sides, **{name: sides[name].with_texts(side.texts) for name, side in from_files.items()}}
+    for name, side_texts in from_files.items():
+        if config.empty_texts == "error":
+            side_texts.check_filled()
+        sides[name] = sides[name].with_texts(side_texts.texts)._replace(origin=side_texts.origin)
+    if not is_aligned and all(side.groups is None for side in sides.values()):
+        groups = _groups_of_files(from_files, rows, human, asked)
+        sides = {name: side._replace(groups=groups.get(name)) for name, side in sides.items()}
     prompts = prompts_of(run) or _prompts_in(files, from_files)
-    echo, listed = PromptEcho(prompts), {name: side.texts for name, side in opened.items()}
-    return OpenedSides(
-        opened,
-        {name: side.origin for name, side in from_files.items() if side.origin is not None},
-        _design_of_files(design, from_files, rows, human, asked),
-        labels,
-        prompts,
-        {name: count_echoes(echo, texts) for name, texts in listed.items() if prompts and isinstance(texts, list)},
-    )
+    echo = PromptEcho(prompts)
+    for name, side in sides.items():
+        echoes = count_echoes(echo, side.texts) if prompts and isinstance(side.texts, list) else 0
+        sides[name] = side._replace(labels=labels.get(name), echoes=echoes)
+    return Inputs(sides, is_aligned, prompts)
 
 
 def _prompts_in(files: Mapping[str, TextFile], from_files: Mapping[str, SideTexts]) -> tuple[str, ...]:
@@ -361,7 +312,7 @@ def _kind(key: Hashable) -> str:
     return "texts" if isinstance(key, str) else "numbers" if isinstance(key, Number) else f"{type(key).__name__}s"
 
 
-def _file_of(side: Side, run: RunOptions) -> TextFile | None:
+def _file_of(side: InputSide, run: RunOptions) -> TextFile | None:
     """The file that is given in the place of texts; None for texts, and for what is a text itself."""
     data = side.texts
     if isinstance(data, str) and not os.path.exists(split_field(data)[0]) and Path(data).suffix.lower() not in READERS:
@@ -371,19 +322,13 @@ def _file_of(side: Side, run: RunOptions) -> TextFile | None:
     return data if isinstance(data, TextFile) else None
 
 
-def _design_of_files(
-    design: GivenDesign,
-    from_files: Mapping[str, SideTexts],
-    rows: Sequence[Hashable] | None,
-    human: str,
-    human_is_in_rows: bool,
-) -> GivenDesign:
-    """The design that the caller gave; where nothing was said, that of the files, which is logged.
+def _groups_of_files(
+    from_files: Mapping[str, SideTexts], rows: Sequence[Hashable] | None, human: str, human_is_in_rows: bool
+) -> Groups:
+    """The groups that files have, by side, which are logged.
 
     rows: what tells one document from another, alike for all models, and for the human texts beside theirs.
     """
-    if design.aligned or design.groups:
-        return design
     groups: Groups = {name: side.groups for name, side in from_files.items() if side.groups is not None}
     if groups and human not in groups:
         logger.info("the human texts have no field of prompts: they are taken as independent of each other")
@@ -391,7 +336,7 @@ def _design_of_files(
         groups = dict.fromkeys((name for name in from_files if name != human or human_is_in_rows), rows)
         whose = "the human texts and the models' texts" if human in groups else "the models' texts"
         logger.info("row by row, %s answer the same %d prompts: scored as aligned", whose, len(set(rows)))
-    return GivenDesign(False, groups or shared_prompts(from_files))
+    return groups or shared_prompts(from_files)
 
 
 class Prompted(Protocol):
@@ -427,7 +372,7 @@ def shared_prompts(from_files: Mapping[str, Prompted]) -> Groups:
     return groups
 
 
-def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureSet, list[str] | None]]:
+def read_sides(job: FeaturizeJob, sides: Inputs) -> dict[str, tuple[FeatureSet, list[str] | None]]:
     """The features of each side and its texts where they are given."""
     features_of: dict[str, FeatureSet] = {}
     read: dict[str, list[str] | None] = {}

@@ -14,8 +14,8 @@ import numpy as np
 
 from mauve_metric.arrays import FeatureData, Floats, TextData, TokenData
 from mauve_metric.features.dependence import Groups, codes_of, paired, with_dependence
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
-from mauve_metric.features.sides import By, OpenedSides, Subgroups, read_sides
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
+from mauve_metric.features.sides import By, Inputs, Subgroups, read_sides
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
@@ -106,10 +106,9 @@ def compare(
     """
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
-    human: Mapping[Kind, object] = {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}
-    design = (aligned, p_groups, q_groups)
-    names, job, opened = open_several("compare", options, human, models, design, common_rows, by)
-    return score_with_each(featurizers, opened, job, partial(_compare_one, names, buckets, texts), compare_together)
+    human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}, p_groups)
+    names, job, inputs = open_several("compare", options, human, models, q_groups, aligned, common_rows, by)
+    return score_with_each(featurizers, inputs, job, partial(_compare_one, names, buckets, texts), compare_together)
 
 
 def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Comparison:
@@ -138,7 +137,7 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
 
 
 def _compare_one(
-    names: Sequence[str], buckets: int, texts: int, job: Featurizing, opened: OpenedSides, is_first: bool
+    names: Sequence[str], buckets: int, texts: int, job: FeaturizeJob, inputs: Inputs, is_first: bool
 ) -> tuple[Comparison, list[FeatureSet]]:
     """The comparison of one featurizer, the first one's with buckets, and its features of all sets.
 
@@ -146,8 +145,8 @@ def _compare_one(
     """
     config, buckets = job.config, buckets if is_first else 0
     with job:
-        read = read_sides(job, opened)
-        check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
+        read = read_sides(job, inputs)
+        check_sides({inputs.sides[name].argument: side for name, (side, _) in read.items()})
         (human, human_texts), *reads = read.values()
         sides = [human, *(side for side, _ in reads)]
         dependent = with_dependence(sides, config.seed)
@@ -159,10 +158,10 @@ def _compare_one(
             readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
             buckets=buckets,
             texts=texts,
-            subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
+            subgroups=inputs.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
         )
         texts_of_sides = [human_texts, *(model_texts for _, model_texts in reads)]
-        comparison = try_without_layout(comparison, dependent, texts_of_sides, job, opened.prompts)
+        comparison = try_without_layout(comparison, dependent, texts_of_sides, job, inputs.prompts)
     return comparison, sides
 
 
@@ -170,7 +169,7 @@ def try_without_layout(
     comparison: Comparison,
     sides: Sequence[FeatureSet],
     texts: Sequence[Sequence[str] | None],
-    job: Featurizing,
+    job: FeaturizeJob,
     prompts: Sequence[str] = (),
 ) -> Comparison:
     """Add to each result the effect of layout that separates its sets.

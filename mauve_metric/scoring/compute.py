@@ -11,8 +11,8 @@ import numpy as np
 
 from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.dependence import Groups, codes_of, with_dependence
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
-from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, check_texts_alone
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide, given_side
+from mauve_metric.features.sides import Inputs, check_columns, check_same_encoder, check_texts_alone
 from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.groups import pair_of_groups
@@ -95,41 +95,39 @@ def compute_mauve(
     (True, 20, (27, 2))
     """
     sides = {
-        "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
-        "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
+        "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}, p_groups),
+        "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}, q_groups),
     }
-    return score_sides(sides, options, aligned, p_groups, q_groups, featurizers)
+    return score_sides(sides, options, aligned, featurizers)
 
 
 def score_sides(
-    sides: Mapping[str, Side],
+    sides: Mapping[str, InputSide],
     options: Mapping[str, Any],
     aligned: object = False,
-    p_groups: object = None,
-    q_groups: object = None,
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
 ) -> MauveResult:
     """`compute_mauve` of the sides "p" and "q", which errors name by their arguments."""
-    job, opened = open_two("compute_mauve", options, sides, (aligned, p_groups, q_groups))
-    return score_with_each(featurizers, opened, job, _score_one, add_pooled_score)
+    job, inputs = open_two("compute_mauve", options, sides, aligned)
+    return score_with_each(featurizers, inputs, job, _score_one, add_pooled_score)
 
 
-def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[MauveResult, Sequence[FeatureSet]]:
+def _score_one(job: FeaturizeJob, inputs: Inputs, is_first: bool) -> tuple[MauveResult, Sequence[FeatureSet]]:
     """Score with one featurizer; return its features of both sides too. is_first: log the warnings."""
     config = job.config  # that of the job may follow a `FeatureSet`
     with job:
-        sides = {name: opened.with_origin(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
-        p_side, q_side = opened.with_groups(sides).values()
-        check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
+        sides = {name: inputs.with_origin(name, job.side(side)) for name, side in job.prepared(inputs.sides).items()}
+        p_side, q_side = inputs.with_groups(sides).values()
+        check_columns({side.argument: sides[name] for name, side in inputs.sides.items()})
         check_same_encoder(p_side.identity, q_side.identity)
 
         def texts() -> list[list[str] | None]:  # None for a stream and for sides without texts
             return [
                 listed_texts(job, side) if side.kind == "text" and hasattr(side.content, "__len__") else None
-                for side in opened.sides.values()
+                for side in inputs.sides.values()
             ]
 
-        result = score_with_trial(cluster([p_side, q_side], config, job.run), texts, job, opened.prompts)
+        result = score_with_trial(cluster([p_side, q_side], config, job.run), texts, job, inputs.prompts)
         if is_first:
             log_warnings(result)
         return result, (p_side, q_side)
@@ -138,7 +136,7 @@ def _score_one(job: Featurizing, opened: OpenedSides, is_first: bool) -> tuple[M
 def score_with_trial(
     clustered: Clustered,
     texts: Callable[[], Sequence[Sequence[str] | None]],
-    job: Featurizing,
+    job: FeaturizeJob,
     prompts: Sequence[str] = (),
 ) -> MauveResult:
     """The result of two sides in buckets, with the effect of layout that separates them.
@@ -177,9 +175,9 @@ def try_each(
 
 def score_with_each(
     featurizers: object,
-    opened: OpenedSides,
-    job: Featurizing,
-    score: Callable[[Featurizing, OpenedSides, bool], tuple[Scored, Sequence[FeatureSet]]],
+    inputs: Inputs,
+    job: FeaturizeJob,
+    score: Callable[[FeaturizeJob, Inputs, bool], tuple[Scored, Sequence[FeatureSet]]],
     together: Callable[[Scored, Sequence[Sequence[FeatureSet]], MauveConfig], Scored],
 ) -> Scored:
     """Score with every featurizer and return the first result, with those of all in its `by_featurizer`.
@@ -193,14 +191,14 @@ def score_with_each(
         TypeError, ValueError: wrong featurizers; sides that are not texts.
     """
     if featurizers is None:
-        return score(job, opened, True)[0]
+        return score(job, inputs, True)[0]
     asked = job.config.featurize_model_name if "featurize_model_name" in job.given else None
     named = named_featurizers(featurizers, asked)
-    check_texts_alone(opened.sides.values())
-    sides, first, options = opened.materialised(), next(iter(named)), job.given | {"featurize_model_name"}
+    check_texts_alone(inputs.sides.values())
+    sides, first, options = inputs.materialised(), next(iter(named)), job.given | {"featurize_model_name"}
 
     def score_with(name: str, featurizer: Featurizer) -> tuple[Scored, Sequence[FeatureSet]]:
-        job_of_featurizer = Featurizing(replace(job.config, featurize_model_name=featurizer), job.run, options)
+        job_of_featurizer = FeaturizeJob(replace(job.config, featurize_model_name=featurizer), job.run, options)
         return score(job_of_featurizer, sides, name == first)
 
     scored, missing = try_each(named, score_with)

@@ -11,7 +11,7 @@ import numpy as np
 from mauve_metric.arrays import Array, FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.clustering.partition import Partition
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
 from mauve_metric.features.sides import By, Subgroups, check_columns, check_same_encoder, read_sides
 from mauve_metric.features.text_functions import differing_ngrams
 from mauve_metric.inputs.files import TextFile
@@ -79,13 +79,13 @@ def explain(
     buckets = check_count("buckets", buckets)
     texts = check_count("texts", texts, low=0)
     sides = {
-        "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
-        "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
+        "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}, p_groups),
+        "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}, q_groups),
     }
-    job, opened = open_two("explain", options, sides, (aligned, p_groups, q_groups), by)
+    job, inputs = open_two("explain", options, sides, aligned, by)
     with job:
-        (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
-        subgroups = opened.rows_of_subgroups({"p": len(p_side), "q": len(q_side)})
+        (p_side, p_read), (q_side, q_read) = read_sides(job, inputs).values()
+        subgroups = inputs.rows_of_subgroups({"p": len(p_side), "q": len(q_side)})
         check_same_encoder(p_side.identity, q_side.identity)
         check_columns({"p_features": p_side, "q_features": q_side})
         clustered = cluster([p_side, q_side], job.config, job.run, every_row=True)
@@ -96,7 +96,7 @@ def explain(
         composed = tuple(_with_composition(bucket, result, subgroups) for bucket in explanation.buckets)
         explanation = replace(explanation, buckets=composed)
         pair = pair_of_groups(*clustered.groups)
-        return explain_learned(explanation, readable.texts, pair, config, texts, job, opened.prompts)
+        return explain_learned(explanation, readable.texts, pair, config, texts, job, inputs.prompts)
 
 
 def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: Subgroups) -> GapBucket:
@@ -188,7 +188,7 @@ def explain_learned(
     groups: tuple[Integers, Integers] | None,
     config: MauveConfig,
     texts: int,
-    job: Featurizing | None = None,
+    job: FeaturizeJob | None = None,
     prompts: Sequence[str] = (),
 ) -> Explanation:
     """Add the texts and n-grams by which the classifier of the learned score separates the two sets.

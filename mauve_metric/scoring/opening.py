@@ -11,68 +11,66 @@ import numpy as np
 
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.feature_files import is_feature_file
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind, Side, given_side
-from mauve_metric.features.sides import (
-    By,
-    OpenedSides,
-    check_columns,
-    check_same_encoder,
-    design_of_two,
-    open_models,
-    open_sides,
-)
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide, Kind
+from mauve_metric.features.sides import By, Inputs, check_columns, check_same_encoder, open_sides
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.errors import RowsDiffer, WrongOption
 
 
 def open_two(
-    verb: str,
-    options: Mapping[str, Any],
-    sides: Mapping[str, Side],
-    design: tuple[object, object, object],
-    by: By | None = None,
-) -> tuple[Featurizing, OpenedSides]:
+    verb: str, options: Mapping[str, Any], sides: Mapping[str, InputSide], aligned: object, by: By | None = None
+) -> tuple[FeaturizeJob, Inputs]:
     """Open the sides "p" and "q" for a public function.
 
     Args:
-        verb: the name of the function. options: of the caller. design: `aligned`, `p_groups` and `q_groups`.
-        by: see `open_sides`.
+        verb: the name of the function. options: of the caller. aligned, by: see `open_sides`.
     """
     config, run = scoring_options(options, verb)
-    opened = open_sides(sides, config, run, design_of_two(*design), by=by)
-    return _job(options, config, run, opened), opened
+    inputs = open_sides(sides, config, run, aligned, by=by)
+    return _job(options, config, run, inputs), inputs
 
 
 def open_several(
     verb: str,
     options: Mapping[str, Any],
-    human: Mapping[Kind, object],
+    human: InputSide,
     models: object,
-    design: tuple[object, object, object],
+    q_groups: object,
+    aligned: object,
     common_rows: bool,
     by: By | None = None,
-) -> tuple[list[str], Featurizing, OpenedSides]:
-    """Open the human side and those of models for a public function; return the names of the models too.
+) -> tuple[list[str], FeaturizeJob, Inputs]:
+    """Open the side "human" and those of models, "model NAME"; return the names of the models too.
 
     Args:
-        verb, options: see `open_two`. human: see `given_side`. models: by name. design, common_rows, by: see
-            `open_models`.
+        verb, options: see `open_two`. models: by name. q_groups: of the texts of models, by name. aligned, common_rows,
+            by: see `open_sides`.
+
+    Raises:
+        TypeError, ValueError: see `open_sides`; `q_groups` names another model.
     """
     config, run = scoring_options(options, verb)
     sides = check_models(models)
-    opened = open_models(given_side("p", human), sides, config, run, design, common_rows, by)
-    return list(sides), _job(options, config, run, opened), opened
+    if q_groups is not None and not isinstance(q_groups, Mapping):
+        raise RowsDiffer.of("q_groups", f"must be a dict from names of models to groups, got {type(q_groups).__name__}")
+    groups = dict(q_groups or {})
+    for name in groups:
+        if name not in sides:
+            raise RowsDiffer.of("q_groups", f"must name {', '.join(sides)}, got {name!r}")
+    of_models = {f"model {name}": side._replace(groups=groups.get(name)) for name, side in sides.items()}
+    inputs = open_sides({"human": human, **of_models}, config, run, aligned, common_rows=common_rows, by=by)
+    return list(sides), _job(options, config, run, inputs), inputs
 
 
-def _job(options: Mapping[str, Any], config: MauveConfig, run: RunOptions, opened: OpenedSides) -> Featurizing:
+def _job(options: Mapping[str, Any], config: MauveConfig, run: RunOptions, inputs: Inputs) -> FeaturizeJob:
     """The job that featurizes sides; prompts to strip are those of their files where the caller gave none."""
-    if "prompts" in str(config.strip) and opened.prompts:
-        run = replace(run, prompts=opened.prompts)
-    return Featurizing(config, run, frozenset(options))
+    if "prompts" in str(config.strip) and inputs.prompts:
+        run = replace(run, prompts=inputs.prompts)
+    return FeaturizeJob(config, run, frozenset(options))
 
 
-def check_models(models: object) -> dict[str, Side]:
+def check_models(models: object) -> dict[str, InputSide]:
     """The sides of the models by name; `TypeError` or `ValueError` for invalid models."""
     if not isinstance(models, Mapping):
         expected = "a dict from names to texts, features or FeatureSets"
@@ -85,20 +83,20 @@ def check_models(models: object) -> dict[str, Side]:
     return {name: side_of(f"models[{name!r}]", data, f"q_groups[{name!r}]") for name, data in models.items()}
 
 
-def side_of(argument: str, data: object, groups_argument: str = "") -> Side:
+def side_of(argument: str, data: object, groups_argument: str = "") -> InputSide:
     """Make the side of one model; the type of its data determines the kind."""
     if isinstance(data, FeatureSet):
-        return Side("set", argument, data, None, groups_argument)
+        return InputSide("set", argument, data, groups_argument=groups_argument)
     if isinstance(data, MauveResult):
         raise TypeError(f"{argument} must hold texts, features or a FeatureSet, got a result")
     if isinstance(data, (str, Path)) and is_feature_file(data):
-        return Side("set", argument, FeatureSet.load(data), None, groups_argument)
+        return InputSide("set", argument, FeatureSet.load(data), groups_argument=groups_argument)
     is_table = hasattr(data, "columns") or hasattr(data, "column_names")
     is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
     is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
     is_matrix = getattr(data, "ndim", None) == 2 and not is_table
-    is_features = is_matrix or is_rows or is_numbers
-    return Side("features" if is_features else "text", argument, data, None, groups_argument, (argument,))
+    kind: Kind = "features" if is_matrix or is_rows or is_numbers else "text"
+    return InputSide(kind, argument, data, groups_argument=groups_argument, choices=(argument,))
 
 
 def check_sides(sides: Mapping[str, FeatureSet]) -> None:
@@ -116,6 +114,6 @@ def check_sides(sides: Mapping[str, FeatureSet]) -> None:
         check_same_encoder(models[0].identity, side.identity)
 
 
-def listed_texts(job: Featurizing, side: Side) -> list[str]:
+def listed_texts(job: FeaturizeJob, side: InputSide) -> list[str]:
     """The texts of a side that is given as texts, as they are featurized."""
     return list(job.source(side.argument, side.content).texts)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mauve_metric.arrays import Integers
-from mauve_metric.features.feature_set import Featurizing
+from mauve_metric.features.feature_set import FeaturizeJob
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.inputs.sources import TextSource
@@ -42,7 +42,7 @@ def without_layout(
     texts: Sequence[Sequence[str] | None],
     groups: Groups,
     config: MauveConfig,
-    job: Featurizing | None = None,
+    job: FeaturizeJob | None = None,
     prompts: Sequence[str] = (),
 ) -> MauveResult:
     """Try what the layout that separates two sets, or the prompts that one begins with, does to their learned score.
@@ -66,7 +66,7 @@ def without_layout(
         config = replace(config, featurize_model_name=str(model))
     function = text_function(config.featurize_model_name)
     if job is None and function is not None:
-        job = Featurizing(config, RunOptions(cache=False))
+        job = FeaturizeJob(config, RunOptions(cache=False))
     if job is None or p is None or q is None:
         return result
     trial = _Trial([p, q], groups, config, job, prompts)
@@ -91,7 +91,7 @@ class _Trial:
         texts: list[Sequence[str]],
         groups: Groups,
         config: MauveConfig,
-        job: Featurizing,
+        job: FeaturizeJob,
         prompts: Sequence[str] = (),
     ) -> None:
         self._texts, self._groups, self._config, self._job = texts, groups, config, job

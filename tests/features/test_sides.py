@@ -20,7 +20,7 @@ from samples import texts_of
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import encoder, featurize
 from mauve_metric.features.encoder import load_encoder
-from mauve_metric.features.feature_set import Featurizing
+from mauve_metric.features.feature_set import FeaturizeJob
 from mauve_metric.features.feature_set import featurize as featurized
 from mauve_metric.inputs import sources
 from mauve_metric.inputs.fingerprints import TextHashes
@@ -411,7 +411,7 @@ def test_a_very_long_run_on_a_gpu_is_advised_to_take_its_fast_format(
 def test_estimate_grows_with_the_tokens(
     tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with Featurizing(*split_options({"featurize_model_name": tiny_gpt2})) as job:
+    with FeaturizeJob(*split_options({"featurize_model_name": tiny_gpt2})) as job:
         encoder = job.load()
     monkeypatch.setattr(featurize, "matmul_rate", lambda device, dtype: 1e9)
     embeddings = sum(table.weight.numel() for table in (encoder.model.wte, encoder.model.wpe))

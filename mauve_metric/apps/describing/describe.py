@@ -15,7 +15,7 @@ from mauve_metric.apps.describing.description import Described, Description
 from mauve_metric.apps.describing.measure_runner import DescribedSets, read_sets, read_training, tokenizing
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.features.encoder import check_model
-from mauve_metric.features.feature_set import FeatureSet, Kind
+from mauve_metric.features.feature_set import FeatureSet, given_side
 from mauve_metric.features.sides import By, Subgroups
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.measure import Group
@@ -99,18 +99,17 @@ def describe(
     (1.0, 0.36363636363636365)
     """
     names = chosen_measures(measures)
-    forms: Mapping[Kind, object] = {"set": p, "features": p_features, "text": p_text}
-    design = (aligned, p_groups, q_groups)
-    of_models, job, opened = open_several("describe", options, forms, models, design, common_rows, by)
+    side = given_side("p", {"set": p, "features": p_features, "text": p_text}, p_groups)
+    of_models, job, inputs = open_several("describe", options, side, models, q_groups, aligned, common_rows, by)
     config = job.config  # without what the job may follow
     _check_names(of_models)
     decoders = _decoders(decoder, of_models, names)
     with_features, start = need_features(names), time.perf_counter()
     tokenize, likely = tokenizing(tokenizer), _likelihoods(language_model, job.run)
     with job:
-        (human, *others), missing = read_sets(opened, job, with_features, tokenize, likely)
+        (human, *others), missing = read_sets(inputs, job, with_features, tokenize, likely)
         seconds = {"features": time.perf_counter() - start} if with_features else {}
-        rows = opened.rows_of_subgroups(dict(zip(opened.sides, map(len, (human, *others)), strict=True)))
+        rows = inputs.rows_of_subgroups(dict(zip(inputs.sides, map(len, (human, *others)), strict=True)))
         third = None if training is None else read_training(training, job, with_features=not missing)
     by_name = dict(zip(of_models, others, strict=True))
     sets = DescribedSets(human, by_name, third, config, job.run, missing, decoders, seconds=seconds)

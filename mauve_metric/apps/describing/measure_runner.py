@@ -22,9 +22,9 @@ from mauve_metric.apps.describing.word_diversity.splitting import split_words
 from mauve_metric.apps.lexical.tokens import NumberedTokens, number_tokens
 from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.clustering.histograms import count_labels
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.row_blocks import all_rows
-from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
+from mauve_metric.features.sides import Inputs, open_sides, read_sides
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.measures.measure import Form, Measure
 from mauve_metric.options import MauveConfig, RunOptions
@@ -348,8 +348,8 @@ def _tokens_of(value: object) -> Sequence[Hashable]:
 
 
 def read_sets(
-    opened: OpenedSides,
-    job: Featurizing,
+    inputs: Inputs,
+    job: FeaturizeJob,
     with_features: bool,
     tokenize: Callable[[str], Sequence[Hashable]],
     likely: Callable[..., Likelihoods],
@@ -365,21 +365,21 @@ def read_sets(
     read: Mapping[str, tuple[FeatureSet | None, list[str] | None]]
     missing = ""
     try:
-        featurized = read_sides(job, opened) if with_features else None
+        featurized = read_sides(job, inputs) if with_features else None
     except EXPECTED as error:
-        if not opened.are_texts:
+        if not inputs.are_texts:
             raise
         featurized, missing = None, f"the texts have no features: {message_of(error)}"
     if featurized is None:
         read = {
             name: (None, listed_texts(job, side)) if side.kind == "text" else (job.side(side), None)
-            for name, side in job.prepared(opened.sides).items()
+            for name, side in job.prepared(inputs.sides).items()
         }
     else:
-        check_sides({opened.sides[name].argument: side for name, (side, _) in featurized.items()})
+        check_sides({inputs.sides[name].argument: side for name, (side, _) in featurized.items()})
         read = featurized
     sizes = {name: len(form) for name, sides in read.items() for form in sides if form is not None}
-    codes = opened.codes(sizes) or {}
+    codes = inputs.codes(sizes) or {}
     sets = [
         DescribedSet(name, texts, side, codes.get(name), tokenize=tokenize, likely=likely)
         for name, (side, texts) in read.items()
@@ -387,7 +387,7 @@ def read_sets(
     return sets, missing
 
 
-def read_training(training: object, job: Featurizing, with_features: bool) -> DescribedSet:
+def read_training(training: object, job: FeaturizeJob, with_features: bool) -> DescribedSet:
     """The training set: its texts, and its features when a measure needs them."""
     (side,) = open_sides({"training": side_of("training", training)}, job.config, job.run).sides.values()
     texts = listed_texts(job, side) if side.kind == "text" else None

@@ -18,7 +18,7 @@ from mauve_metric.apps.lexical.tokens import Tokens
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.inputs.files import READERS, read_texts
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import Options
@@ -102,7 +102,7 @@ class ReferenceScorer:
             option = "featurize_model_name='self'" if self.itself else f"match_lengths={self.config.match_lengths!r}"
             if self.itself or self.config.match_lengths != "no":
                 raise ValueError(f"{option} needs the references as texts, got a FeatureSet")
-            job = Featurizing(self.config, self.run, given=frozenset(self.options))
+            job = FeaturizeJob(self.config, self.run, given=frozenset(self.options))
             job.follow(references)
             job.check_asked()
             self.reference = references
@@ -157,7 +157,7 @@ class ReferenceScorer:
         return is_new
 
     @contextlib.contextmanager
-    def featurizing(self, writing: WritingModel) -> Iterator[Featurizing]:
+    def featurizing(self, writing: WritingModel) -> Iterator[FeaturizeJob]:
         """A job with the encoder of the last one, which waits in the host's memory in between."""
         config, run = self.config, replace(self.run, distributed=False, verbose=writing.verbose)
         if run.device is None and run.device_id is None:
@@ -165,7 +165,7 @@ class ReferenceScorer:
         if self.itself:
             config, run = replace(config, featurize_model_name=writing[:2]), replace(run, cache=False)
         encoder = None if self.itself else self._encoder
-        job = Featurizing(config, run, given=frozenset(self.options), encoder=encoder)
+        job = FeaturizeJob(config, run, given=frozenset(self.options), encoder=encoder)
         if self.reference is not None and not self.itself:
             job.follow(self.reference)
         if job.encoder is not None and job.encoder.device != str(job.encoder.model.device):
@@ -181,7 +181,7 @@ class ReferenceScorer:
                     job.encoder.model.to("cpu")
                     release_memory()
 
-    def embedded(self, job: Featurizing) -> FeatureSet:
+    def embedded(self, job: FeaturizeJob) -> FeatureSet:
         """The references' features, computed once (each time if the model itself is the featurizer)."""
         if self.reference is None or self.itself:
             self.reference = job.of_texts("references", self.human)

@@ -17,7 +17,7 @@ from mauve_metric.apps.generation.writer import Writer, WritingModel, WrittenPar
 from mauve_metric.apps.generation.writing_options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.apps.generation.writing_state import random_states_kept
 from mauve_metric.apps.generation.written_file import check_new, save_written
-from mauve_metric.features.feature_set import FeatureSet, Side
+from mauve_metric.features.feature_set import FeatureSet, InputSide
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of, named_featurizers
 from mauve_metric.options import Featurizer, Options, check_option_names, with_options
@@ -86,7 +86,7 @@ class ModelEvaluator:
         self._prompts: tuple[Prompt, ...] = ()
         self._made_for: tuple[int, int | None, bool | None] | None = None  # tokenizer, positions, conversational
         if others and isinstance(references, (FeatureSet, str, Path)):
-            check_texts_alone([Side("set", "references", references)])
+            check_texts_alone([InputSide("set", "references", references)])
         self.scorer.set_references(references)
         for other in others:
             other.set_references(self.scorer.human)

@@ -20,7 +20,7 @@ from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.feature_set import given_side
 from mauve_metric.features.row_blocks import MOST_NUMBERS_AT_ONCE, all_rows
-from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns, check_same_encoder, design_of_two
+from mauve_metric.features.sides import check_columns, check_same_encoder, checked_inputs
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.options import Options, with_options
 from mauve_metric.results.result import MauveResult
@@ -82,14 +82,16 @@ def score_sharded(
             the shard and the machine are named.
         TypeError, ImportError: as `compute_mauve`; without Ray where it is asked for.
     """
-    design = design_of_two(aligned, p_groups, q_groups)
+    groups = {"p": p_groups, "q": q_groups}
+    inputs = checked_inputs({name: given_side(name, {"text": None}, groups[name]) for name in groups}, aligned)
     limits = workers, cpus_per_worker, gpus_per_worker
     check_workers(*limits)
     job = _Job(p_text, q_text, folder, options, encoding)
     if prompt_field is not None:
-        if aligned or design.groups:
+        if aligned or any(side.groups is not None for side in inputs.sides.values()):
             raise RowsDiffer.of("prompt_field", "contradicts aligned, p_groups and q_groups: give one of them")
-        design = GivenDesign(groups={"p": job.prompts(job.p, prompt_field), "q": job.prompts(job.q, prompt_field)})
+        for name, tasks_of_side in (("p", job.p), ("q", job.q)):
+            inputs.sides[name] = inputs.sides[name]._replace(groups=job.prompts(tasks_of_side, prompt_field))
     tasks = [*job.p, *job.q]
     if ray is not None and (not isinstance(ray, str) or not ray.strip()):
         raise ValueError(f"ray must be 'local', 'auto' or the address of a cluster, got {shown(ray)}")
@@ -107,8 +109,7 @@ def score_sharded(
     q = shards.joined_shards("q_text", job.q, ordered[len(job.p) :])
     check_columns({"the features of p_text": p, "the features of q_text": q})
     check_same_encoder(p.identity, q.identity)
-    sides = {name: given_side(name, {"text": None}) for name in ("p", "q")}
-    p, q = OpenedSides(sides, {}, design).with_groups({"p": p, "q": q}).values()
+    p, q = inputs.with_groups({"p": p, "q": q}).values()
     if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
         p, q = (replace(side, features=all_rows(side.features)) for side in (p, q))
     return score_features(p, q, job.config, run=job.run)

@@ -24,7 +24,7 @@ from mauve_metric.apps.sharding.function_digest import function_digest
 from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.feature_files import read_features, read_lazily, write_features
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.row_blocks import BLOCK_ROWS, ConcatenatedRows, as_rows
 from mauve_metric.features.text_functions import name_of, text_function
 from mauve_metric.inputs.fields import Role
@@ -226,7 +226,7 @@ class ShardFeaturizer:
     """
 
     def __init__(self, config: MauveConfig, run: RunOptions) -> None:
-        self.job = Featurizing(config, replace(run, cache=False, verbose=False))  # the files are what is kept
+        self.job = FeaturizeJob(config, replace(run, cache=False, verbose=False))  # the files are what is kept
 
     def __call__(self, task: ShardTask) -> ShardCounts:
         """Write a shard's features, unless they are there: whole, with their checksum, and of this model.

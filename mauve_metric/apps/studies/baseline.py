@@ -15,7 +15,7 @@ from mauve_metric.arrays import Array, Counts, FeatureData, Floats, TextData
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.partition import partition_sets
 from mauve_metric.clustering.quantizers import scoring_options
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
 from mauve_metric.features.row_blocks import all_rows
 from mauve_metric.features.sides import open_sides, read_sides
 from mauve_metric.inputs.files import TextFile
@@ -72,9 +72,9 @@ def human_baseline(
     integer_check(2, 10_000)("splits", splits)
     config, run = scoring_options(options, "human_baseline")
     human = given_side("p", {"set": p, "features": p_features, "text": p_text})
-    opened = open_sides({"human": human}, config, run)
-    with Featurizing(config, run, frozenset(options)) as job:
-        ((side, _),) = read_sides(job, opened).values()
+    inputs = open_sides({"human": human}, config, run)
+    with FeaturizeJob(config, run, frozenset(options)) as job:
+        ((side, _),) = read_sides(job, inputs).values()
     if len(side) < 2 * LEAST_TEXTS:
         least = f"{2 * LEAST_TEXTS} texts, for two halves of {LEAST_TEXTS}"
         raise ValueError(f"the human set must hold at least {least}, got {len(side)}")

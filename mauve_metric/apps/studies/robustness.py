@@ -18,9 +18,9 @@ from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.clustering.quantizers import quantizer_options
 from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Kind
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
 from mauve_metric.features.featurize import duration, estimated_seconds
-from mauve_metric.features.sides import OpenedSides, read_sides
+from mauve_metric.features.sides import Inputs, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
@@ -89,12 +89,11 @@ def robustness(
     start = time.perf_counter()
     check_bool("design", design)
     factors = plans.chosen_factors(vary)
-    human: Mapping[Kind, object] = {"set": p, "features": p_features, "text": p_text}
-    design_of_texts = (aligned, p_groups, q_groups)
-    names, job, opened = open_several("robustness", options, human, models, design_of_texts, common_rows)
+    human = given_side("p", {"set": p, "features": p_features, "text": p_text}, p_groups)
+    names, job, inputs = open_several("robustness", options, human, models, q_groups, aligned, common_rows)
     if len(names) < 2:
         raise ValueError(f"models must hold at least two models to be ranked, got {len(names)}")
-    work = _Work(job, opened, names)
+    work = _Work(job, inputs, names)
     tried = _featurizers(featurizers, job.config, factors, "featurize_model_name" in options)
     result = work.analyse(tried, factors, design)
     return replace(result, seconds=time.perf_counter() - start)
@@ -143,8 +142,8 @@ class _Work:
     classifier, which do not depend on those buckets.
     """
 
-    job: Featurizing
-    opened: OpenedSides
+    job: FeaturizeJob
+    inputs: Inputs
     names: Sequence[str]
     sets: dict[_Key, tuple[FeatureSet, ...]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -182,7 +181,7 @@ class _Work:
 
     def _base(self, featurizers: Sequence[Featurizer]) -> plans.Base:
         """The default setting: its featurizer is the first that can be loaded."""
-        has_texts = self.opened.are_texts
+        has_texts = self.inputs.are_texts
         for number, featurizer in enumerate(featurizers):
             config = replace(self.job.config, featurize_model_name=featurizer)
             try:
@@ -212,10 +211,10 @@ class _Work:
         """The features of all sides, computed once for a featurizer, pooling and length."""
         key = _key({name: getattr(config, name) for name in plans.OF_TEXTS})
         if key not in self.sets:
-            text_options = plans.OF_TEXTS if self.opened.are_texts else ()
-            with Featurizing(config, self.job.run, self.job.given.union(text_options)) as job:
-                read = read_sides(job, self.opened)
-            check_sides({self.opened.sides[name].argument: side for name, (side, _) in read.items()})
+            text_options = plans.OF_TEXTS if self.inputs.are_texts else ()
+            with FeaturizeJob(config, self.job.run, self.job.given.union(text_options)) as job:
+                read = read_sides(job, self.inputs)
+            check_sides({self.inputs.sides[name].argument: side for name, (side, _) in read.items()})
             self.sets[key] = tuple(with_dependence([side for side, _ in read.values()], config.seed))
         return self.sets[key]
 
@@ -236,7 +235,7 @@ class _Work:
             name = plans.level_name(config.featurize_model_name)
             if text_function(config.featurize_model_name) is not None:
                 continue
-            with contextlib.suppress(*EXPECTED), Featurizing(config, self.job.run) as job:
+            with contextlib.suppress(*EXPECTED), FeaturizeJob(config, self.job.run) as job:
                 tokens = sum(float(np.minimum(of_side, config.max_text_length or np.inf).sum()) for of_side in lengths)
                 models[name] = models[name] if name in models else job.load()
                 seconds += estimated_seconds(models[name], tokens)

@@ -16,7 +16,7 @@ from mauve_metric.apps.studies.perturbations.text_errors import PERTURBATIONS
 from mauve_metric.apps.studies.stress_test_result import FeaturizerStress, StressedScore, StressTest
 from mauve_metric.arrays import TextData
 from mauve_metric.clustering.quantizers import scoring_options
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
 from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.sides import open_sides
 from mauve_metric.features.text_functions import named_featurizers
@@ -88,8 +88,8 @@ def stress_test(
     names, sizes = chosen_perturbations(perturbations), _checked_strengths(strengths)
     permutations = _permutations(config, len(names) * len(sizes))
     config = replace(config, permutations=permutations, knn=False, frechet_distance=False)
-    side = open_sides({"human": Side("text", "p_text", p_text)}, config, run).sides["human"]
-    texts = listed_texts(Featurizing(config, run), side)
+    side = open_sides({"human": InputSide("text", "p_text", p_text)}, config, run).sides["human"]
+    texts = listed_texts(FeaturizeJob(config, run), side)
     if len(texts) < FEWEST_TO_PERTURB:
         raise ValueError(
             f"p_text must hold at least {FEWEST_TO_PERTURB} texts, of which one half is perturbed and the other the "
@@ -101,7 +101,7 @@ def stress_test(
     failed: dict[str, str] = {}
     for name, encoder in encoders.items():
         try:
-            with Featurizing(replace(config, featurize_model_name=encoder), silent, asked) as job:
+            with FeaturizeJob(replace(config, featurize_model_name=encoder), silent, asked) as job:
                 by_featurizer[name] = _stress(job, name, design, run)
         except EXPECTED as error:
             if len(encoders) == 1:
@@ -208,7 +208,7 @@ def _share_changed(texts: Sequence[str], perturbed: Sequence[str]) -> float:
     return float(np.mean([new != text for new, text in zip(perturbed, texts, strict=True)]))
 
 
-def _stress(job: Featurizing, name: str, design: _Design, run: RunOptions) -> FeaturizerStress:
+def _stress(job: FeaturizeJob, name: str, design: _Design, run: RunOptions) -> FeaturizerStress:
     """Featurize and score the reference against itself and every perturbed set. name: of the featurizer."""
     start, config = time.perf_counter(), job.config
     reference = job.of_texts("the reference half", design.reference)
@@ -234,7 +234,7 @@ def _stress(job: Featurizing, name: str, design: _Design, run: RunOptions) -> Fe
 
 
 def _announce(
-    job: Featurizing, name: str, design: _Design, equal: FeatureSet, featurizing: float, scoring: float
+    job: FeaturizeJob, name: str, design: _Design, equal: FeatureSet, featurizing: float, scoring: float
 ) -> None:
     """Estimate and log the duration, from the time so far and, with cached features, the model's size."""
     sets = len(design.perturbed)

@@ -20,7 +20,7 @@ except ImportError as error:
     ) from error
 
 from mauve_metric.arrays import TextData
-from mauve_metric.features.feature_set import FeatureSet, Kind, Side
+from mauve_metric.features.feature_set import FeatureSet, InputSide, Kind
 from mauve_metric.hosts.evaluate import metric_card as card
 from mauve_metric.hosts.evaluate.stored_texts import TEXT_STATISTICS, StoredTexts, TextStatistics
 from mauve_metric.options import split_options
@@ -155,7 +155,7 @@ class Mauve(StoredTexts):
         self, *, predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], **options: Any
     ) -> MauveOutput:
         """Rows of texts and features by their names in this view → the scores."""
-        sides: dict[str, Side] = {}
+        sides: dict[str, InputSide] = {}
         for side, rows in (("p", references), ("q", predictions)):
             texts_name, features_name = choices = _SIDES[side]
             features, texts = options.pop(features_name, None), list(chain.from_iterable(rows))
@@ -163,6 +163,7 @@ class Mauve(StoredTexts):
                 raise ValueError(f"there are no {texts_name}: give texts as {texts_name} or arrays as {features_name}")
             kind: Kind = "text" if features is None else "set" if isinstance(features, FeatureSet) else "features"
             name, content = (texts_name, texts) if features is None else (features_name, features)
-            sides[side] = Side(kind, name, content, None, f"{side}_groups", choices)
+            groups = f"{side}_groups"
+            sides[side] = InputSide(kind, name, content, None, options.pop(groups, None), groups, choices)
         of_compute = {name: options.pop(name) for name in _OF_COMPUTE if name in options}
         return MauveOutput(score_sides(sides, options, **of_compute))

@@ -22,7 +22,7 @@ except ImportError as error:
 from mauve_metric.arrays import Array, Integers
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
 from mauve_metric.features.sides import check_same_encoder
 from mauve_metric.hosts.harness.pair_scores import scalar_scores
 from mauve_metric.inputs.fingerprints import FORMATS, MARKS, Marks
@@ -150,9 +150,9 @@ class MauveScore(Metric):  # type: ignore[misc]
         if isinstance(texts, FeatureSet):
             return texts
         config, run = scoring_options(self._options)
-        with Featurizing(config, run, frozenset(self._options), encoder=self._encoder) as job:
+        with FeaturizeJob(config, run, frozenset(self._options), encoder=self._encoder) as job:
             if is_tensor(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub"):
-                return job.side(Side("features", "features", as_array(texts) if is_tensor(texts) else texts))
+                return job.side(InputSide("features", "features", as_array(texts) if is_tensor(texts) else texts))
             side = job.of_texts("texts", texts)
             self._encoder = job.encoder
         return side

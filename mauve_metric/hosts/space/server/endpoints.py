@@ -14,8 +14,8 @@ import numpy as np
 
 from mauve_metric.apps.describing.describe import need_features
 from mauve_metric.apps.describing.description import Description
-from mauve_metric.features.feature_set import FeatureSet, Side
-from mauve_metric.features.sides import GivenDesign, OpenedSides
+from mauve_metric.features.feature_set import FeatureSet, InputSide
+from mauve_metric.features.sides import Inputs
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.session.run import Run, Turns, show_errors
@@ -174,8 +174,8 @@ class Endpoints:
             return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
         texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]
         sizes = {title: len(part) for title, part in zip(job.sets, texts, strict=True)}
-        inputs = {title: Side("text", title, part) for title, part in job.sets.items()}
-        codes = OpenedSides(inputs, {}, GivenDesign(job.aligned)).codes(sizes)
+        inputs = {title: InputSide("text", title, part) for title, part in job.sets.items()}
+        codes = Inputs(inputs, job.aligned).codes(sizes)
         groups = [None if codes is None else codes[title] for title in job.sets]
         sides = [side and replace(side, groups=side_groups) for side, side_groups in zip(sides, groups, strict=True)]
         return measure_texts(texts, sides, list(job.names), job.measures, job.config, run, groups=groups).to_dict()

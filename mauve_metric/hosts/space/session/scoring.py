@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from mauve_metric.clustering.partition import Partition
 from mauve_metric.features.dependence import paired, with_dependence
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
-from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
+from mauve_metric.features.sides import Inputs, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.inputs.sources import TextSource
@@ -120,19 +120,19 @@ class Embedded:
 
 
 @dataclass
-class TrialJob(Featurizing):
+class TrialJob(FeaturizeJob):
     """A job that reads texts without their layout, each once, and loads the model only for new ones."""
 
     encoders: Encoders = field(kw_only=True)
     tried: dict[tuple[str, ...], FeatureSet] = field(kw_only=True)
 
     def load(self) -> Encoder:
-        """See `Featurizing.load`."""
+        """See `FeaturizeJob.load`."""
         self.encoder = self.encoders.get(self.config)
         return super().load()
 
     def of_texts(self, name: str, data: object) -> FeatureSet:
-        """See `Featurizing.of_texts`."""
+        """See `FeaturizeJob.of_texts`."""
         if self.progress is not None:
             self.progress(name, 0, None)
         source = data if isinstance(data, TextSource) else self.source(name, data)
@@ -180,9 +180,9 @@ def embed(
     encoder, new = encoders.get(config), unread(texts, config, last)
     if encoder is not None:
         spend_tokens(encoder, new, run)
-    sides = {name: Side("text", name, part) for name, part in sets.items()}
+    sides = {name: InputSide("text", name, part) for name, part in sets.items()}
     read: list[FeatureSet] = []
-    with Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done) as job:
+    with FeaturizeJob(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done) as job:
         if config.match_lengths == "truncate":
             sides = job.matched(sides)
         tokens = math.inf if encoder is None else encoder.max_text_length
@@ -383,9 +383,11 @@ def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompt
     sides = dict(zip(["human", *names], embedded.sets, strict=True))
     if not aligned and not any(prompts):
         return list(embedded.sets)
-    inputs = {name: Side("text", name, texts) for name, texts in zip(sides, embedded.texts, strict=True)}
-    design = GivenDesign(aligned, {} if aligned else dict(zip(sides, prompts, strict=True)))
-    return list(OpenedSides(inputs, {}, design).with_groups(sides).values())
+    inputs = {
+        name: InputSide("text", name, texts, groups=groups)
+        for name, texts, groups in zip(sides, embedded.texts, prompts, strict=True)
+    }
+    return list(Inputs(inputs, aligned).with_groups(sides).values())
 
 
 def with_all(each: Mapping[str, Scored]) -> Scored:
