@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Features, Floats, Integers, TextData
+from mauve_metric.arrays import Array, Floats, Integers, TextData
 from mauve_metric.features.array_files import feature_rows
 from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
@@ -161,22 +161,6 @@ class FeatureSet(StoredFeatures):
     def design(self) -> Design:
         """The relation of the texts to each other, as declared or found; "independent" where neither is known."""
         return "independent" if self.dependence is None else self.dependence.design
-
-    @classmethod
-    def joined(cls, features: Features, parts: Sequence[StoredFeatures]) -> FeatureSet:
-        """The features of several sets of one encoder, one after the other, with what is known of all of them."""
-        fields: dict[str, Any] = {}
-        for name in EACH_TEXT:
-            values = [getattr(part, name) for part in parts]
-            fields[name] = None if any(value is None for value in values) else np.concatenate(values)
-        marks = [part.marks for part in parts if part.marks is not None]
-        fields["marks"] = Marks.of_all(marks) if len(marks) == len(parts) else None
-        fields["unseen_formats"] = parts[0].unseen_formats
-        for name in ("truncated", "dropped"):
-            fields[name] = sum(getattr(part, name) for part in parts)
-        rules = dict.fromkeys(rule for part in parts for rule in part.stripped)
-        fields["stripped"] = {rule: sum(part.stripped.get(rule, 0) for part in parts) for rule in rules}
-        return cls(features, parts[0].identity, origin=parts[0].origin, **fields)
 
     def of_rows(self, numbers: Integers) -> FeatureSet:
         """The features of the texts with these numbers, in this order; without what is known of the set alone."""

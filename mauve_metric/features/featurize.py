@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +24,6 @@ from mauve_metric.runtime.optional_imports import import_torch
 from mauve_metric.runtime.plain_text import counted
 from mauve_metric.runtime.processes import agree, rank_and_size, together
 from mauve_metric.runtime.threads import fitting_threads
-
-if TYPE_CHECKING:
-    pass
 
 logger = logging.getLogger(__name__)
 

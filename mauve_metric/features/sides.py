@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Number
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -336,30 +336,17 @@ def _groups_of_files(
         groups = dict.fromkeys((name for name in from_files if name != human or human_is_in_rows), rows)
         whose = "the human texts and the models' texts" if human in groups else "the models' texts"
         logger.info("row by row, %s answer the same %d prompts: scored as aligned", whose, len(set(rows)))
-    return groups or shared_prompts(from_files)
+    return groups or shared_prompts({name: (side.prompt_field, side.prompts) for name, side in from_files.items()})
 
 
-class Prompted(Protocol):
-    """Texts from a file that has a field of `PROMPT_FIELDS`, or has none."""
-
-    @property
-    def prompts(self) -> Sequence[Hashable] | None:
-        """The values of the field, one for each text."""
-
-    @property
-    def prompt_field(self) -> str | None:
-        """The name of the field."""
-
-
-def shared_prompts(from_files: Mapping[str, Prompted]) -> Groups:
+def shared_prompts(columns: Mapping[str, tuple[str | None, Sequence[Hashable] | None]]) -> Groups:
     """The prompts of sides whose files name them in one field, if several texts answer some of at least ten prompts.
 
-    from_files: the sides that come from files. Empty where texts share no prompts. Prompts are compared as texts, since
-    a table has no numbers.
+    columns: the field of `PROMPT_FIELDS` in the file of each side, with its value for each text; None for a file
+    without. Empty where texts share no prompts. Prompts are compared as texts, since a table has no numbers.
     """
-    fields = [side.prompt_field for side in from_files.values() if side.prompt_field is not None]
-    sides = {name: side.prompts for name, side in from_files.items() if side.prompts is not None}
-    sides = {name: prompts for name, prompts in sides.items() if from_files[name].prompt_field == fields[-1]}
+    fields = [field for field, _ in columns.values() if field is not None]
+    sides = {name: prompts for name, (field, prompts) in columns.items() if prompts is not None and field == fields[-1]}
     groups: Groups = {
         name: [None if is_missing_key(prompt) else _label_text(prompt) for prompt in prompts]
         for name, prompts in sides.items()

@@ -351,12 +351,6 @@ class TextFile:
         rows = self._rows(*(field.path for field in self.fields)) if self.fields else ()
         return [record.value for record in rows[:most] if isinstance(record.value, Mapping)]
 
-    @property
-    def columns(self) -> list[str]:
-        """The fields of the format that was recognised, the model's first."""
-        tool = self.format
-        return [] if tool is None else [path for path in (tool.prediction, tool.reference) if path is not None]
-
     def choice(self, side: Role, taken: Collection[str | None] = ()) -> Choice:
         """The field of one side's texts: the one that was named, else see `choose`. taken: those of the other side."""
         field = self._side_fields.get(side) or self._text_field

@@ -11,12 +11,9 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
+from typing import SupportsFloat, SupportsIndex
 
 from mauve_metric.runtime.errors import CodedError, DamagedFile, NoFile, UnknownOption, WrongOption
-
-if TYPE_CHECKING:
-    pass
 
 Check = Callable[[str, object], object]
 # Of the record at the end of a zip file: its size, and the number of members that it has where a larger record says it.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mauve_metric.arrays import Floats, Integers, Labels
+from mauve_metric.arrays import Floats
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
@@ -144,17 +144,6 @@ def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: Mapping[str, Any],
     return row_scores
 
 
-def count_runs(
-    runs: Sequence[Sequence[Labels]],
-    number: int,
-    groups: tuple[Integers | None, Integers | None],
-    config: ResolvedConfig,
-) -> list[Histograms]:
-    """The histograms of P and of the model with this number, from 1, for each clustering."""
-    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in runs]
-    return [count_labels(run[0], run[number], k, *groups) for run, k in zip(runs, sizes, strict=True)]
-
-
 def score_buckets(
     p: FeatureSet,
     q: FeatureSet,
@@ -177,7 +166,11 @@ def score_buckets(
         entries: further entries of the signature.
     """
     k, groups, first = config.num_buckets, pair_of_groups(p.groups, q.groups), partition.labels[0]
-    histograms, *others = count_runs(partition.labels, number, (p.groups, q.groups), config)
+    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in partition.labels]
+    histograms, *others = [
+        count_labels(run[0], run[number], size, p.groups, q.groups)
+        for run, size in zip(partition.labels, sizes, strict=True)
+    ]
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
     clusterings = _fields_of_clusterings(scores["mauve"], histograms, others, config)

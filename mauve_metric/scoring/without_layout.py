@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import FeaturizeJob
@@ -83,20 +84,19 @@ def without_layout(
         return replace(result, normalised_missing=f"the featurizer failed on other texts: {one_line(error)}")
 
 
-class _Trial:
+class _Trial(NamedTuple):
     """Scores of two sets with some of their layout, or their prompts, removed."""
 
-    def __init__(
-        self,
-        texts: list[Sequence[str]],
-        groups: Groups,
-        config: MauveConfig,
-        job: FeaturizeJob,
-        prompts: Sequence[str] = (),
-    ) -> None:
-        self._texts, self._groups, self._config, self._job = texts, groups, config, job
-        self._prompts = prompts
-        self._is_quick = config.featurize_model_name in TEXT_FUNCTIONS
+    texts: Sequence[Sequence[str]]
+    groups: Groups
+    config: MauveConfig
+    job: FeaturizeJob
+    prompts: Sequence[str]
+
+    @property
+    def is_quick(self) -> bool:
+        """Return whether all texts can be featurized again."""
+        return self.config.featurize_model_name in TEXT_FUNCTIONS
 
     def moves(self, result: MauveResult) -> bool:
         """Return whether the sets are harder to tell apart without their prompts, or cannot be compared without."""
@@ -107,7 +107,7 @@ class _Trial:
         self, result: MauveResult, names: Sequence[str]
     ) -> tuple[_Trial, float, LearnedScore | None, LearnedScore | None]:
         """The trial on all texts or on a sample, the least change that counts, and the scores with and without."""
-        trial, least = (self, MOVED) if self._is_quick else (self._sample(), SAMPLE_MOVED)
+        trial, least = (self, MOVED) if self.is_quick else (self._sample(), SAMPLE_MOVED)
         whole = LearnedScore.of(result.learned) if result.learned is not None else None
         return trial, least, whole if trial is self else trial._score([]), trial._score(names)
 
@@ -119,13 +119,13 @@ class _Trial:
         if before is None or after is None:
             return replace(result, normalised_missing="without layout too few different texts are left")
         kept = tuple(other for other in result.warnings if other is not warning)
-        unmoved = judged(replace(result, warnings=kept, normalised_missing=None), self._config)
+        unmoved = judged(replace(result, warnings=kept, normalised_missing=None), self.config)
         if not _has_moved(before, after, least):
             return unmoved
         curable = [name for name in names if FORMATS[name].strip not in (None, *self._stripped)]
         cured = after if curable == names else trial._score(curable) if curable else None
         cure = self._option(curable) if cured is not None and _has_moved(before, cured, least) else ""
-        is_full = self._is_quick or result.n_p + result.n_q <= MOST_TEXTS
+        is_full = self.is_quick or result.n_p + result.n_q <= MOST_TEXTS
         if is_full and trial is not self:
             before, after = whole or before, self._score(names) or after
             if not _has_moved(before, after, MOVED):
@@ -141,23 +141,23 @@ class _Trial:
         who = result.signature_entries.get("featurize_model_name")
         told = format_warning(warning.numbers | numbers, None if who is None else str(who), effect, cure, weight)
         told_all = tuple(told if other is warning else other for other in result.warnings)
-        changed = judged(replace(result, warnings=told_all), self._config)
+        changed = judged(replace(result, warnings=told_all), self.config)
         if not is_full:
             return replace(changed, normalised_missing=TWICE)
         return replace(changed, normalised=after, normalised_missing=None)
 
     def _sample(self) -> _Trial:
         """A trial with a few texts of each side, which do not depend on the order of the texts."""
-        digests = [[hashlib.blake2b(text.encode()).digest() for text in side] for side in self._texts]
+        digests = [[hashlib.blake2b(text.encode()).digest() for text in side] for side in self.texts]
         rows = [sorted(range(len(side)), key=side.__getitem__)[:SAMPLE] for side in digests]
-        texts = [[side[row] for row in chosen] for side, chosen in zip(self._texts, rows, strict=True)]
-        groups = None if self._groups is None else (self._groups[0][rows[0]], self._groups[1][rows[1]])
-        return _Trial([*texts], groups, self._config, self._job, self._prompts)
+        texts = [[side[row] for row in chosen] for side, chosen in zip(self.texts, rows, strict=True)]
+        groups = None if self.groups is None else (self.groups[0][rows[0]], self.groups[1][rows[1]])
+        return self._replace(texts=texts, groups=groups)
 
     @property
     def _stripped(self) -> set[str]:
         """The rules of what is stripped already."""
-        return {*str(self._config.strip).split(",")} - {"no"}
+        return {*str(self.config.strip).split(",")} - {"no"}
 
     def _option(self, names: Sequence[str]) -> str:
         """The option that removes parts of the layout, and all that is stripped already."""
@@ -166,17 +166,17 @@ class _Trial:
 
     def _score(self, names: Sequence[str]) -> LearnedScore | None:
         """The learned score without some of the layout; None where too few different texts are left."""
-        sides = [list(side) for side in self._texts]
+        sides = [list(side) for side in self.texts]
         for name in names:
-            remove = PromptEcho(self._prompts) if name == "prompts" else FORMATS[name].without
+            remove = PromptEcho(self.prompts) if name == "prompts" else FORMATS[name].without
             if remove is not None:
                 sides = [[remove(text) for text in side] for side in sides]
         plain = [
             [new if new.strip() else text for new, text in zip(side, originals, strict=True)]
-            for side, originals in zip(sides, self._texts, strict=True)
+            for side, originals in zip(sides, self.texts, strict=True)
         ]
-        p, q = (self._job.of_texts("texts", TextSource(side)).features for side in plain)
-        learned = learned_score(p, q, self._groups, self._config)
+        p, q = (self.job.of_texts("texts", TextSource(side)).features for side in plain)
+        learned = learned_score(p, q, self.groups, self.config)
         return None if learned is None else LearnedScore.of(learned)
 
 

@@ -1,4 +1,4 @@
-"""Warnings about a score, a comparison of models and duplicates: each threshold once, with its reason.
+"""Warnings about a score and a comparison of models: each threshold once, with its reason.
 
 `warning_texts.md` in this folder has the message, the cause and the cure of each code.
 """
@@ -56,10 +56,6 @@ TINY_VARIANCE_OF_FLOAT64 = 1e-20  # the same of numbers that float32 does not ho
 _DECLARED_WEIGHT = 0.1  # of shared prompts for which intervals and tests allow
 BLURRED = 0.1  # common buckets that lift a score by more hide a difference as large as that between two models
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
-NEAR_SHARE = 0.01  # of model texts that nearly repeat a human one: as for equal ones, they lift the score
-COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what models copy from all of the web
-WITHIN_MORE = 0.01  # more near duplicates than the human set has: fewer texts than it seems
-REPEATED_MORE = 0.05  # more tokens in repeated passages than the human set has: boilerplate
 
 WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is gone: 1 is from one end to the other
     **dict.fromkeys(("constant_features", "nearly_constant_features", "unseen_characters", "prompts_as_answers"), 1.0),
@@ -77,13 +73,6 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
     **dict.fromkeys(("unequal_sizes", "dropped_texts", "blanks_in_one_set", "features_without_identity"), 0.2),
     **dict.fromkeys(("not_literature_featurizer", "empty_buckets", "stripped_texts", "unequal_models"), 0.1),
     "precision_with_prompts": 0.1,
-}
-
-_DUPLICATION = {  # measure: threshold, code; where the message names what is usual, above that of the human texts
-    "near_duplicates_across": (NEAR_SHARE, "near_duplicates_between"),
-    "copied_substrings": (COPIED_SHARE, "copied_passages"),
-    "near_duplicates": (WITHIN_MORE, "near_duplicates_within"),
-    "repeated_substrings": (REPEATED_MORE, "repeated_passages"),
 }
 
 
@@ -268,9 +257,19 @@ def _length_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
         yield warn("short_references", {"p_median_length": human, "threshold": short}, units=units)
     if human is not None and model is not None and max(human, model) > LENGTH_RATIO * min(human, model):
         numbers = {"p_median_length": human, "q_median_length": model, "units": units}
-        if max(human, model) > FAR_LENGTH_RATIO * min(human, model):
-            cure = f"; check that the {'model' if human > model else 'human'} texts are whole, and no prompts or labels"
-        yield warn("length_mismatch", numbers, cure=cure)
+        check = check_of_lengths(human, model)
+        yield warn("length_mismatch", numbers, cure=f"; {check}" if check else cure)
+
+
+def check_of_lengths(human: float, model: float) -> str:
+    """Words for what to check where the median lengths of two sets are far apart; empty where they are not.
+
+    >>> check_of_lengths(80, 10), check_of_lengths(80, 60)
+    ('check that the model texts are whole, and no prompts or labels', '')
+    """
+    shorter = "model" if human > model else "human"
+    is_far = max(human, model) > FAR_LENGTH_RATIO * min(human, model)
+    return f"check that the {shorter} texts are whole, and no prompts or labels" if is_far else ""
 
 
 def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
@@ -364,25 +363,6 @@ def partition_warnings(common: Mapping[str, float], alone: Mapping[str, float]) 
     for name, mauve in common.items():
         if mauve - alone[name] > BLURRED:
             yield warn("coarse_common_buckets", {"model": name, "mauve": mauve, "mauve_own": alone[name]})
-
-
-def duplication_warnings(
-    model: Mapping[str, float], human: Mapping[str, float] | None = None
-) -> Iterator[ScoreWarning]:
-    """Warnings from the values of the measures of duplication, by their names; a missing one gives none.
-
-    Args:
-        model: values of the model's texts.
-        human: values of the human texts; None: as if they had no duplicates.
-
-    >>> [warning.code for warning in duplication_warnings({"near_duplicates_across": 0.2})]
-    ['near_duplicates_between']
-    """
-    for name, (threshold, code) in _DUPLICATION.items():
-        of_human = {"human": (human or {}).get(name, 0.0)} if "{usual}" in GUIDE[code].message else {}
-        value, usual = model.get(name, 0.0), sum(of_human.values())
-        if value > usual + threshold:
-            yield warn(code, {"share": value, **of_human, "threshold": threshold}, usual=percent(usual))
 
 
 def percent(share: float) -> str:

@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
-from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.features.feature_set import Dependence, FeatureSet, featurize
 from mauve_metric.inputs.fingerprints import format_numbers
 from mauve_metric.measures import frontier
@@ -28,7 +27,6 @@ from mauve_metric.uncertainty.score_warnings import (
     bucket_warnings,
     comparison_warnings,
     design_warnings,
-    duplication_warnings,
     feature_warnings,
     featurizer_warnings,
     origin_warnings,
@@ -436,28 +434,3 @@ def test_lengths_and_truncation_of_real_tokens(tiny_gpt2: str) -> None:
     )
     found = codes(compute_mauve(p=p, q=q, num_runs=1).warnings)
     assert "length_mismatch" in found and "truncated_texts" in found
-
-
-@pytest.mark.parametrize(
-    ("name", "human", "silent", "said", "code", "severe"),
-    [
-        ("near_duplicates_across", 0.0, 0.01, 0.011, "near_duplicates_between", True),
-        ("copied_substrings", 0.0, 0.01, 0.011, "copied_passages", True),
-        ("near_duplicates", 0.2, 0.21, 0.22, "near_duplicates_within", False),
-        ("repeated_substrings", 0.2, 0.25, 0.26, "repeated_passages", False),
-    ],
-)
-def test_each_threshold_of_duplication(
-    name: str, human: float, silent: float, said: float, code: str, severe: bool
-) -> None:
-    assert MEASURES[name].group == "duplication"
-    assert not [*duplication_warnings({name: silent}, {name: human})]
-    (warning,) = duplication_warnings({name: said}, {name: human})
-    assert (warning.code, warning.severe, warning.numbers["share"]) == (code, severe, said)
-    assert warning.message.startswith(f"{100 * said:.1f} % of the model's ")
-    assert "{" not in warning.message
-
-
-def test_what_is_missing_of_duplication_gives_no_warning() -> None:
-    assert not [*duplication_warnings({})]
-    assert [found.code for found in duplication_warnings({"near_duplicates": 0.5})] == ["near_duplicates_within"]

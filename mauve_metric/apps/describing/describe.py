@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 from mauve_metric.apps.decoder_settings import Decoder, describe_decoder, parse_decoder
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.description import Described, Description
+from mauve_metric.apps.describing.duplicates.duplication_warnings import duplication_warnings
 from mauve_metric.apps.describing.measure_runner import DescribedSets, read_sets, read_training, tokenizing
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.features.encoder import check_model
@@ -26,7 +27,6 @@ from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
 from mauve_metric.runtime.errors import WrongOption, message_of
 from mauve_metric.runtime.progress import watched
 from mauve_metric.scoring.opening import open_several
-from mauve_metric.uncertainty.score_warnings import duplication_warnings
 
 if TYPE_CHECKING:
     from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods

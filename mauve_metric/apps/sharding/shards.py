@@ -16,19 +16,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mauve_metric.apps.sharding.function_digest import function_digest
 from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import prefix_entry
-from mauve_metric.features.feature_files import read_features, read_lazily, write_features
+from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, read_features, read_lazily, write_features
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.row_blocks import BLOCK_ROWS, ConcatenatedRows, as_rows
 from mauve_metric.features.text_functions import name_of, text_function
 from mauve_metric.inputs.fields import Role
 from mauve_metric.inputs.files import TextFile
+from mauve_metric.inputs.fingerprints import Marks
 from mauve_metric.inputs.sources import NoTextsError
 from mauve_metric.options import MauveConfig, RunOptions, options_of_stage
 from mauve_metric.runtime.checks import shown
@@ -275,6 +276,22 @@ class ShardFeaturizer:
         return len(made)
 
 
+def _joined(parts: Sequence[StoredFeatures]) -> FeatureSet:
+    """The features of several sets of one encoder, one after the other, with what is known of all of them."""
+    fields: dict[str, Any] = {}
+    for name in EACH_TEXT:
+        values = [getattr(part, name) for part in parts]
+        fields[name] = None if any(value is None for value in values) else np.concatenate(values)
+    marks = [part.marks for part in parts if part.marks is not None]
+    fields["marks"] = Marks.of_all(marks) if len(marks) == len(parts) else None
+    for name in ("truncated", "dropped"):
+        fields[name] = sum(getattr(part, name) for part in parts)
+    rules = dict.fromkeys(rule for part in parts for rule in part.stripped)
+    fields["stripped"] = {rule: sum(part.stripped.get(rule, 0) for part in parts) for rule in rules}
+    features = EvenBlocks([as_rows(part.features) for part in parts])
+    return FeatureSet(**vars(parts[0]) | fields | {"features": features})
+
+
 def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardCounts]) -> FeatureSet:
     """Return the featurized shards of one side as one set, with rows that are read when they are needed.
 
@@ -296,7 +313,7 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardCou
                 f"{dict(first.identity or {})} with {first.features.shape[1]} columns and "
                 f"{dict(part.identity or {})} with {part.features.shape[1]}"
             )
-    joined = FeatureSet.joined(EvenBlocks([as_rows(part.features) for part in parts]), parts)
+    joined = _joined(parts)
     stripped = Counter(joined.stripped)
     for texts, _, of_rules in done:
         stripped.update({} if texts else of_rules)

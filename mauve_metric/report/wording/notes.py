@@ -10,7 +10,7 @@ from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.plain_text import counted, shown_names
 from mauve_metric.uncertainty.blind_spots import seen_by
 from mauve_metric.uncertainty.format_check import SIGHTS, with_more
-from mauve_metric.uncertainty.score_warnings import FAR_LENGTH_RATIO, ScoreWarning
+from mauve_metric.uncertainty.score_warnings import ScoreWarning, check_of_lengths
 
 MOST_NOTES = 3
 # Notes by the code of a warning, those that can change the verdict most first; "" shows the warning's own words. {set}
@@ -102,7 +102,6 @@ def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]
     if "count" in words:
         words["of"] = counted(words["texts"], f"{words['set']} text")
     if "p_median_length" in numbers and "q_median_length" in numbers:
-        shorter, longer = sorted([numbers["p_median_length"], numbers["q_median_length"]])
-        words["check"] = ": check that the shorter are whole, and no prompts or labels"
-        words["check"] = words["check"] if longer > FAR_LENGTH_RATIO * shorter else ""
+        check = check_of_lengths(numbers["p_median_length"], numbers["q_median_length"])
+        words["check"] = f": {check}" if check else ""
     return words

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from samples import PACKAGE
 
+from mauve_metric.apps.describing.duplicates import duplication_warnings
 from mauve_metric.hosts.cli.warning_guide import ADVICE
-from mauve_metric.uncertainty import score_warnings
 from mauve_metric.uncertainty.score_warnings import SEVERE
 
 SPACE = PACKAGE / "hosts" / "space"  # the page shows its errors itself
@@ -26,7 +26,7 @@ def codes_in(value: ast.expr) -> set[str]:
     if isinstance(value, ast.IfExp):
         return codes_in(value.body) | codes_in(value.orelse)
     assert isinstance(value, ast.Name) and value.id == "code", ast.unparse(value)
-    return {code for _, code in score_warnings._DUPLICATION.values()}
+    return {code for _, code in duplication_warnings.DUPLICATION.values()}
 
 
 def test_every_code_has_a_cause_and_a_cure() -> None:

@@ -118,7 +118,7 @@ def compare_sets(
     titles = {name: title_of(name) for name in models}
     sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
     each: dict[str, Scored] = {}
-    groups = shared_prompts({HUMAN: human, **models})
+    groups = shared_prompts({name: side.prompt_column for name, side in {HUMAN: human, **models}.items()})
     prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
     plan = [*planned([human, *models.values()], options, encoders, last)]
     # those that take seconds first: their verdict is there while a model reads

@@ -52,6 +52,11 @@ class TextSet:
     encoding: str | None = None
 
     @property
+    def prompt_column(self) -> tuple[str | None, Sequence[Hashable] | None]:
+        """The field of the prompts and its values, see `shared_prompts`."""
+        return self.prompt_field, self.prompts
+
+    @property
     def upload(self) -> Path | None:
         """The uploaded file, which is deleted with the set; None for lines and examples."""
         return self.path if self.kind == "file" else None
@@ -112,7 +117,9 @@ def read_upload(
             sizes = _parquet_columns(path, limits) if path.suffix.lower() == ".parquet" else {}
             file = _opened(path, limits)
             fields = [field for field in file.fields if not field.is_code]
-            columns = tuple(dict.fromkeys([*file.columns, *(field.path for field in fields)]))[:_MOST_COLUMNS]
+            of_format = () if file.format is None else (file.format.prediction, file.format.reference)
+            paths = [*filter(None, of_format), *(field.path for field in fields)]
+            columns = tuple(dict.fromkeys(paths))[:_MOST_COLUMNS]
             ask = ""
             if column not in columns:
                 column, ask = _column_of_texts(title, file, columns, side, taken)

@@ -101,7 +101,9 @@ def python_code(
 ) -> str:
     """Python lines that give the same result, if the files lie in the working directory."""
     first, *names = _file_names(human, models)
-    shared = not aligned and bool(shared_prompts({"human": human, **models}))
+    shared = not aligned and bool(
+        shared_prompts({name: side.prompt_column for name, side in {"human": human, **models}.items()})
+    )
     call = "compute_mauve" if len(models) == 1 else "compare"
     readers = sorted({_reader(side, shared) for side in (human, *models.values())})
     lines = [f"from mauve_metric import {', '.join([*readers[:-1], call, *readers[-1:]])}", "", f"out = {call}("]
