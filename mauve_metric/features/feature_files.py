@@ -100,7 +100,8 @@ def _check_facts(facts: Mapping[str, Any], features: Features, source: Path, pat
         logger.warning("%s has no checksum: its facts about %s are used unchecked", source, path)
 
 
-def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> StoredFeatures:
+def from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> StoredFeatures:
+    """The features with what a file says of them; `ValueError` with its path where it is damaged."""
     if meta.get("format") != _FORMAT:
         raise ValueError(f"{path} was written in the unknown format {meta.get('format')!r}; expected {_FORMAT!r}")
     values: dict[str, Any] = {}
@@ -243,19 +244,9 @@ def read_features(path: str | Path) -> StoredFeatures:
     if content is None:
         return StoredFeatures(features)
     meta = json_object(content, source)
-    stored = _from_meta(features, meta, source)
+    stored = from_meta(features, meta, source)
     _check_facts(meta, features, source, path)
     return stored
-
-
-def read_lazily(path: Path) -> StoredFeatures:
-    """Return what `write_features` wrote to an `.npy` file, with rows that are read when needed and not checked.
-
-    Raises:
-        FileNotFoundError: a file is missing. ValueError: a file is damaged.
-    """
-    sidecar = path.with_name(path.name + ".json")
-    return _from_meta(NpyRows.of_file(path), json_object(sidecar.read_bytes(), sidecar), sidecar)
 
 
 def _read_npz(path: Path) -> StoredFeatures:
@@ -279,7 +270,7 @@ def _read_npz(path: Path) -> StoredFeatures:
         if isinstance(error, ValueError) and str(path) in str(error):
             raise
         raise DamagedFile(f"{path} is not a numpy file of numbers: {one_line(error)}") from error
-    return StoredFeatures(features) if meta is None else _from_meta(features, json_object(meta, path), path)
+    return StoredFeatures(features) if meta is None else from_meta(features, json_object(meta, path), path)
 
 
 def json_object(content: str | bytes, path: str | Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,8 +111,7 @@ def _convert_gguf(name: str, weights: Path, folder: Path) -> None:
 
 def _files_sha256(folder: Path) -> str:
     """A hash of all files of a converted model, but for the one that holds the hash."""
-    files = sorted(path for path in folder.iterdir() if path.name != _SUM)
-    return hashlib.sha256("".join(f"{path.name}:{file_sha256(path)}\n" for path in files).encode()).hexdigest()
+    return _hash_of_files(path for path in folder.iterdir() if path.name != _SUM)
 
 
 def _is_unchanged(folder: Path) -> bool:
@@ -274,10 +273,15 @@ def file_sha256(path: Path) -> str:
 
 def folder_sha256(folder: Path) -> str:
     """A hash of a local model's weights and configuration, independent of where it lies."""
-    files = sorted(
+    return _hash_of_files(
         path for path in folder.iterdir() if path.suffix in (".safetensors", ".bin") or path.name == "config.json"
     )
-    return hashlib.sha256("".join(f"{path.name}:{file_sha256(path)}\n" for path in files).encode()).hexdigest()
+
+
+def _hash_of_files(files: Iterable[Path]) -> str:
+    """A hash of the names and the bytes of files of one folder."""
+    content = "".join(f"{path.name}:{file_sha256(path)}\n" for path in sorted(files))
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def weights_sha256(model: Any) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide, prompts_of
-from mauve_metric.inputs.echoes import columns_of_text, count_echoes, field_prompts, known_prompts
+from mauve_metric.inputs.echoes import count_echoes, field_prompts, known_prompts
 from mauve_metric.inputs.files import READERS, SideTexts, TextFile, split_field
 from mauve_metric.inputs.match_rows import join
 from mauve_metric.inputs.stripping import PromptEcho
@@ -256,7 +256,7 @@ def _prompts_in(files: Mapping[str, TextFile], from_files: Mapping[str, SideText
     prompts: list[Sequence[Hashable]] = []
     for name, side in from_files.items():
         prompts += [column for column in (side.prompts, side.groups) if column is not None]
-        fields += columns_of_text(files[name].first_rows(len(side.texts))) if name in files else []
+        fields += files[name].text_columns(len(side.texts)) if name in files else []
     echoed = field_prompts([*prompts, *fields], [side.texts for side in from_files.values()])
     return echoed or known_prompts(*prompts)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Hashes
 from mauve_metric.inputs.fingerprints import FORMATS
+from mauve_metric.measures.groups import mix
 from mauve_metric.options import Featurizer, config_fields
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import WrongOption
@@ -84,19 +85,11 @@ def kind(word: str) -> str:
 
 def _hash_pairs(items: Hashes) -> Array:
     """Counts of pairs of neighbours, hashed to columns with a sign: a row of length one."""
-    pairs, counts = np.unique(_mix(_mix(items[:-1]) + items[1:]), return_counts=True)
+    pairs, counts = np.unique(mix(mix(items[:-1]) + items[1:]), return_counts=True)
     weights = np.where(pairs >> np.uint64(63), np.sqrt(counts), -np.sqrt(counts))
     row = np.bincount((pairs % np.uint64(COLUMNS)).astype(np.intp), weights=weights, minlength=COLUMNS)
     length = float(np.linalg.norm(row))
     return row / length if length > 0 else row  # signs may cancel out in the shortest of texts
-
-
-def _mix(values: Hashes) -> Hashes:
-    """Each number's bits well mixed: the last step of SplitMix64 (Steele et al. 2014)."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
 
 
 class NgramUse(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from mauve_metric.inputs.stripping import PromptEcho
 
@@ -42,12 +42,6 @@ def as_prompt(value: object) -> str:
 def count_echoes(echo: PromptEcho, texts: Iterable[str]) -> int:
     """Number of texts that begin with a prompt and go on after it."""
     return sum(left != text and bool(left) for text in texts for left in (echo(text),))
-
-
-def columns_of_text(rows: Sequence[Mapping[str, object]]) -> list[list[object]]:
-    """The values of each field of rows that holds text in the first one, in which there may be prompts."""
-    names = [name for name, value in rows[0].items() if isinstance(value, str)] if rows else []
-    return [[row.get(name) for row in rows] for name in names]
 
 
 def known_prompts(*fields: Sequence[Hashable] | None) -> tuple[str, ...]:

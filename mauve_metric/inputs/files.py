@@ -346,10 +346,12 @@ class TextFile:
         """The fields of texts, with their first values; none for lines and lists of texts."""
         return [] if self._source is None else text_fields(self._source.sample)
 
-    def first_rows(self, most: int) -> list[Mapping[str, object]]:
-        """The first records as their fields of texts; none of lines and lists of texts."""
+    def text_columns(self, most: int) -> list[list[object]]:
+        """The values of each field that holds text in the first record, in which there may be prompts."""
         rows = self._rows(*(field.path for field in self.fields)) if self.fields else ()
-        return [record.value for record in rows[:most] if isinstance(record.value, Mapping)]
+        records = [record.value for record in rows[:most] if isinstance(record.value, Mapping)]
+        names = [name for name, value in records[0].items() if isinstance(value, str)] if records else []
+        return [[record.get(name) for record in records] for name in names]
 
     def choice(self, side: Role, taken: Collection[str | None] = ()) -> Choice:
         """The field of one side's texts: the one that was named, else see `choose`. taken: those of the other side."""

@@ -106,14 +106,14 @@ def codes_by_content(labels: Sequence[Labels], codes: Sequence[Integers]) -> lis
     content = np.zeros(len(distinct), dtype=np.uint64)
     ends = np.cumsum([len(side) for side in codes])
     for set_index, (side, numbers) in enumerate(zip(labels, np.split(number, ends[:-1]), strict=True)):
-        np.add.at(content, numbers, _mix(side.astype(np.uint64) * np.uint64(2 * len(codes)) + np.uint64(set_index)))
+        np.add.at(content, numbers, mix(side.astype(np.uint64) * np.uint64(2 * len(codes)) + np.uint64(set_index)))
     rank = np.empty(len(distinct), dtype=np.int64)
     rank[np.argsort(content, kind="stable")] = np.arange(len(distinct))
     return np.split(rank[number], ends[:-1])
 
 
-def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hashes of 64 bits of integers (splitmix64), whose sums tell sets of them apart."""
+def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hashes of 64 bits, whose sums tell sets of integers apart: the last step of SplitMix64 (Steele et al. 2014)."""
     with np.errstate(over="ignore"):
         values = values + np.uint64(0x9E3779B97F4A7C15)
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -51,16 +51,25 @@ def open_several(
         TypeError, ValueError: see `open_sides`; `q_groups` names another model.
     """
     config, run = scoring_options(options, verb)
-    sides = check_models(models)
+    if not isinstance(models, Mapping):
+        expected = "a dict from names to texts, features or FeatureSets"
+        raise WrongOption.of("models", f"must be {expected}, got {type(models).__name__}")
+    if not models:
+        raise WrongOption.of("models", "must hold at least one model, got none")
+    for name in models:
+        if not isinstance(name, str) or not name.strip():
+            raise TypeError(f"models: names must be non-empty strings, got {name!r}")
     if q_groups is not None and not isinstance(q_groups, Mapping):
         raise RowsDiffer.of("q_groups", f"must be a dict from names of models to groups, got {type(q_groups).__name__}")
     groups = dict(q_groups or {})
     for name in groups:
-        if name not in sides:
-            raise RowsDiffer.of("q_groups", f"must name {', '.join(sides)}, got {name!r}")
-    of_models = {f"model {name}": side._replace(groups=groups.get(name)) for name, side in sides.items()}
-    inputs = open_sides({"human": human, **of_models}, config, run, aligned, common_rows=common_rows, by=by)
-    return list(sides), _job(options, config, run, inputs), inputs
+        if name not in models:
+            raise RowsDiffer.of("q_groups", f"must name {', '.join(models)}, got {name!r}")
+    sides = {"human": human}
+    for name, data in models.items():
+        sides[f"model {name}"] = side_of(f"models[{name!r}]", data, groups.get(name), f"q_groups[{name!r}]")
+    inputs = open_sides(sides, config, run, aligned, common_rows=common_rows, by=by)
+    return list(models), _job(options, config, run, inputs), inputs
 
 
 def _job(options: Mapping[str, Any], config: MauveConfig, run: RunOptions, inputs: Inputs) -> FeaturizeJob:
@@ -70,33 +79,20 @@ def _job(options: Mapping[str, Any], config: MauveConfig, run: RunOptions, input
     return FeaturizeJob(config, run, frozenset(options))
 
 
-def check_models(models: object) -> dict[str, InputSide]:
-    """The sides of the models by name; `TypeError` or `ValueError` for invalid models."""
-    if not isinstance(models, Mapping):
-        expected = "a dict from names to texts, features or FeatureSets"
-        raise WrongOption.of("models", f"must be {expected}, got {type(models).__name__}")
-    if not models:
-        raise WrongOption.of("models", "must hold at least one model, got none")
-    for name in models:
-        if not isinstance(name, str) or not name.strip():
-            raise TypeError(f"models: names must be non-empty strings, got {name!r}")
-    return {name: side_of(f"models[{name!r}]", data, f"q_groups[{name!r}]") for name, data in models.items()}
-
-
-def side_of(argument: str, data: object, groups_argument: str = "") -> InputSide:
+def side_of(argument: str, data: object, groups: object = None, groups_argument: str = "") -> InputSide:
     """Make the side of one model; the type of its data determines the kind."""
-    if isinstance(data, FeatureSet):
-        return InputSide("set", argument, data, groups_argument=groups_argument)
     if isinstance(data, MauveResult):
         raise TypeError(f"{argument} must hold texts, features or a FeatureSet, got a result")
     if isinstance(data, (str, Path)) and is_feature_file(data):
-        return InputSide("set", argument, FeatureSet.load(data), groups_argument=groups_argument)
+        data = FeatureSet.load(data)
+    if isinstance(data, FeatureSet):
+        return InputSide("set", argument, data, None, groups, groups_argument)
     is_table = hasattr(data, "columns") or hasattr(data, "column_names")
     is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
     is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
     is_matrix = getattr(data, "ndim", None) == 2 and not is_table
     kind: Kind = "features" if is_matrix or is_rows or is_numbers else "text"
-    return InputSide(kind, argument, data, groups_argument=groups_argument, choices=(argument,))
+    return InputSide(kind, argument, data, None, groups, groups_argument, (argument,))
 
 
 def check_sides(sides: Mapping[str, FeatureSet]) -> None:

@@ -16,9 +16,15 @@ from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
-from mauve_metric.measures import frontier, knn_precision_recall, precision_recall
+from mauve_metric.measures import frontier, precision_recall
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import count_groups, pair_of_groups
+from mauve_metric.measures.knn_precision_recall import (
+    ROUNDING,
+    SupportScores,
+    support_scores,
+    support_scores_on_device,
+)
 from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions
 from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.scores import SCORES
@@ -312,17 +318,13 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
 def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> dict[str, Any]:
     """Nearest-neighbour precision, recall, density and coverage, or None for each."""
     if not config.knn:
-        return dict.fromkeys(knn_precision_recall.SupportScores._fields)
+        return dict.fromkeys(SupportScores._fields)
     if tensors.is_tensor(projected[0]):
         drawn = [
             rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
             for rows in projected
             if tensors.is_tensor(rows)
         ]
-        return knn_precision_recall.support_scores_on_device(
-            drawn[0], drawn[1], config.knn_k, knn_precision_recall.ROUNDING
-        )._asdict()
+        return support_scores_on_device(drawn[0], drawn[1], config.knn_k, ROUNDING)._asdict()
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
-    return knn_precision_recall.support_scores(
-        p_rows, q_rows, config.knn_k, tolerance=knn_precision_recall.ROUNDING
-    )._asdict()
+    return support_scores(p_rows, q_rows, config.knn_k, tolerance=ROUNDING)._asdict()

@@ -90,14 +90,14 @@ def all_warnings(
     floor: float,
     ceiling: float,
     ceiling_std: float,
-    texts_a_bucket: Counts | None = None,
+    texts_a_bucket: Counts,
 ) -> Iterator[ScoreWarning]:
     """Every warning about a score; the ends of its range as in `score_warnings`.
 
-    texts_a_bucket: of all sets that share the buckets, (k,); None: there are only these two.
+    texts_a_bucket: of all sets that share the buckets, (k,).
     """
     yield from size_warnings(len(p), len(q), len(histograms.p_counts))
-    yield from bucket_warnings(histograms.p_counts + histograms.q_counts if texts_a_bucket is None else texts_a_bucket)
+    yield from bucket_warnings(texts_a_bucket)
     yield from score_warnings(mauve, floor, ceiling, ceiling_std)
     looked_at = (
         some_rows(side.features, ROWS_LOOKED_AT) if read_in_blocks(side.features) else np.asarray(side.features)

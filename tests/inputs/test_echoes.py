@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import compute_mauve
-from mauve_metric.inputs.echoes import as_prompt, columns_of_text, field_prompts
+from mauve_metric.inputs.echoes import as_prompt, field_prompts
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.runtime.errors import WrongOption
 
@@ -67,4 +67,8 @@ def test_ids_and_few_chance_beginnings_are_no_prompts() -> None:
     texts = [f"{text} {row}" for row, text in enumerate(_texts(200, 3))]
     assert field_prompts([[texts[0][:20]] * 200], [texts]) == ()
     assert field_prompts([texts], [texts]) == ()  # the field of the texts themselves
-    assert columns_of_text([{"a": "x", "b": 1}, {"a": None}]) == [["x", None]]
+
+
+def test_prompts_are_looked_for_in_the_fields_that_hold_text_in_the_first_row(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"text": "One", "a": "x", "b": 1}, {"text": "Two", "a": None}]
+    assert _file(tmp_path / "rows.jsonl", rows).text_columns(2) == [["One", "Two"], ["x", None]]

@@ -25,6 +25,7 @@ from mauve_metric.apps.generation.writer import Writer
 from mauve_metric.apps.generation.writing_options import WritingOptions
 from mauve_metric.apps.generation.writing_state import random_states_kept
 from mauve_metric.apps.generation.written_file import JobFile, check_new, unfinished
+from mauve_metric.apps.job_progress import job_progress
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.pretrained import load_tokenizer
 from mauve_metric.results.result import WrittenText
@@ -32,7 +33,6 @@ from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.outputs import check_outputs
-from mauve_metric.runtime.progress import job_progress
 
 logger = logging.getLogger(__name__)
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
+from mauve_metric.apps.job_progress import job_progress
 from mauve_metric.apps.sharding import shards
 from mauve_metric.apps.sharding.ray_tasks import TOKEN_FILE, check_workers, ray_cluster, run_on_ray
 from mauve_metric.apps.sharding.shards import ShardTask
@@ -27,7 +28,6 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import RowsDiffer
 from mauve_metric.runtime.outputs import check_outputs, naming
-from mauve_metric.runtime.progress import job_progress
 from mauve_metric.scoring.score import score_features
 
 TextFiles = str | Path | Sequence[str | Path]

@@ -22,8 +22,16 @@ import numpy as np
 
 from mauve_metric.apps.sharding.function_digest import function_digest
 from mauve_metric.arrays import Array
+from mauve_metric.features.array_files import NpyRows
 from mauve_metric.features.encoder import prefix_entry
-from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, read_features, read_lazily, write_features
+from mauve_metric.features.feature_files import (
+    EACH_TEXT,
+    StoredFeatures,
+    from_meta,
+    json_object,
+    read_features,
+    write_features,
+)
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.row_blocks import BLOCK_ROWS, ConcatenatedRows, as_rows
 from mauve_metric.features.text_functions import name_of, text_function
@@ -276,6 +284,16 @@ class ShardFeaturizer:
         return len(made)
 
 
+def _read_lazily(path: Path) -> StoredFeatures:
+    """Return what `write_features` wrote to an `.npy` file, with rows that are read when needed and not checked.
+
+    Raises:
+        FileNotFoundError: a file is missing. ValueError: a file is damaged.
+    """
+    sidecar = path.with_name(path.name + ".json")
+    return from_meta(NpyRows.of_file(path), json_object(sidecar.read_bytes(), sidecar), sidecar)
+
+
 def _joined(parts: Sequence[StoredFeatures]) -> FeatureSet:
     """The features of several sets of one encoder, one after the other, with what is known of all of them."""
     fields: dict[str, Any] = {}
@@ -302,7 +320,7 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardCou
         FileNotFoundError: a shard has no features. ValueError: they are damaged, or of different models; or no shard
             holds a text.
     """
-    parts = [read_lazily(task.target) for task, (texts, *_) in zip(tasks, done, strict=True) if texts]
+    parts = [_read_lazily(task.target) for task, (texts, *_) in zip(tasks, done, strict=True) if texts]
     if not parts:
         raise EmptyTexts.of(name, f"must hold at least one non-empty text, got {len(tasks)} files of which none does")
     first = parts[0]

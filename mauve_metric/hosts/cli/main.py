@@ -158,7 +158,7 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
         ".apps.studies.robustness": progress,  # expected duration
         ".apps.studies.stress_test": progress,
         ".features.sides": progress,  # how a file was read
-        ".runtime.progress": progress,  # the progress of a job of hours
+        ".apps.job_progress": progress,  # the progress of a job of hours
     }
     loggers = {logging.getLogger(f"mauve_metric{name}"): level for name, level in levels.items()}
     logging.getLogger("mauve_metric").addHandler(handler)

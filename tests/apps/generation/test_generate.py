@@ -16,7 +16,7 @@ from mauve_metric.apps.generation.decoding import decoder_settings, generation_s
 from mauve_metric.apps.generation.generate import generate
 from mauve_metric.apps.generation.writer import Writer
 from mauve_metric.apps.generation.written_file import unfinished
-from mauve_metric.runtime.progress import job_progress
+from mauve_metric.apps.job_progress import job_progress
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

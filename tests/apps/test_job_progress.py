@@ -7,14 +7,14 @@ import re
 
 import pytest
 
-from mauve_metric.runtime import progress
-from mauve_metric.runtime.progress import job_progress
+from mauve_metric.apps import job_progress as module
+from mauve_metric.apps.job_progress import job_progress
 
 
 def test_lines_in_the_log_have_a_forecast(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
+    monkeypatch.setattr(module, "LOG_SECONDS", 0.0)
     with (
-        caplog.at_level(logging.INFO, "mauve_metric.runtime.progress"),
+        caplog.at_level(logging.INFO, "mauve_metric.apps.job_progress"),
         job_progress("buckets", [10, 30], True) as done,
     ):
         done(1, 300)
