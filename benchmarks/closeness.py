@@ -124,9 +124,9 @@ def undeclared(repeats: int) -> None:
         for repeat in range(repeats):
             p, q, groups = draw(np.random.default_rng(repeat))
             sides = FeatureSet(p), FeatureSet(q)
-            alone = score_features(*sides, CONFIG, quiet=True)
+            alone = score_features(*sides, CONFIG)
             told = score_features(
-                *(replace(side, groups=codes) for side, codes in zip(sides, groups, strict=True)), CONFIG, quiet=True
+                *(replace(side, groups=codes) for side, codes in zip(sides, groups, strict=True)), CONFIG
             )
             row: list[float] = [alone.design == "found", alone.closeness or np.nan]
             for result in (alone, told):
@@ -209,7 +209,7 @@ def truth(repeats: int) -> None:
         rows = []
         for repeat in range(repeats):
             p, q, value = draw(np.random.default_rng(repeat))
-            result = score_features(FeatureSet(p), FeatureSet(q), CONFIG, quiet=True)
+            result = score_features(FeatureSet(p), FeatureSet(q), CONFIG)
             row: list[float] = [value]
             for score, ci in (
                 (result.closeness, result.closeness_ci),

@@ -183,7 +183,7 @@ def cost() -> None:
         rest, learned = [], []
         for _ in range(3):
             start = time.process_time()
-            score_features(p, q, MauveConfig(), quiet=True, with_learned=False)
+            score_features(p, q, MauveConfig(), with_learned=False)
             rest.append(time.process_time() - start)
             for _ in range(3):
                 start = time.process_time()

@@ -31,6 +31,7 @@ Compute = Callable[[Encoder, list[tuple[int, ...]]], Array]  # token ids of a ba
 Progress = Callable[[int, int | None], None]  # called with texts done and texts in all, None for a stream
 WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
 LONG_SECONDS = 600  # from here on a run is announced with a warning and advice
+_IDS_ALONE = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
 
 
 @dataclass
@@ -68,16 +69,15 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], l
     """
     if not texts:
         return [], []
-    options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
     length = encoder.max_text_length
     texts = [encoder.text_prefix + text for text in texts]
     with settings_kept(encoder.tokenizer):
-        ids = encoder.tokenizer(texts, truncation=True, max_length=length, **options)["input_ids"]
+        ids = encoder.tokenizer(texts, truncation=True, max_length=length, **_IDS_ALONE)["input_ids"]
         empty = [index for index, row in enumerate(ids) if not row]
         if empty:
             raise EmptyTexts(f"text {empty[0]} has no token for {encoder.name}: {texts[empty[0]]!r}")
         full = [index for index, row in enumerate(ids) if len(row) >= length]
-        whole = encoder.tokenizer([texts[index] for index in full], **options)["input_ids"] if full else []
+        whole = encoder.tokenizer([texts[index] for index in full], **_IDS_ALONE)["input_ids"] if full else []
     cut = {index for index, row in zip(full, whole, strict=True) if len(row) > length}
     return ids, [index in cut for index in range(len(ids))]
 
@@ -101,10 +101,9 @@ def unseen_shares(encoder: Encoder, texts: Sequence[str], ids: Sequence[Sequence
         shares[rows] = [ids[row].count(unknown) / len(ids[row]) for row in rows]
         return shares
     some = [encoder.text_prefix + texts[row] for row in rows]
-    options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
     with settings_kept(tokenizer):
         length = {"truncation": True, "max_length": encoder.max_text_length}
-        encoded = tokenizer(some, return_offsets_mapping=True, **length, **options)
+        encoded = tokenizer(some, return_offsets_mapping=True, **length, **_IDS_ALONE)
     for row, text, tokens, spans in zip(rows, some, encoded["input_ids"], encoded["offset_mapping"], strict=True):
         seen = len("".join(text[: max(end for _, end in spans)].split()))
         hidden = sum(end - start for token, (start, end) in zip(tokens, spans, strict=True) if token == unknown)

@@ -379,7 +379,7 @@ def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOption
     resolved = resolve_config(config, len(p), len(q))
     once = replace(resolved, knn=False, frechet_distance=False)
     few = 2 if config.permutations else 1
-    result = score.score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)
+    result = score.score_features(p, q, once, run=run, clusterings=few, with_learned=False)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
 

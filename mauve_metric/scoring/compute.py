@@ -144,7 +144,7 @@ def score_with_trial(
     Args:
         texts: lists the texts of both sides, None where they are not known. job, prompts: see `without_layout`.
     """
-    result = score_clustered(clustered, quiet=True)
+    result = score_clustered(clustered)
     if not needs_trial(result):
         return result
     return without_layout(result, texts(), pair_of_groups(*clustered.groups), job.config, job, prompts)

@@ -90,7 +90,7 @@ def explain(
         check_columns({"p_features": p_side, "q_features": q_side})
         clustered = cluster([p_side, q_side], job.config, job.run, every_row=True)
         config, partition = clustered.config, clustered.partition
-        result = score_clustered(clustered, quiet=True)
+        result = score_clustered(clustered)
         readable = Readable.of([p_read, q_read])
         explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
         composed = tuple(_with_composition(bucket, result, subgroups) for bucket in explanation.buckets)

@@ -82,13 +82,12 @@ def score_features(
     p: FeatureSet,
     q: FeatureSet,
     config: MauveConfig,
-    quiet: bool = False,
     run: RunOptions | None = None,
     *,
     clusterings: int | None = None,
     with_learned: bool = True,
 ) -> MauveResult:
-    """Project, quantize and score two sides; `quiet` keeps the warnings out of the log.
+    """Project, quantize and score two sides.
 
     `with_learned=False` leaves out the score on learned buckets.
 
@@ -96,10 +95,10 @@ def score_features(
     the device to work on in place of the one where the features are. clusterings: see `partition_sets`.
     """
     check_columns({"p_features": p, "q_features": q})
-    return score_clustered(cluster([p, q], config, run, clusterings=clusterings), quiet, with_learned=with_learned)
+    return score_clustered(cluster([p, q], config, run, clusterings=clusterings), with_learned=with_learned)
 
 
-def score_clustered(clustered: Clustered, quiet: bool = False, *, with_learned: bool = True) -> MauveResult:
+def score_clustered(clustered: Clustered, *, with_learned: bool = True) -> MauveResult:
     """The result of two sides in buckets."""
     (p, q), config, partition = clustered.sides, clustered.config, clustered.partition
     p_value = None
@@ -112,10 +111,7 @@ def score_clustered(clustered: Clustered, quiet: bool = False, *, with_learned: 
         groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
         p_value = resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
     learned = learned_of(p, q, config) if with_learned else None
-    result = score_buckets(p, q, partition, 1, config, p_value, learned)
-    if not quiet:
-        log_warnings(result)
-    return result
+    return score_buckets(p, q, partition, 1, config, p_value, learned)
 
 
 def log_warnings(result: MauveResult) -> None:

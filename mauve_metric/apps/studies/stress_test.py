@@ -216,7 +216,7 @@ def _stress(job: FeaturizeJob, name: str, design: _Design, run: RunOptions) -> F
     featurized = time.perf_counter() - start
 
     def score(side: FeatureSet) -> MauveResult:
-        return score_features(reference, side, config, quiet=True, run=run)
+        return score_features(reference, side, config, run=run)
 
     score(equal)  # the first call loads modules, so its time would be too long
     start = time.perf_counter()
