@@ -186,7 +186,7 @@ def check_texts_alone(sides: Iterable[InputSide]) -> None:
 
 
 def open_sides(
-    given: Mapping[str, InputSide],
+    sides_given: Mapping[str, InputSide],
     config: MauveConfig,
     run: RunOptions,
     aligned: object = False,
@@ -197,15 +197,15 @@ def open_sides(
     """Read the texts of sides that are given as files; a human side that is not given is read from the models' files.
 
     Args:
-        given: the sides by name, the human one first. config: says what becomes of empty texts. run: has the field of
-            the texts. aligned: see `compute_mauve`; where neither it nor a side has a design, files may.
+        sides_given: by name, the human one first. config: says what becomes of empty texts. run: has the field of the
+            texts. aligned: see `compute_mauve`; where neither it nor a side has a design, files may.
         common_rows: see `join`. by: the field of the texts' labels, or these by "human", "model" or the names of
             models; the human texts have them.
 
     Raises:
         TypeError: see `checked_inputs`. OSError, ValueError, ImportError: see `TextFile` and `match_rows.join`.
     """
-    sides, is_aligned, _ = checked_inputs(given, aligned)
+    sides, is_aligned, _ = checked_inputs(sides_given, aligned)
     check_bool("common_rows", common_rows)
     labels = _checked_labels(by, sides)
     field = by if isinstance(by, str) else None
