@@ -45,6 +45,12 @@ def test_only_truth_values_switch(name: str, value: Any) -> None:
         compute_mauve(p_features=np.eye(3), q_features=np.eye(3), **{name: value})
 
 
+@pytest.mark.parametrize("strip", ["line-breaks, HTML", ["line_breaks", "html", "html"], "html,line_breaks"])
+def test_what_is_stripped_has_one_spelling_whatever_its_order(strip: Any) -> None:
+    """The order of `STRIP`, in which it is done: equal work has equal signatures and cache keys."""
+    assert MauveConfig(strip=strip).strip == "html,line_breaks"
+
+
 def test_truth_values_of_numpy_are_truth_values() -> None:
     options: dict[str, Any] = {"verbose": np.True_, "compile": np.False_, "cache": np.False_}
     found = RunOptions(**options)

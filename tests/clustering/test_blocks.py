@@ -323,6 +323,15 @@ def test_a_checkpoint_is_of_all_options_of_its_clustering(
     assert len(fits) == 2 * made
 
 
+def test_a_checkpoint_is_of_the_rows_and_the_order_of_each_clustering(tmp_path: Path, fits: list[int]) -> None:
+    """As many other rows are another clustering: those of a prompt or its copies may be left out of one."""
+    config, every = resolve_config(MauveConfig(num_buckets=5, kmeans_num_redo=1), 300, 300), np.arange(len(ROWS))
+    for order in (every[:100], every[100:200], every[:100][::-1]):
+        made = len(fits)
+        label_rows(ArrayRows(ROWS), config, [order], checkpoint=tmp_path)
+        assert len(fits) == made + 2
+
+
 @dataclass(frozen=True, kw_only=True)
 class MoreOptions(MauveConfig):
     """The options with one more, as `CONTRIBUTING.md` says."""

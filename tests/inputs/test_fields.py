@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from mauve_metric.inputs.fields import Role
+from mauve_metric.inputs.fields import Field, Role, choose, text_fields
 from mauve_metric.inputs.files import TextFile, read_texts
+from mauve_metric.inputs.records import Record
 
 MADE = ["It is a thing that people use every day.", "There was once a king who lived far away."]
 GOLD = ["A thing is an object, more or less, they say.", "Long ago a king ruled over all the hills."]
@@ -198,6 +199,21 @@ def test_a_missing_field_lists_those_there_with_examples(tmp_path: Path) -> None
         ValueError, match=r"has no field 'Anwort' \(did you mean 'Antwort'\?\); it has 'nr' \('1'\), 'Antwort' "
     ):
         read_texts(tmp_path / "a.csv", "Anwort")
+
+
+def test_a_field_of_texts_is_in_half_of_the_records_and_varies() -> None:
+    values = [{"all": "So it is.", "half": "It was."}, {"all": "", "half": "Here."}, {"all": "", "rare": "a"}, {}]
+    fields = text_fields([Record(value, "") for value in values])
+    assert [(field.path, field.values) for field in fields] == [("all", ["So it is."]), ("half", ["It was.", "Here."])]
+    for texts, varies in (("good bad good bad", False), ("good bad good bad so", True), ("same same same", False)):
+        assert Field("mark", texts.split(), "", False).varies is varies
+    assert Field("text", ["It was so.", "It was not."] * 5, "", False).varies  # more than a word or two
+
+
+def test_a_copy_of_a_field_leaves_no_doubt() -> None:
+    rows = [Record({"reply": text, "response": text}, "") for text in MADE]
+    assert (choose(rows).path, choose(rows).doubt) == ("reply", "")
+    assert "several fields" in choose([*rows, Record({"reply": MADE[0], "response": GOLD[0]}, "")]).doubt
 
 
 def test_other_names_on_each_side(tmp_path: Path) -> None:

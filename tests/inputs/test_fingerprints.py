@@ -24,7 +24,8 @@ def _marks(texts: list[str]) -> Marks:
 
 def test_openings_are_counted_as_a_naive_loop_does() -> None:
     starts = ["Sure, here is a story about it", "Sure! Here is one", "Once upon a time", "sure", ""]
-    texts = [f"{start} {number % 7}" for number, start in enumerate(starts * 40)]
+    texts = [f"{start} {number % 7}" for number, start in enumerate(starts * 40)][1:]
+    texts.append("Rarely so")  # one of 200, which is enough
     marks = _marks(texts)
     naive: dict[tuple[str, ...], int] = {}
     for text in texts:
@@ -32,7 +33,7 @@ def test_openings_are_counted_as_a_naive_loop_does() -> None:
         for length in range(2, len(words) + 1):
             naive[words[:length]] = naive.get(words[:length], 0) + 1
     assert marks.common_openings == {words: times for words, times in naive.items() if times >= 0.005 * len(texts)}
-    assert marks.common_openings[("sure", "here", "is")] == 80
+    assert marks.common_openings[("sure", "here", "is")] == 79 and marks.common_openings[("rarely", "so")] == 1
 
 
 def test_the_marks_of_two_parts_add_up_to_those_of_the_whole() -> None:

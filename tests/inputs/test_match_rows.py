@@ -27,10 +27,11 @@ def joined(tmp_path: Path, a: list[Any], b: list[Any], **options: Any) -> Any:
 
 
 def test_rows_are_matched_by_their_document(tmp_path: Path) -> None:
-    human, models, groups, _ = joined(tmp_path, rows_of("A"), rows_of("B")[::-1])
+    human, models, groups, _ = joined(tmp_path, rows_of("A"), rows_of("B")[::-1], by="doc.story")
     assert groups == [0, 1, 2, 3, 4] and human.texts == GOLD
     assert models["a"].texts == [f"A {number}." for number in range(5)]
     assert models["b"].texts == [f"B {number}." for number in range(5)]
+    assert human.labels == models["a"].labels == models["b"].labels == GOLD
     assert models["b"].origin == "lm_eval/filtered_resps/none"
 
 

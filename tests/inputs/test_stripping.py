@@ -29,6 +29,7 @@ CASES: list[tuple[str, str, str]] = [
     ("reasoning", "[THINK]a[/THINK]b", "b"),
     ("reasoning", "a[/THINK]b", "b"),
     ("reasoning", "<reasoning>I say </think> here</reasoning>b", "b"),
+    ("reasoning", "<think>I say </reasoning> and never come to an end", ""),
     ("reasoning", "◁think▷a◁/think▷b", "b"),
     ("reasoning", "<|begin_of_thought|>a<|end_of_thought|> b", "b"),
     ("reasoning", "<think>a <think> b</think> c</think> d", "d"),
@@ -75,7 +76,7 @@ def test_each_rule_takes_off_its_wrapping_and_nothing_else(rule: str, text: str,
 
 
 def test_prompts_are_taken_off_by_the_longest_that_is_there() -> None:
-    stripping = Stripping("prompts", ["The cat", "The cat sat on the mat", "Why?", " "])
+    stripping = Stripping("prompts", ["The cat", " The cat sat on the mat\n", "Why?", " "])
     texts = [
         "The cat sat on the mat and slept.",
         " The cat slept.",

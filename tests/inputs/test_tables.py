@@ -99,6 +99,7 @@ def test_the_mark_between_the_columns_is_found(content: str, texts: list[str], t
         ("a,text;b\n1,2;3\n", "a.csv, line 1: a comma or a semicolon may separate the columns: quote the names"),
         ("a,text;b\n1,2,3;4\nx\n", "a.csv, line 1: a comma or a semicolon may separate the columns"),
         ("id;text\n1;a\n2\n", "a.csv, line 3: no value in column 'text'"),
+        ('id;text\n1;"a\nb"\n2\n', "a.csv, line 4: no value in column 'text'"),
         ("id;text\n1;a;b\n", "a.csv, line 2: more values than the header has columns; quote a semicolon"),
         ("id,text\n1,a,b\n", "a.csv, line 2: more values than the header has columns; quote a comma"),
     ],

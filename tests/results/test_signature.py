@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from strategies import ANYTHING
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.options import STRIP, MauveConfig, config_fields
-from mauve_metric.results.signature import format_signature, parse_signature, signature_options
+from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.options import STRIP, VERBATIM, MauveConfig, config_fields
+from mauve_metric.results.signature import format_signature, parse_signature, signature_entries, signature_options
 
 PLACES = ["7", "1e5", "None", "True", '"', '"a"', "a|b:c\\", "Instruct: find it\nQuery: ", " ", "\u2028", "C:\\model"]
 VALUES = ANYTHING | st.sampled_from(PLACES) | st.text(min_size=1) | st.lists(st.sampled_from(STRIP))
@@ -30,6 +32,25 @@ def test_an_option_survives(name: str, value: Any) -> None:
     if taken is not None:  # unset options are not in a signature
         again = signature_options(parse_signature(format_signature({name: taken, "n_p": 5})))
         assert getattr(MauveConfig(**{name: again[name]}), name) == taken  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", VERBATIM)
+def test_what_looks_like_a_number_stays_the_text_that_it_is(name: str) -> None:
+    assert parse_signature(f"{name}:7|seed:7") == {name: "7", "seed": 7}
+
+
+def test_the_versions_are_those_of_the_packages_that_made_the_score() -> None:
+    side = FeatureSet(np.random.default_rng(0).normal(size=(9, 2)))
+    of_texts = replace(side, identity={"model": "some", "revision": "1"})
+    numeric, encoding = ["faiss-cpu", "numpy"], ["torch", "transformers"]
+    for features, quantizer, packages in (
+        (side, "kmeans", numeric),
+        (side, "classifier", [*numeric, "torch"]),
+        (of_texts, "kmeans", [*numeric, *encoding]),
+    ):
+        entries = signature_entries(features, features, MauveConfig(quantizer=quantizer))  # type: ignore[arg-type]
+        assert [*entries][-len(packages) - 1 :] == [*packages, "mauve_metric"]
+        assert set(encoding) & set(entries) == set(encoding) & set(packages)
 
 
 def test_no_prefix_is_not_the_preset_of_the_featurizer() -> None:

@@ -174,6 +174,9 @@ def test_auto_is_replaced_by_numbers_that_follow_from_the_sizes() -> None:
     config = resolve_config(MauveConfig(), 300, 250)
     assert (config.num_buckets, config.num_runs, config.knn) == (25, 5, True)
     assert resolve_config(replace(config, num_buckets=7), 300, 250).num_buckets == 7
+    of_the_smaller = [resolve_config(MauveConfig(), 2000, size).num_runs for size in (999, 1000)]
+    assert of_the_smaller == [5, 1]
+    assert [resolve_config(MauveConfig(knn_k=4), 50, size).knn for size in (4, 5)] == [False, True]  # 4 others
     with pytest.raises(ValueError, match="num_runs must be resolved, got 'auto'"):
         replace(config, num_runs="auto")
 

@@ -44,6 +44,8 @@ def test_verdicts_of_real_sets(equal: MauveResult, apart: MauveResult) -> None:
     assert score(normal(100, 2), normal(100, 3)).verdict == "undecided"
     few = score(normal(12, 0), normal(12, 1, 3.0))
     assert (few.verdict, few.verdict_reason) == ("no verdict", "too_few")
+    reasons = [judged(replace(apart, n_q=texts), MauveConfig()).verdict_reason for texts in (19, 20)]
+    assert reasons == ["too_few", None]
     assert score(np.ones((30, 2)), np.ones((30, 2))).verdict_reason == "constant_features"
     assert score(np.ones((1, 2)), np.ones((30, 2))).closeness is None
 

@@ -13,7 +13,8 @@ from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import resampling
-from mauve_metric.uncertainty.closeness import Bound, closeness_of, debiased_estimates
+from mauve_metric.uncertainty.closeness import Bound, _mean, closeness_of, debiased_estimates
+from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.learned_score import learned_score
 
 CONFIG = MauveConfig()
@@ -120,6 +121,14 @@ def test_pairs_that_a_classifier_tells_apart_without_an_error_count() -> None:
     found = closeness_of([by_groups, apart], CONFIG)
     assert found is not None and found.ci is not None and 1 in found.shown
     assert found.value == pytest.approx(1 / 252, rel=0.01) and found.value < found.ci[1] < 0.1
+
+
+def test_the_mean_over_clusterings_has_the_fewest_degrees_of_freedom() -> None:
+    few, many = Estimate(0.4, 0.3, (0.1, 0.6), 9.0), Estimate(0.6, 0.4, (0.3, 0.8), 40.0)
+    for runs in ([few, many], [many, few]):
+        found = _mean(runs)
+        assert found.freedom == 9 and found.ci == pytest.approx((0.2, 0.7))
+        assert (found.value, found.stderr) == (pytest.approx(0.5), pytest.approx(0.125**0.5))
 
 
 def test_few_texts_have_a_value_without_an_interval() -> None:

@@ -244,6 +244,13 @@ def test_a_difference_has_the_smaller_freedom() -> None:
         assert found.p_value == pytest.approx(2 * t.sf(t.ppf(0.975, 9) * abs(found.value) / margin, 9), rel=1e-9)
 
 
+def test_an_end_that_was_cut_off_at_1_is_two_errors_away() -> None:
+    cut, other = Estimate(1.0, 0.02, (0.93, 1.0)), Estimate(0.9, 0.03, (0.86, 0.94))
+    found = intervals.estimate_difference(cut, other, 0.0)
+    assert found.ci[1] == pytest.approx(0.1 + math.hypot(norm.ppf(0.975) * 0.02, 0.04))
+    assert found.ci[0] == pytest.approx(0.1 - math.hypot(0.07, 0.04))
+
+
 def test_the_headline_has_an_interval_of_95_percent() -> None:
     rng = np.random.default_rng(0)
     p, q = rng.normal(size=(300, 4)), rng.normal(size=(300, 4)) + 0.5
