@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import functools
 import gc
+import hashlib
 import importlib.util
 import logging
 import os
+import pickle
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,15 +139,67 @@ def short_forecasts() -> Iterator[None]:
         yield
 
 
+FEW_DRAWS = (
+    *("apps", "features", "fuzz", "hosts", "inputs", "report", "results", "runtime", "scoring"),
+    "test_options.py",
+)
+ALL_DRAWS = ("scoring/test_explain.py", "scoring/test_pipeline.py")
+
+
 @pytest.fixture(scope="module", autouse=True)
-def few_divisions(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Divide texts twice, not ten times, for the classifier of a score, where only its way to a reader is tested."""
-    from mauve_metric.uncertainty import learned_score
+def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Cluster twice, divide texts twice, and draw few splits for the ceiling, where only a score's way is tested."""
+    from mauve_metric.scoring import pipeline, score, without_layout
+    from mauve_metric.uncertainty import learned_score, resampling
 
     with pytest.MonkeyPatch.context() as patch:
-        folder = request.path.relative_to(Path(__file__).parent).parts[0]
-        if folder in ("features", "fuzz", "hosts", "inputs", "report", "results"):
+        file = request.path.relative_to(Path(__file__).parent)
+        if file.parts[0] in FEW_DRAWS and file.as_posix() not in ALL_DRAWS:
             patch.setattr(learned_score, "MOST_DIVISIONS", 2)
+            patch.setattr(pipeline, "RUNS_OF_FEW_TEXTS", 2)
+            patch.setattr(resampling, "CEILING_DRAWS", 8)
+            for module, name in ((score, "check_format"), (score, "learned_score"), (without_layout, "learned_score")):
+                patch.setattr(module, name, _remembered(getattr(module, name)))
+        yield
+
+
+@functools.cache
+def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compute an answer once: most tests compare two ways to one score, which has it twice."""
+    answers: dict[bytes, bytes] = {}
+
+    @functools.wraps(function)
+    def remembered(*arguments: Any) -> Any:
+        from mauve_metric.options import MauveConfig, options_of_stage
+
+        stages = "quantize", "score"
+        parts = [
+            [options_of_stage(part, stage) for stage in stages] if isinstance(part, MauveConfig) else part
+            for part in arguments
+        ]
+        try:
+            key = hashlib.blake2b(pickle.dumps(parts)).digest()
+        except (AttributeError, TypeError, pickle.PicklingError):  # rows that are read in blocks
+            return function(*arguments)
+        if key not in answers:
+            answers[key] = pickle.dumps(function(*arguments))
+        return pickle.loads(answers[key])
+
+    return remembered
+
+
+@pytest.fixture(scope="session", autouse=True)
+def weights_hashed_once() -> Iterator[None]:
+    """Hash the files of a packaged model once, not for each score that loads it."""
+    from mauve_metric.features import cache, pretrained
+
+    hash_of = pretrained.file_sha256
+    known = functools.cache(hash_of)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (cache, pretrained):
+            patch.setattr(
+                module, "file_sha256", lambda path: (known if "site-packages" in path.parts else hash_of)(path)
+            )
         yield
 
 

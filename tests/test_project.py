@@ -261,13 +261,10 @@ def test_an_upward_import_and_a_folder_without_a_layer_are_found(copy_of_the_pac
     package = copy_of_the_package / "mauve_metric"
     with (package / "apps" / "lexical" / "diversity.py").open("a", encoding="utf-8") as file:
         file.write("\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from mauve_metric.hosts import cli\n")
-    config = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    status, said = lint_imports(copy_of_the_package, config)
-    assert status == 1 and "mauve_metric.apps.lexical.diversity -> mauve_metric.hosts.cli" in said
     (package / "attic").mkdir()
     (package / "attic" / "__init__.py").touch()
-    status, said = lint_imports(copy_of_the_package, config)
-    assert status == 1 and "attic" in said
+    status, said = lint_imports(copy_of_the_package, (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert status == 1 and "mauve_metric.apps.lexical.diversity -> mauve_metric.hosts.cli" in said and "attic" in said
 
 
 # --- the documents ------------------------------------------------------------------------------------------------
@@ -282,9 +279,27 @@ def test_every_folder_is_named_in_the_architecture_and_nothing_else() -> None:
 
 
 @functools.cache
+def source_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@functools.cache
+def words_of(path: Path) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", source_of(path)))
+
+
+@functools.cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Every node of a module of the package, the module first."""
+    return list(ast.walk(ast.parse(source_of(path))))
+
+
+@functools.cache
 def imports_of(path: Path) -> list[ast.Import | ast.ImportFrom]:
     """The imports of a file, in functions too; of other statements only those within them are looked at."""
-    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    if path.is_relative_to(PACKAGE):
+        return [node for node in nodes_of(path) if isinstance(node, ast.Import | ast.ImportFrom)]
+    waiting: list[ast.AST] = [ast.parse(source_of(path))]
     found = []
     while waiting:
         node = waiting.pop()
@@ -347,11 +362,11 @@ def test_every_module_that_a_test_imports_exists() -> None:
                 continue
             home = ROOT / str(node.module).replace(".", "/")
             if home.is_dir():
-                text = (home / "__init__.py").read_text(encoding="utf-8")
-                there = {item.stem for item in home.iterdir()} | set(re.findall(r"\w+", text))
+                text = source_of(home / "__init__.py")
+                there = frozenset({item.stem for item in home.iterdir()} | set(re.findall(r"\w+", text)))
             else:
                 file = home.with_suffix(".py")
-                there = set(re.findall(r"\w+", file.read_text(encoding="utf-8"))) if file.is_file() else set()
+                there = words_of(file) if file.is_file() else frozenset()
             missing += [
                 f"{path.name}: {node.module}.{item.name}"
                 for item in node.names
@@ -363,14 +378,15 @@ def test_every_module_that_a_test_imports_exists() -> None:
 def test_functions_named_with_their_module_in_docstrings_are_there() -> None:
     homes: dict[str, set[str]] = {}
     for path in PACKAGE.rglob("*.py"):
-        body = ast.parse(path.read_text(encoding="utf-8")).body
-        homes.setdefault(path.stem, set()).update(node.name for node in body if isinstance(node, ast.FunctionDef))
+        module = nodes_of(path)[0]
+        assert isinstance(module, ast.Module)
+        homes.setdefault(path.stem, set()).update(it.name for it in module.body if isinstance(it, ast.FunctionDef))
         homes.setdefault(path.parent.name, set()).add(path.stem)
     functions = set().union(*homes.values())
     missing = [
         f"{path.relative_to(PACKAGE)}: {home}.{name}"
         for path in sorted(PACKAGE.rglob("*.py"))
-        for home, name in re.findall(r"`(?:\w+\.)*([a-z]\w*)\.(\w+)`", path.read_text(encoding="utf-8"))
+        for home, name in re.findall(r"`(?:\w+\.)*([a-z]\w*)\.(\w+)`", source_of(path))
         if name in functions and name not in homes.get(home, ()) and home not in ("config", "out", "result")  # objects
     ]
     assert missing == []
@@ -383,7 +399,7 @@ def test_no_parameter_or_variable_has_a_name_that_fits_any_value() -> None:
     """A noun says what it holds, such as `scores` or `prompt_codes`; fields may have these names."""
     violations = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        nodes = nodes_of(path)
         bodies = [part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body]
         fields = {id(part.target) for part in bodies if isinstance(part, ast.AnnAssign)}
         bound = {(node.lineno, node.arg) for node in nodes if isinstance(node, ast.arg)}
@@ -439,15 +455,14 @@ IDIOM = re.compile(
 
 
 def written_in(path: Path) -> Iterator[tuple[int, str, bool]]:
-    """The strings and comments of a module: line, text, and whether it is a docstring."""
-    source = path.read_text(encoding="utf-8")
-    nodes = list(ast.walk(ast.parse(source)))
+    """The strings of a module, and its comments if a line has an idiom: line, text, and whether it is a docstring."""
+    source, nodes = source_of(path), nodes_of(path)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {id(node.body[0].value) for node in nodes if isinstance(node, documented) and ast.get_docstring(node)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.lineno, " ".join(node.value.split()), id(node) in docstrings
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokenize.generate_tokens(io.StringIO(source).readline) if IDIOM.search(source) else ():
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string, False
 
