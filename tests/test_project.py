@@ -325,18 +325,22 @@ def imported(path: Path) -> frozenset[str]:
 
 
 @functools.cache
+def files_imported(path: Path) -> list[Path]:
+    """The files of the repository that a file imports."""
+    inside = [name.replace(".", "/") + ".py" for name in imported(path)]
+    return [file for folder in (ROOT, TESTS) for name in inside if (file := folder / name).is_file()]
+
+
+@functools.cache
 def reached(test: Path) -> set[Path]:
     """The files of the repository that a test imports, directly or through others and the fixtures around it."""
     fixtures = [folder / "conftest.py" for folder in test.parents if TESTS in (folder, *folder.parents)]
-    waiting, seen = [test, *fixtures], set()
+    waiting, seen = [test, *filter(Path.is_file, fixtures)], set()
     while waiting:
         path = waiting.pop()
-        if path in seen or not path.is_file():
-            continue
-        seen.add(path)
-        for name in imported(path):
-            inside = name.replace(".", "/") + ".py"
-            waiting += [ROOT / inside, TESTS / inside]
+        if path not in seen:
+            seen.add(path)
+            waiting += files_imported(path)
     return seen
 
 

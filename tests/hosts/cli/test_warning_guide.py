@@ -15,7 +15,8 @@ SPACE = PACKAGE / "hosts" / "space"  # the page shows its errors itself
 
 
 def calls(path: Path, name: str) -> list[ast.Call]:
-    found = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    source = path.read_text(encoding="utf-8")
+    found = [node for node in ast.walk(ast.parse(source if f"{name}(" in source else "")) if isinstance(node, ast.Call)]
     return [call for call in found if isinstance(call.func, ast.Name) and call.func.id == name]
 
 
