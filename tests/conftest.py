@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import functools
 import gc
-import hashlib
 import importlib.util
 import logging
 import os
-import pickle
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,7 +147,7 @@ ALL_DRAWS = ("scoring/test_explain.py", "scoring/test_pipeline.py")
 @pytest.fixture(scope="module", autouse=True)
 def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
     """Cluster twice, divide texts twice, and draw few splits for the ceiling, where only a score's way is tested."""
-    from mauve_metric.scoring import pipeline, score, without_layout
+    from mauve_metric.scoring import pipeline
     from mauve_metric.uncertainty import learned_score, resampling
 
     with pytest.MonkeyPatch.context() as patch:
@@ -159,34 +157,7 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
             patch.setattr(learned_score, "MOST_DIVISIONS", 2)
             patch.setattr(pipeline, "RUNS_OF_FEW_TEXTS", 2)
             patch.setattr(resampling, "CEILING_DRAWS", 8)
-            for module, name in ((score, "check_format"), (score, "learned_score"), (without_layout, "learned_score")):
-                patch.setattr(module, name, _remembered(getattr(module, name)))
         yield
-
-
-@functools.cache
-def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compute an answer once: most tests compare two ways to one score, which has it twice."""
-    answers: dict[bytes, bytes] = {}
-
-    @functools.wraps(function)
-    def remembered(*arguments: Any) -> Any:
-        from mauve_metric.options import MauveConfig, options_of_stage
-
-        stages = "quantize", "score"
-        parts = [
-            [options_of_stage(part, stage) for stage in stages] if isinstance(part, MauveConfig) else part
-            for part in arguments
-        ]
-        try:
-            key = hashlib.blake2b(pickle.dumps(parts)).digest()
-        except (AttributeError, TypeError, pickle.PicklingError):  # rows that are read in blocks
-            return function(*arguments)
-        if key not in answers:
-            answers[key] = pickle.dumps(function(*arguments))
-        return pickle.loads(answers[key])
-
-    return remembered
 
 
 @pytest.fixture(scope="session", autouse=True)
