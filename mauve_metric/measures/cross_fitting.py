@@ -296,8 +296,8 @@ def monotone_buckets(p_counts: Counts, q_counts: Counts) -> Labels:
     >>> monotone_buckets(np.array([1, 5]), np.array([5, 1])).tolist()
     [0, 0]
     """
-    blocks: list[tuple[float, float, int]] = []  # shares of P and of Q, and the number of buckets
-    for p, q in zip((p_counts / p_counts.sum()).tolist(), (q_counts / q_counts.sum()).tolist(), strict=True):
+    blocks: list[tuple[int, int, int]] = []  # texts of P and of Q, and the number of buckets
+    for p, q in zip(p_counts.tolist(), q_counts.tolist(), strict=True):
         joined = (p, q, 1)
         while blocks and blocks[-1][1] * joined[0] >= joined[1] * blocks[-1][0]:
             last = blocks.pop()

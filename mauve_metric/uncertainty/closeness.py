@@ -53,7 +53,7 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
     frontiers = [jackknife.frontier_of(run) for run in runs]
     scores = [intervals.debiased_scores(run, c) for run in frontiers]
     values = np.array([[run.mauve, run.frontier_integral] for run in scores])
-    problem = next(filter(None, map(intervals.too_few, frontiers)), None)
+    problem = next(filter(None, (intervals.too_few(run, least_variance) for run in frontiers)), None)
     if problem is not None:
         return Estimates((float(values[:, 0].mean()), float(values[:, 1].mean())), problem=problem)
     too_alike = intervals.too_alike(scores)

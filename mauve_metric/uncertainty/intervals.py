@@ -134,8 +134,12 @@ def _quantile(level: float, freedom: float) -> float:
     return max(p_values.t_quantile(level, freedom), 1e-12)
 
 
-def too_few(frontier: DebiasedFrontier) -> str | None:
-    """The reason why so few texts or prompts allow no error estimate, in words; None if they allow one."""
+def too_few(frontier: DebiasedFrontier, least_variance: float = 0.0) -> str | None:
+    """The reason why so few texts or prompts allow no error estimate, in words; None if they allow one.
+
+    Args:
+        least_variance: see `with_errors`.
+    """
     groups, buckets = frontier.groups, len(frontier.p_counts)
     texts = min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
     if (number := frontier.independent) < FEWEST_GROUPS:
@@ -149,7 +153,7 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     if singles > MOST_SINGLES * math.sqrt(filled):
         return f"{singles} of {filled} filled buckets hold a single text, and their bias is larger than the error"
     apart = not (frontier.p_counts * frontier.q_counts).any()  # at the floor, whatever prompt is left out
-    if groups is not None and not apart and not groups.weighted(_INTEGRAL_WEIGHTS).any():
+    if groups is not None and not (apart or least_variance or groups.weighted(_INTEGRAL_WEIGHTS).any()):
         return "every prompt has its texts of both sides in one bucket, so that their variation cannot be estimated"
     return None
 

@@ -11,6 +11,7 @@ from scipy.stats import norm, rankdata, t
 from sklearn.covariance import LedoitWolf
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 
 from mauve_metric.arrays import Array
@@ -24,6 +25,7 @@ from mauve_metric.measures.cross_fitting import (
     cross_fit,
     cross_fit_repeatedly,
     ledoit_wolf,
+    monotone_buckets,
     permuted_sides,
     ranks_in_folds,
 )
@@ -205,6 +207,16 @@ def test_ranks_and_buckets() -> None:
     ranks = ranks_in_folds(scores, fold_of)
     assert (np.bincount(buckets_of_ranks(ranks, 4)) == 15).all()
     np.testing.assert_allclose(ranks_in_folds(np.exp(scores), fold_of), ranks)
+
+
+def test_buckets_are_joined_as_by_scikit_learns_isotonic_regression() -> None:
+    rng = np.random.default_rng(13)
+    for k, most in ((2, 3), (8, 4), (30, 20), (30, 200)):
+        p_counts, q_counts = 1 + rng.integers(most, size=(2, k))
+        p, q = p_counts / p_counts.sum(), q_counts / q_counts.sum()
+        shares = IsotonicRegression().fit_transform(np.arange(k), q / (p + q), sample_weight=p + q)
+        expected = np.r_[0, np.cumsum(np.diff(shares) > 1e-9)]
+        np.testing.assert_array_equal(monotone_buckets(p_counts, q_counts), expected)
 
 
 def test_folds_of_uneven_groups_hold_both_sides() -> None:

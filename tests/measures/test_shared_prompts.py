@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mauve_metric.measures import shared_prompts
 from mauve_metric.measures.shared_prompts import _neighbours, find_pairs, find_repeats, standardised
 
 
@@ -39,6 +40,22 @@ def test_independent_sets_have_no_pairs() -> None:
         for _ in range(5)
     ]
     assert sum(found) <= 1
+
+
+@pytest.mark.parametrize(("pairs", "found"), [(64, 0), (66, 7)])
+def test_mutual_neighbours_must_be_three_standard_errors_more_than_chance(
+    pairs: int, found: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 100 rows, where half of the splits' have one: 64 are 2.8 errors more, 66 are 3.2.
+
+    Seven pairs are nearer than any of the splits, too few to count as near copies.
+    """
+    rows, numbers = np.eye(200, dtype=np.float32), np.arange(100)
+    cosines = np.r_[np.full(7, 0.99), np.full(pairs - 7, 0.5), np.zeros(100 - pairs)].astype(np.float32)[:, None]
+    p, q = rows[:100], cosines * rows[:100] + np.sqrt(1 - cosines**2) * rows[100:]
+    by_chance = numbers, numbers % 2 == 0, np.full(100, 2.0)
+    monkeypatch.setattr(shared_prompts, "_split", lambda *_: by_chance)
+    np.testing.assert_array_equal(find_pairs(p, q), np.stack([numbers[:found]] * 2, axis=1))
 
 
 def test_a_tenth_of_near_copies_is_found_without_pairs_by_chance() -> None:

@@ -131,6 +131,17 @@ def test_the_mean_over_clusterings_has_the_fewest_degrees_of_freedom() -> None:
         assert (found.value, found.stderr) == (pytest.approx(0.5), pytest.approx(0.125**0.5))
 
 
+def test_learned_buckets_that_became_one_have_the_interval_of_those_before() -> None:
+    """Each prompt then has all its texts in one bucket, as in those by groups, which have no other variance."""
+    prompts = np.repeat(np.arange(20), 5)
+    one, each = np.zeros_like(prompts), prompts % 4
+    learned = Bound("classifier", [(one, one)], (prompts, prompts), 1.0, 0.5, spread=1e-4)
+    by_groups = Bound("groups", [(each, each)], (prompts, prompts))
+    found = closeness_of([by_groups, learned], CONFIG)
+    assert found is not None and found.ci is not None and 0.9 < found.ci[0] < 0.999 and found.ci[1] == 1
+    assert by_groups.estimates(CONFIG).mauve is None
+
+
 def test_few_texts_have_a_value_without_an_interval() -> None:
     few = Bound("groups", [(np.array([0, 1, 0]), np.array([1, 1, 0]))], None)
     found = closeness_of([few], CONFIG)
