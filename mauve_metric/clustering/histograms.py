@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Floats, Integers, Labels
+from mauve_metric.arrays import Counts, Floats, Integers, Labels
 from mauve_metric.measures.groups import GroupCounts, count_groups
 
 Advance = Callable[[int, int | None], None]  # called with the steps done and those in all
+MOST_SINGLES = 1.75  # buckets with a single text, over the root of the filled ones: beyond, no interval is wide enough
 
 
 class Quantized(NamedTuple):
@@ -71,6 +73,18 @@ def count_labels(
         np.bincount(q_labels, minlength=num_buckets).astype(np.int64),
         count_groups(p_labels, q_labels, p_groups, q_groups, num_buckets),
     )
+
+
+def too_many_singles(totals: Counts) -> bool:
+    """Return whether so many buckets hold a single text that debiasing leaves more bias than an interval is wide.
+
+    Args:
+        totals: texts of both sides in each bucket, (k,).
+
+    >>> too_many_singles(np.array([1, 1, 1, 1, 3])), too_many_singles(np.array([1, 1, 1, 3, 3]))
+    (True, False)
+    """
+    return int((totals == 1).sum()) > MOST_SINGLES * math.sqrt((totals > 0).sum())
 
 
 def ratio(some: int, others: int) -> float:

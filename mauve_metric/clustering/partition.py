@@ -12,7 +12,8 @@ import numpy as np
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Labels
 from mauve_metric.clustering import blocks, projection
-from mauve_metric.clustering.histograms import Quantized
+from mauve_metric.clustering.histograms import Quantized, too_many_singles
+from mauve_metric.clustering.nearest_centres import assign
 from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import is_sequential
@@ -45,7 +46,7 @@ Item = TypeVar("Item")
 Rows = TypeVar("Rows", Labels, ProjectedRows)
 
 FINER_FROM, FINER_BELOW = 50, 2000  # texts of the smallest set: fewer are too few for it, more have enough buckets
-FINER_TIMES = 3  # as many buckets as "auto" makes: three texts of the smaller set in each, and an interval needs two
+FINER_TIMES = 4  # as many buckets as "auto" makes: 2.5 texts of the smaller set in each, and an interval needs two
 MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 MANY_TEXTS = 100_000  # of the largest set, from which one projection serves both orders, whatever its last bits
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
@@ -81,7 +82,8 @@ class Partition:
     on the order.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
     finer: buckets of a clustering by content with `FINER_TIMES` as many, for few texts: where there are more kinds of
-    texts than buckets, those of the others hold several kinds. None: not made.
+    texts than buckets, those of the others hold several kinds. Where it has too many buckets of a single text, these
+    texts are in the bucket of the nearest other one (`_without_singles`). None: not made.
     """
 
     rows: Sequence[ProjectedRows]
@@ -190,7 +192,7 @@ def partition_sets(
     finer = None
     if count > 1 and FINER_FROM <= min(stacking.sizes) < FINER_BELOW and finer_options != by_content:
         (more,) = _by_content(sorted_rows, places, sets_of_rows, finer_options, range(1), run.verbose)
-        finer = stacking.split(more.labels)
+        finer = stacking.split(_without_singles(sorted_rows, more.labels[np.argsort(places)])[places])
     if projected is None:
         projected = _at(sorted_rows, places)
     return Partition(stacking.split(projected), labels, problems, finer)
@@ -235,6 +237,24 @@ def _by_content(
         result = _cluster(fitted_to, sorted_sets.take(kept), config, offset, verbose, by_content=True)
         quantized.append(result._replace(labels=result.labels[number][places]))
     return quantized
+
+
+def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:
+    """Give the texts of buckets with a single one to that of their nearest other text, where they are too many.
+
+    Which texts these are depends on both sides together, so that equal sets stay equal.
+
+    >>> rows = np.array([[0.0], [0.1], [3.0], [3.1], [2.0], [0.5], [9.0], [-5.0], [5.0]], dtype=np.float32)
+    >>> _without_singles(rows, np.array([0, 0, 1, 1, 2, 3, 4, 5, 6])).tolist()
+    [0, 0, 1, 1, 1, 0, 1, 0, 1]
+    """
+    totals = np.bincount(labels)
+    if not too_many_singles(totals):
+        return labels
+    alone, rows, joined = totals[labels] == 1, tensors.on_cpu(rows), labels.copy()
+    joined[alone] = labels[~alone][assign(rows[alone], rows[~alone])]
+    numbered: Labels = np.unique(joined, return_inverse=True)[1]
+    return numbered
 
 
 def _stand_ins(sets: StackedSets, seed: int) -> tuple[Integers, Integers]:

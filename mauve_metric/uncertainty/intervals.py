@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats
+from mauve_metric.clustering.histograms import too_many_singles
 from mauve_metric.measures import p_values
 from mauve_metric.measures.frontier import exact_area, frontier_integral, mauve_floor
 from mauve_metric.measures.groups import FEWEST_GROUPS
@@ -22,9 +23,7 @@ from mauve_metric.uncertainty.jackknife import (
     monotone,
 )
 
-# Beyond these the jackknife leaves more bias than the interval is wide.
-LEAST_TEXTS_A_BUCKET = 2  # of the smaller side
-MOST_SINGLES = 1.75  # buckets with a single text, over the root of the filled ones
+LEAST_TEXTS_A_BUCKET = 2  # of the smaller side: below, the jackknife leaves more bias than the interval is wide
 
 # What each of the two divergences adds to the frontier integral, (2, m).
 _INTEGRAL_WEIGHTS = 2 * (WEIGHTS[1] - WEIGHTS[0]) * np.stack([1 - WEIGHTS, WEIGHTS])
@@ -149,8 +148,8 @@ def too_few(frontier: DebiasedFrontier, least_variance: float = 0.0) -> str | No
         least = f"an interval needs at least {LEAST_TEXTS_A_BUCKET} texts a bucket"
         return f"there are only {texts} texts on a side for {buckets} buckets, and {least}"
     totals = frontier.p_counts + frontier.q_counts
-    singles, filled = int((totals == 1).sum()), int((totals > 0).sum())
-    if singles > MOST_SINGLES * math.sqrt(filled):
+    if too_many_singles(totals):
+        singles, filled = int((totals == 1).sum()), int((totals > 0).sum())
         return f"{singles} of {filled} filled buckets hold a single text, and their bias is larger than the error"
     apart = not (frontier.p_counts * frontier.q_counts).any()  # at the floor, whatever prompt is left out
     if groups is not None and not (apart or least_variance or groups.weighted(_INTEGRAL_WEIGHTS).any()):

@@ -184,13 +184,24 @@ def test_a_common_offset_that_float64_holds_leaves_a_verdict(offset: float) -> N
     assert found.mauve_debiased is not None and found.mauve_debiased < 0.95  # the buckets see it as well
 
 
-@pytest.mark.parametrize(("prompts", "texts", "number", "finer"), [(20, 5, 10, 0), (50, 1, 5, 15), (50, 3, 15, 25)])
+@pytest.mark.parametrize(("prompts", "texts", "number", "finer"), [(20, 5, 10, 0), (50, 1, 5, 20), (50, 3, 15, 25)])
 def test_a_bucket_has_two_prompts_or_more(prompts: int, texts: int, number: int, finer: int) -> None:
     p, q = sets(prompts * texts)
     codes = np.repeat(np.arange(prompts), texts)
     found = partition_sets([p, q], resolve_config(MauveConfig(), len(p), len(q)), groups=[codes, codes])
     assert {int(max(run[0].max(), run[1].max())) + 1 for run in found.labels[1:]} == {number}
     assert (0 if found.finer is None else int(np.concatenate(found.finer).max()) + 1) == finer
+
+
+def test_texts_that_are_like_no_other_have_no_finer_bucket_of_their_own() -> None:
+    """A third of 120 texts a side is; the others are of ten kinds."""
+    rng = np.random.default_rng(3)
+    p, q = np.repeat(rng.normal(size=(10, 30)), 8, axis=0) + 0.1 * rng.normal(size=(2, 80, 30))
+    p, q = (np.vstack([rows, rng.normal(size=(40, 30))]) for rows in (p, q))
+    found = partition_sets([p, q], resolve_config(MauveConfig(), 120, 120))
+    assert found.finer is not None
+    totals = np.bincount(np.concatenate(found.finer))
+    assert 10 < len(totals) < 48 and totals.min() > 1
 
 
 def test_intervals_of_few_prompts_cover_mauve_of_the_distributions() -> None:
