@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Number
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -168,11 +168,24 @@ def _one_a_text(argument: str, values: object, kind: str) -> list[Hashable]:
     unordered = isinstance(values, (Mapping, set, frozenset)) or getattr(values, "ndim", 1) != 1
     if isinstance(values, (str, bytes)) or unordered or not isinstance(values, Iterable):
         raise WrongOption.of(argument, f"must hold one {kind} for each text, got {shown(values)}")
-    entries = [entry.item() if isinstance(entry, np.generic) else entry for entry in values]
+    entries = [_plain_key(entry) for entry in values]
     for entry in entries:
         if not isinstance(entry, Hashable):
             raise WrongOption.of(argument, f"must hold texts or numbers, got {shown(entry)}")
     return entries
+
+
+def _plain_key(entry: Any) -> Any:
+    """A group or label as Python has it: scalars of other libraries do not compare with it, or equal themselves alone.
+
+    >>> [_plain_key(entry) for entry in (np.int8(1), np.ma.masked, "a")]
+    [1, None, 'a']
+    """
+    if hasattr(entry, "as_py"):  # pyarrow's
+        return entry.as_py()
+    if getattr(entry, "ndim", None) != 0:
+        return entry
+    return None if entry is np.ma.masked else entry.item()
 
 
 def check_texts_alone(sides: Iterable[InputSide]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import parse_signature
+from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.scoring.score import score_histograms
 
 _SAME = 1e-6  # by which a score may differ from what its own counts give: other versions round otherwise
@@ -22,8 +24,8 @@ def check_stored(values: Mapping[str, Any]) -> None:
     """Refuse a result whose numbers contradict each other.
 
     From the histograms come MAUVE, the areas, the floor and the divergences; from the counts on learned buckets the
-    ends between which the AUC lies. The debiased and the learned score, errors, intervals, nearest neighbours and
-    warnings need the texts: they are only read.
+    ends between which the AUC lies. The debiased and the learned score and nearest neighbours need the texts: they
+    must be in their range. Errors, intervals and warnings are only read.
 
     Args:
         values: what `MauveResult.to_dict` gave.
@@ -51,6 +53,8 @@ def check_stored(values: Mapping[str, Any]) -> None:
     for name, value in expected.items():
         _check_equal(name, values[name], value)
     _check_learned(values)
+    for name, row in SCORES.items():
+        _check_range(name, values.get(name), row.low, row.high)
 
 
 def bucket_counts(values: Mapping[str, Any], side: str) -> Integers:
@@ -85,6 +89,13 @@ def _check_learned(values: Mapping[str, Any]) -> None:
     below = float(q_shares @ (np.cumsum(p_shares) - p_shares))  # without pairs in one bucket, which count 0 to 1
     if not below - _SAME <= auc <= below + float(p_shares @ q_shares) + _SAME:
         raise ValueError("its auc is not what its own counts give: the file was changed")
+
+
+def _check_range(name: str, stored: object, low: float | None, high: float | None) -> None:
+    ends = -math.inf if low is None else low - _SAME, math.inf if high is None else high + _SAME
+    is_number = isinstance(stored, (int, float)) and not is_bool(stored)
+    if stored is not None and not (is_number and ends[0] <= stored <= ends[1] and stored < math.inf):
+        raise ValueError(f"its {name} must be a number in its range, got {shown(stored)}")
 
 
 def _check_equal(name: str, stored: object, expected: float) -> None:

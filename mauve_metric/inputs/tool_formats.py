@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mauve_metric.inputs.records import Record, Rows, has_field, value_at
-from mauve_metric.runtime.checks import check_archive
+from mauve_metric.runtime.checks import MISSING_WORDS, check_archive
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, one_line
 from mauve_metric.runtime.optional_imports import import_inspect_log
 
@@ -60,7 +60,6 @@ _INNER = (
     "output",
     "answer",
 )  # of a turn, a part or an answer
-_MISSING = {"nan", "NaN", "<NA>", "NaT"}  # a missing value that pandas wrote as a word
 _FEWEST_TOKENS = 8  # in a list of numbers or of single words that is one text, and no list of answers
 
 
@@ -100,7 +99,7 @@ def text_in(record: Record, path: str, side: str = "prediction") -> str:
 
 def _text(value: object, record: Record, path: str, side: str) -> str:
     if value is None or isinstance(value, str):
-        return value if value and value not in _MISSING else ""
+        return value if value and value not in MISSING_WORDS else ""
     if is_conversation(value):
         turns = [turn if isinstance(turn, Mapping) else {} for turn in value]  # type: ignore[attr-defined]
         answers = [number for number, turn in enumerate(turns) if _role(turn) in _ANSWERING]

@@ -31,16 +31,20 @@ def is_bool(value: object) -> bool:
     return type(value).__name__ in ("bool", "bool_")
 
 
+MISSING_WORDS = ("nan", "NaN", "<NA>", "NaT")  # missing values that pandas wrote as words
+
+
 def is_missing_key(value: object) -> bool:
     """Return whether a key, such as the prompt of a text, is a spelling of "none": None, NaN, NaT, NA or blank text.
 
     pandas writes a missing cell as NaN, NaT or NA; the first two differ from themselves, the last has no truth value.
+    Where it makes text of a column, it writes their names.
 
-    >>> [is_missing_key(key) for key in (None, " ", float("nan"), 0, False, "nan")]
-    [True, True, True, False, False, False]
+    >>> [is_missing_key(key) for key in (None, " ", float("nan"), "nan", 0, False, "none")]
+    [True, True, True, True, False, False, False]
     """
     if value is None or isinstance(value, (str, bytes)):
-        return not (value or "").strip()
+        return not (value or "").strip() or value in MISSING_WORDS
     try:
         return bool(value != value)
     except (TypeError, ValueError):

@@ -7,7 +7,7 @@ import inspect
 import json
 import logging
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -493,7 +493,7 @@ def test_a_field_that_only_one_file_has_or_some_rows_lack_is_ignored(tmp_path: P
     assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "independent"
 
 
-MISSING = [None, "", " ", float("nan"), np.float32("nan"), np.datetime64("NaT"), pd.NA, pd.NaT]
+MISSING = [None, "", " ", float("nan"), np.float32("nan"), np.datetime64("NaT"), pd.NA, pd.NaT, np.ma.masked, "nan"]
 
 
 P, Q = np.random.default_rng(0).normal(size=(2, 60, 4))
@@ -513,10 +513,19 @@ def test_missing_prompts_are_no_prompt(missing: object, distinct: MauveResult) -
     assert (found.design, found.mauve_ci, found.p_prompts) == (distinct.design, distinct.mauve_ci, distinct.p_prompts)
 
 
-def test_missing_prompts_of_a_column_are_no_prompt() -> None:
-    column = pd.Series([*range(30), *[np.nan] * 30])
-    by_column = compute_mauve(p_features=P, q_features=Q, p_groups=column, q_groups=[*range(30)] * 2)
-    assert by_column.p_prompts == 60
+@pytest.mark.parametrize("library", ["pandas", "numpy", "pyarrow", "torch"])
+def test_a_column_of_any_library_has_its_keys_and_its_missing_ones(library: str) -> None:
+    numbers, lacks = np.array([*range(30)] * 2), np.arange(60) >= 30
+    pa, torch = (pytest.importorskip(name) if name == library else None for name in ("pyarrow", "torch"))
+    columns: dict[str, Callable[[], Any]] = {
+        "pandas": lambda: pd.Series(np.where(lacks, np.nan, numbers)),
+        "numpy": lambda: np.ma.array(numbers, mask=lacks),
+        "pyarrow": lambda: pa.array(numbers, mask=lacks),
+        "torch": lambda: torch.where(torch.tensor(lacks), torch.nan, torch.tensor(numbers)),
+    }
+    column = columns[library]()
+    found = compute_mauve(p_features=P, q_features=Q, p_groups=column, q_groups=[*range(30)] * 2)
+    assert (found.p_prompts, found.q_prompts, found.partners) == (60, 30, 60)
 
 
 @pytest.mark.parametrize("other", [1, b"1", (1,)], ids=repr)

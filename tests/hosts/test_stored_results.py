@@ -56,6 +56,9 @@ _CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"n_p": 61}, "p_hist must hold shares of n_p texts"),
     ({"mauve": float("nan")}, "its mauve is not what"),
     ({"mauve": "0.9"}, "its mauve is not what"),
+    ({"precision": 1e308}, "its precision must be a number in its range"),
+    ({"closeness": True}, "its closeness must be a number"),
+    ({"density": float("inf")}, "its density must be a number"),
 ]
 
 

@@ -13,6 +13,7 @@ from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, json_of, show
 
 HELP = "score again with the options of a signature, and say what differs"
 MISSING = "missing"
+_LARGEST = 1e300  # of the numbers that are compared by their digits; integers may be too large for a float
 _DIGITS, _NOTHING = 1e-6, 1e-9  # relative and absolute differences of two numbers that count as equal
 EXAMPLES = """example:
   mauve-metric score human.jsonl model.jsonl --json > score.json
@@ -105,6 +106,7 @@ def _entries(then: Mapping[str, object], now: Mapping[str, object]) -> dict[str,
 
 def _is_equal(then: object, now: object) -> bool:
     numbers = [value for value in (then, now) if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    numbers = [value for value in numbers if abs(value) <= _LARGEST]
     if len(numbers) == 2:
         return math.isclose(*numbers, rel_tol=_DIGITS, abs_tol=_NOTHING)
     return type(then) is type(now) and then == now
