@@ -119,7 +119,8 @@ def of_result(result: MauveResult) -> Document:
     others = [(printable(name), other.signature) for name, other in [*each.items()][1:]]
     title = f"{counted(result.n_q, 'model text')} against {counted(result.n_p, 'human text')}"
     models = {"model": result}
-    paper = Paper(paper_table({"model": (result, result.mauve)}), paper_note(models), caveats(models))
+    table = paper_table({"model": (result, result.mauve)})
+    paper = Paper(table, paper_note(models, result.signature), caveats(models))
     return Document(title, parts, tables, [("", result.signature), *others], paper)
 
 
@@ -155,7 +156,8 @@ def of_comparison(comparison: Comparison) -> Document:
     called = words.with_labels(comparison)
     table = paper_table({name: (called.models[name], called.own[name].mauve) for name in called.ranking})
     below = [ranking_sentence(comparison)] if len(comparison.models) > 1 else []
-    paper = Paper(table, paper_note(called.models), [*below, *caveats(called.models)])
+    note = paper_note(called.models, next(iter(called.own.values())).signature)
+    paper = Paper(table, note, [*below, *caveats(called.models)])
     return Document(title, parts, tables, [("", comparison.signature), *others], paper)
 
 

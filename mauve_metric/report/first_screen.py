@@ -8,6 +8,7 @@ from mauve_metric.report.document import Column, Table, plain_table
 from mauve_metric.report.wording.evidence import ngram_sentence
 from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
 from mauve_metric.report.wording.verdict_sentence import facts_of, featurizers_of, headline, ranking_sentence
+from mauve_metric.report.wording.words import as_in_papers
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
@@ -52,11 +53,12 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
     sizes = f"{result.n_p} + {result.n_q} texts"
     head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result), design)))
     caught = f"picks the model's text {facts.caught} times in 100" if facts.caught is not None else ""
+    reach = f"{as_in_papers(result.signature)}; two human sets reach {digits(result.mauve_ceiling, '.3f')}"
     rows: list[tuple[str, float | None, tuple[float, float] | None, str]] = [
         ("  closeness", result.closeness, result.closeness_ci, "1 = like other human texts"),
         ("    by groups", result.mauve_debiased, result.mauve_ci, "of similar texts"),
         ("    classifier", result.mauve_classifier, result.mauve_classifier_ci, caught),
-        ("  MAUVE", result.mauve, None, f"as in papers; two human sets reach {digits(result.mauve_ceiling, '.3f')}"),
+        ("  MAUVE", result.mauve, None, reach),
     ]
     shown = [(name, _number(value, ends), gloss) for name, value, ends, gloss in rows if value is not None]
     lines = [f"{name:<16}{number:<23} {gloss}".rstrip() for name, number, gloss in shown]
@@ -165,8 +167,11 @@ def paper_table(rows: Mapping[str, tuple[MauveResult, float]]) -> Table:
     return Table(PAPER_COLUMNS, table)
 
 
-def paper_note(models: Mapping[str, MauveResult]) -> str:
-    """The note below the table of a paper: the sets, the settings and the meaning of the columns."""
+def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
+    """The note below the table of a paper: the sets, the settings and the meaning of the columns.
+
+    signature: of the MAUVE of the first model.
+    """
     first = next(iter(models.values()))
     sizes = sorted({result.n_q for result in models.values()})
     of_models = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
@@ -177,8 +182,8 @@ def paper_note(models: Mapping[str, MauveResult]) -> str:
         f"{counted(first.n_p, 'human text')} and {of_models} of each model{features}, "
         f"{counted(first.num_buckets, 'bucket')}, "
         f"c = {scaling}. Closeness: MAUVE without sampling bias, the lower of by groups and by classifier, with "
-        f"{100 * first.confidence_level:g} % intervals; 1 = like other human texts. MAUVE as published (Pillutla et "
-        f"al., 2021): two human sets of this size reach {ceiling}."
+        f"{100 * first.confidence_level:g} % intervals; 1 = like other human texts. MAUVE {as_in_papers(signature)} "
+        f"(Pillutla et al., 2021): two human sets of this size reach {ceiling}."
     )
 
 

@@ -140,6 +140,8 @@ def is_published_setting(entries: Mapping[str, object]) -> bool:
     (True, False)
     """
     sizes = [int(str(entries[key])) for key in ("n_p", "n_q") if key in entries]
+    if not sizes:
+        return False
     published = {
         name: field.default
         for name, field in config_fields().items()

@@ -71,6 +71,19 @@ def test_each_verdict_is_short_and_begins_with_itself(results: dict[str, MauveRe
     assert headline(results["different"]).endswith(tuple(f"{said}." for said in DIFFERS.values()))
 
 
+@pytest.mark.parametrize(
+    "change", [{}, {"num_buckets": 2}, {"mauve_scaling_factor": 1}, {"kmeans_num_redo": 1}], ids=str
+)
+def test_only_the_published_number_is_called_so(change: dict[str, Any]) -> None:
+    """A model that is smaller than another has fewer common buckets than papers would have, and its own MAUVE."""
+    models = {"small": normal(1, 0.5)[:60], "large": normal(2, 0.2)}
+    scored = compare(p_features=normal(0), models=models, num_runs=1, knn=False, **change)
+    single = compute_mauve(p_features=normal(0), q_features=models["large"], num_runs=1, knn=False, **change)
+    said = "not as in papers" if change else "as in papers"
+    assert f" {said};" in single.first_screen()
+    assert f"MAUVE {said} (Pillutla" in single.to_latex() and f"MAUVE {said} (Pillutla" in scored.to_latex()
+
+
 def test_an_undecided_one_says_how_many_texts_decide(results: dict[str, MauveResult]) -> None:
     numbers = [int(text.replace(",", "")) for text in re.findall(r"\d[\d,]*", headline(results["undecided"]))]
     assert numbers[0] == 120 < numbers[1]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from mauve_metric.report.document import Line, Prose
 from mauve_metric.results.comparison import Comparison, Subgroup
 from mauve_metric.results.result import LearnedScore, MauveResult
-from mauve_metric.results.signature import signature_number
+from mauve_metric.results.signature import is_published_setting, parse_signature, signature_number
 from mauve_metric.runtime.plain_text import counted, digits, in_brackets, printable, rounded_up, shown_names
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -118,6 +118,15 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
     if result.mauve_ci is not None:
         lines.append(("intervals", f"{100 * result.confidence_level:g} % {result.ci_scope}", ""))
     return lines
+
+
+def as_in_papers(signature: str) -> str:
+    """The kind of number that `mauve` is by the options in a signature.
+
+    >>> as_in_papers("n_p:500|n_q:500|num_buckets:50"), as_in_papers("n_p:500|n_q:500|num_buckets:2")
+    ('as in papers', 'not as in papers')
+    """
+    return "as in papers" if is_published_setting(parse_signature(signature)) else "not as in papers"
 
 
 def many_warnings(number: int, more: bool = False) -> str:

@@ -22,7 +22,7 @@ from mauve_metric.report.document import Prose, Table
 from mauve_metric.report.documents import featurizers_table
 from mauve_metric.report.wording import evidence, verdict_sentence, words
 from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
-from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.comparison import Comparison, OwnScore
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
@@ -107,11 +107,12 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     """The verdict, closeness with its model, a bar for each model, notes and all warnings; doubt: no verdict."""
     if isinstance(result, Comparison):
         whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
+        own: OwnScore | MauveResult = result.own[result.ranking[0]]
         said, parts = verdict_sentence.ranking_sentence(result), bars.comparison_bars(result)
         warnings = words.collected_warnings(result)
         models = {name: result.models[name] for name in result.ranking}
     else:
-        whose, lead, models = "", result, {"this model": result}
+        whose, lead, own, models = "", result, result, {"this model": result}
         said, parts, warnings = verdict_sentence.headline(result), bars.bars(result), words.result_warnings(result)
     notes = said_of_models({name: notes_of(scored) for name, scored in models.items()})[:MOST_NOTES]
     reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
@@ -121,7 +122,7 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
         "closeness": lead.closeness,
         "ends": lead.closeness_ci,
         "whose": whose,
-        "literature": f"MAUVE as in papers: {digits(lead.mauve)}; {reach}.",
+        "literature": f"MAUVE {words.as_in_papers(own.signature)}: {digits(own.mauve)}; {reach}.",
         "bars": [closeness_bar(name, scored.closeness, scored.closeness_ci) for name, scored in models.items()],
         "parts": parts,
         "found": warnings,

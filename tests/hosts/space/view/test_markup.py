@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mauve_metric import Explanation, MauveResult, compare, explain
+from mauve_metric import Explanation, MauveResult, compare, compute_mauve, explain
 from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.uploads import TextSet
@@ -41,11 +41,20 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
+def test_a_comparison_has_the_published_number_of_its_best_model() -> None:
+    rng = np.random.default_rng(0)
+    human, best, small = rng.normal(size=(120, 4)), rng.normal(size=(120, 4)), 2 + rng.normal(size=(60, 4))
+    compared = compare(p_features=human, models={"small": small, "best": best}, num_runs=1, knn=False)
+    published = compute_mauve(p_features=human, q_features=best, num_runs=1, knn=False).mauve
+    assert compared.models["best"].mauve != published
+    assert markup.first_screen(compared)["literature"].startswith(f"MAUVE as in papers: {published:.4f};")
+
+
 def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
     page = markup.headline(result)
     seen, parts = map(text_of, page.split("<details>"))
     assert seen.startswith(headline(result)) and f"closeness {result.closeness:.3f}" in seen
-    assert f"MAUVE as in papers: {result.mauve:.4f}" in seen and bars.SCALE in seen
+    assert f"MAUVE not as in papers: {result.mauve:.4f}" in seen and bars.SCALE in seen
     (bar,) = bars.bars(result)
     assert [mark.value for mark in bar.marks] == [result.mauve_debiased, result.mauve_classifier]
     assert all(mark.words in parts and mark.words not in seen for mark in bar.marks)
