@@ -177,6 +177,8 @@ def numbers_of(name: str, data: object) -> Array:
         )
     try:
         array = as_array(data) if is_tensor(data) else np.asarray(data)
+        if array.dtype == object and array.ndim:  # rows in a column of pandas or pyarrow
+            array = np.asarray(array.tolist())
     except ValueError as error:
         raise NotFeatures.of(name, "must be one array (n, d): its rows have different lengths") from error
     except (TypeError, RuntimeError) as error:  # tensors that numpy has no form for, on their own or in a list

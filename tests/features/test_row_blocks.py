@@ -14,7 +14,7 @@ from mauve_metric import FeatureSet, compare, compute_mauve, explain
 from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.features import feature_files, row_blocks
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
-from mauve_metric.features.row_blocks import ArrayRows, ConcatenatedRows, all_rows, content_keys, copies
+from mauve_metric.features.row_blocks import ArrayRows, ConcatenatedRows, all_rows, content_keys, copies, numbers_of
 
 Array = NDArray[Any]
 OPTIONS: dict[str, Any] = {"num_buckets": 6, "num_runs": 1}
@@ -427,3 +427,17 @@ def test_copies_are_found_in_any_layout_and_number_format() -> None:
     assert (found[:40] >= 0).all() and len(set(found[:40].tolist())) == 40
     assert found[40:80].tolist() == found[:40][::-1].tolist()
     assert (found[80:] < 0).all()
+
+
+@pytest.mark.parametrize("form", ["pandas", "pyarrow", "objects"])
+def test_a_column_of_rows_is_read_as_an_array(form: str) -> None:
+    rows = np.arange(12, dtype=np.float32).reshape(4, 3)
+    forms: dict[str, Callable[[], Any]] = {
+        "pandas": lambda: pytest.importorskip("pandas").Series([*rows]),
+        "pyarrow": lambda: pytest.importorskip("pyarrow").array([*rows]),
+        "objects": lambda: rows.astype(object),
+    }
+    column = forms[form]()
+    np.testing.assert_array_equal(numbers_of("p_features", column), rows)
+    with pytest.raises(ValueError, match="p_features must be one array .*different lengths"):
+        numbers_of("p_features", np.array([rows[0], rows[1, :2]], dtype=object))
