@@ -439,5 +439,5 @@ def test_a_column_of_rows_is_read_as_an_array(form: str) -> None:
     }
     column = forms[form]()
     np.testing.assert_array_equal(numbers_of("p_features", column), rows)
-    with pytest.raises(ValueError, match="p_features must be one array .*different lengths"):
+    with pytest.raises(ValueError, match=r"p_features must be one array .*different lengths"):
         numbers_of("p_features", np.array([rows[0], rows[1, :2]], dtype=object))
