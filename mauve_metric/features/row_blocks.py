@@ -177,7 +177,7 @@ def numbers_of(name: str, data: object) -> Array:
         )
     try:
         array = as_array(data) if is_tensor(data) else np.asarray(data)
-        if array.dtype == object and array.ndim:  # rows in a column of pandas or pyarrow
+        if array.dtype == object and array.ndim == 1:  # rows in a column of pandas or pyarrow
             array = np.asarray(array.tolist())
     except ValueError as error:
         raise NotFeatures.of(name, "must be one array (n, d): its rows have different lengths") from error

@@ -429,13 +429,12 @@ def test_copies_are_found_in_any_layout_and_number_format() -> None:
     assert (found[80:] < 0).all()
 
 
-@pytest.mark.parametrize("form", ["pandas", "pyarrow", "objects"])
+@pytest.mark.parametrize("form", ["pandas", "pyarrow"])
 def test_a_column_of_rows_is_read_as_an_array(form: str) -> None:
     rows = np.arange(12, dtype=np.float32).reshape(4, 3)
     forms: dict[str, Callable[[], Any]] = {
         "pandas": lambda: pytest.importorskip("pandas").Series([*rows]),
         "pyarrow": lambda: pytest.importorskip("pyarrow").array([*rows]),
-        "objects": lambda: rows.astype(object),
     }
     column = forms[form]()
     np.testing.assert_array_equal(numbers_of("p_features", column), rows)
