@@ -92,7 +92,7 @@ class ConcatenatedRows:
                 continue
             rows = source.take(numbers[inside] - (end - source.shape[0]))
             if taken is None:
-                taken = np.empty((len(numbers), self.shape[1]), dtype=rows.dtype)
+                taken = np.zeros((len(numbers), self.shape[1]), dtype=rows.dtype)
             taken = taken.astype(np.result_type(taken, rows), copy=False)
             taken[inside] = rows
         return np.empty((0, self.shape[1])) if taken is None else taken

@@ -383,9 +383,10 @@ def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompt
     sides = dict(zip(["human", *names], embedded.sets, strict=True))
     if not aligned and not any(prompts):
         return list(embedded.sets)
+    groups = [None] * len(sides) if aligned else prompts
     inputs = {
-        name: InputSide("text", name, texts, groups=groups)
-        for name, texts, groups in zip(sides, embedded.texts, prompts, strict=True)
+        name: InputSide("text", name, texts, groups=of_side)
+        for name, texts, of_side in zip(sides, embedded.texts, groups, strict=True)
     }
     return list(Inputs(inputs, aligned).with_groups(sides).values())
 
