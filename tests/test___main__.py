@@ -72,6 +72,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_a_run_killed_while_it_writes_leaves_the_old_report_whole(files: tuple[str, str], tmp_path: Path) -> None:
     target = tmp_path / "r.html"
     target.write_text("what was there before")

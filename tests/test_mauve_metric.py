@@ -20,6 +20,7 @@ import pytest
 from samples import PACKAGE, ROOT
 
 SCRIPT = ROOT / "mauve_metric.py"
+pytestmark = pytest.mark.slow  # a process that imports evaluate anew, and a server in the place of the Hub
 
 # Imports evaluate once and makes each step in a fork, since the import takes seconds: a third of them without
 # transformers, which evaluate imports for its pipelines and a score of features never needs. What is "hidden" is not to
@@ -362,7 +363,6 @@ def hub(loader: Loader, tmp_path: Path) -> Iterator[FakeHub]:
     thread.join()
 
 
-@pytest.mark.slow
 def test_from_the_hub_and_then_without_it(loader: Loader, hub: FakeHub, tmp_path: Path) -> None:
     site = tmp_path / "site"
     installed = copy_package(site, "installed")

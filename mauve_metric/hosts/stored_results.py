@@ -92,9 +92,10 @@ def _check_learned(values: Mapping[str, Any]) -> None:
 
 
 def _check_range(name: str, stored: object, low: float | None, high: float | None) -> None:
-    ends = -math.inf if low is None else low - _SAME, math.inf if high is None else high + _SAME
-    is_number = isinstance(stored, (int, float)) and not is_bool(stored)
-    if stored is not None and not (is_number and ends[0] <= stored <= ends[1] and stored < math.inf):
+    if stored is None:
+        return
+    least, most = -math.inf if low is None else low - _SAME, math.inf if high is None else high + _SAME
+    if not isinstance(stored, (int, float)) or is_bool(stored) or not (least <= stored <= most and stored < math.inf):
         raise ValueError(f"its {name} must be a number in its range, got {shown(stored)}")
 
 

@@ -488,6 +488,7 @@ def stored(folder: Path) -> int:
         connection.close()
 
 
+@pytest.mark.slow
 def test_killed_and_taken_up_again(tiny_gpt2: str, tmp_path: Path, runs: list[int], programs: Programs) -> None:
     texts = texts_of(60)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "max_batch_tokens": 96}
