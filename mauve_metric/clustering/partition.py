@@ -240,9 +240,9 @@ def _by_content(
 
 
 def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:
-    """Give the texts of buckets with a single one to that of their nearest other text, where they are too many.
+    """Move each text that is alone in its bucket to the bucket of its nearest other text, if there are too many.
 
-    Which texts these are depends on both sides together, so that equal sets stay equal.
+    The sides play no part, so that equal sets stay equal.
 
     >>> rows = np.array([[0.0], [0.1], [3.0], [3.1], [2.0], [0.5], [9.0], [-5.0], [5.0]], dtype=np.float32)
     >>> _without_singles(rows, np.array([0, 0, 1, 1, 2, 3, 4, 5, 6])).tolist()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from mauve_metric.arrays import Integers
+from mauve_metric.features.dependence import Groups
 from mauve_metric.features.feature_set import FeaturizeJob
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.inputs.fingerprints import FORMATS
@@ -25,8 +25,6 @@ MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurize
 SAMPLE = 64  # texts of a side on which such a featurizer tries first whether layout matters
 MOVED, SAMPLE_MOVED = 0.02, 0.05  # of a score or an AUC: less is noise of the classifier, on all texts or on a sample
 TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_TEXTS} texts"
-
-Groups = tuple[Integers, Integers] | None
 
 
 def needs_trial(result: MauveResult) -> bool:

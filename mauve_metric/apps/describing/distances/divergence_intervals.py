@@ -83,23 +83,20 @@ def estimate_divergence(
     (0.351, [0.16, 0.542])
     """
     check_known("kind", kind, DIVERGENCES)
-    if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < FEWEST_GROUPS:
-        raise ValueError(f"there are fewer than {FEWEST_GROUPS} prompts on a side")
     counted = Histograms(p_counts, q_counts)
+    sides = (counted.p_counts, counted.q_counts) if groups is None else (groups.p_sizes > 0, groups.q_sizes > 0)
+    independent = min(int(side.sum()) for side in sides)
+    if groups is not None and independent < FEWEST_GROUPS:
+        raise ValueError(f"there are fewer than {FEWEST_GROUPS} prompts on a side")
     filled = counted.p_counts + counted.q_counts > 0
     p_counts, q_counts = counted.p_counts[filled], counted.q_counts[filled]
     if groups is not None:
         groups = replace(groups, bucket=(np.cumsum(filled) - 1)[groups.bucket])
-    sides = (p_counts, q_counts) if groups is None else (groups.p_sizes > 0, groups.q_sizes > 0)
-    hidden = hidden_overlap(min(int(side.sum()) for side in sides), level)
-    highest = float(divergence_terms(*hidden, kind).sum())  # of the interval's lower end
+    highest = float(divergence_terms(*hidden_overlap(independent, level), kind).sum())  # of the interval's lower end
     if kind == "total_variation":
-        varied = (
-            _variation(p_counts, q_counts, level)
-            if groups is None
-            else _grouped_variation(p_counts, q_counts, level, groups)
-        )
-        return varied._replace(ci=varied.ci and (min(varied.ci[0], highest), varied.ci[1]))
+        variation = _variation if groups is None else partial(_grouped_variation, groups=groups)
+        estimate = variation(p_counts, q_counts, level)
+        return estimate._replace(ci=estimate.ci and (min(estimate.ci[0], highest), estimate.ci[1]))
     smoothing, most = _TREATMENTS[kind]
     of_shares = partial(divergence_terms, kind=kind)
     if groups is None:

@@ -9,13 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.sides import shared_prompts
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.limits import Limits, other_featurizers
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, feature_key, score, with_all
 from mauve_metric.hosts.space.session.sessions import Shown, title_of
-from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
+from mauve_metric.hosts.space.session.uploads import TextSet, read_upload, shared_prompts_of
 from mauve_metric.inputs.files import examples_folder
 from mauve_metric.inputs.fingerprints import TextHashes
 from mauve_metric.options import MauveConfig, config_fields
@@ -118,7 +117,7 @@ def compare_sets(
     titles = {name: title_of(name) for name in models}
     sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
     each: dict[str, Scored] = {}
-    groups = shared_prompts({name: side.prompt_column for name, side in {HUMAN: human, **models}.items()})
+    groups = shared_prompts_of({HUMAN: human, **models})
     prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
     plan = [*planned([human, *models.values()], options, encoders, last)]
     # those that take seconds first: their verdict is there while a model reads

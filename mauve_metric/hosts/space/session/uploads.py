@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mauve_metric.features.sides import Groups, shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_texts
 from mauve_metric.inputs.fields import Role
 from mauve_metric.inputs.files import PROMPT_FIELDS, TextFile
@@ -52,11 +53,6 @@ class TextSet:
     encoding: str | None = None
 
     @property
-    def prompt_column(self) -> tuple[str | None, Sequence[Hashable] | None]:
-        """The field of the prompts and its values, see `shared_prompts`."""
-        return self.prompt_field, self.prompts
-
-    @property
     def upload(self) -> Path | None:
         """The uploaded file, which is deleted with the set; None for lines and examples."""
         return self.path if self.kind == "file" else None
@@ -70,6 +66,11 @@ def sampled(side: TextSet, step: int) -> TextSet:
     """
     prompts = None if side.prompts is None else side.prompts[::step]
     return replace(side, texts=side.texts[::step], prompts=prompts, every=side.every * step)
+
+
+def shared_prompts_of(sets: Mapping[str, TextSet]) -> Groups:
+    """The prompts that the sets share, see `shared_prompts`."""
+    return shared_prompts({name: (texts.prompt_field, texts.prompts) for name, texts in sets.items()})
 
 
 def every_text(step: int) -> str:

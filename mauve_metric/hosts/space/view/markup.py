@@ -107,12 +107,12 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
     """The verdict, closeness with its model, a bar for each model, notes and all warnings; doubt: no verdict."""
     if isinstance(result, Comparison):
         whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
-        scored: OwnScore | MauveResult = result.own[result.ranking[0]]
+        published: OwnScore | MauveResult = result.own[result.ranking[0]]
         said, parts = verdict_sentence.ranking_sentence(result), bars.comparison_bars(result)
         warnings = words.collected_warnings(result)
         models = {name: result.models[name] for name in result.ranking}
     else:
-        whose, lead, scored, models = "", result, result, {"this model": result}
+        whose, lead, published, models = "", result, result, {"this model": result}
         said, parts, warnings = verdict_sentence.headline(result), bars.bars(result), words.result_warnings(result)
     notes = said_of_models({name: notes_of(scored) for name, scored in models.items()})[:MOST_NOTES]
     reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
@@ -122,7 +122,7 @@ def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
         "closeness": lead.closeness,
         "ends": lead.closeness_ci,
         "whose": whose,
-        "literature": f"MAUVE {words.as_in_papers(scored.signature)}: {digits(scored.mauve)}; {reach}.",
+        "literature": f"MAUVE {words.as_in_papers(published.signature)}: {digits(published.mauve)}; {reach}.",
         "bars": [closeness_bar(name, scored.closeness, scored.closeness_ci) for name, scored in models.items()],
         "parts": parts,
         "found": warnings,

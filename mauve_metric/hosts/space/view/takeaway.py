@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mauve_metric.apps.describing.description import Description
-from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Scored
-from mauve_metric.hosts.space.session.uploads import TextSet
+from mauve_metric.hosts.space.session.uploads import TextSet, shared_prompts_of
 from mauve_metric.hosts.space.view.markup import first_screen, render
 from mauve_metric.hosts.spelling import flag_of
 from mauve_metric.options import config_fields
@@ -101,9 +100,7 @@ def python_code(
 ) -> str:
     """Python lines that give the same result, if the files lie in the working directory."""
     first, *names = _file_names(human, models)
-    shared = not aligned and bool(
-        shared_prompts({name: side.prompt_column for name, side in {"human": human, **models}.items()})
-    )
+    shared = not aligned and bool(shared_prompts_of({"human": human, **models}))
     call = "compute_mauve" if len(models) == 1 else "compare"
     readers = sorted({_reader(side, shared) for side in (human, *models.values())})
     lines = [f"from mauve_metric import {', '.join([*readers[:-1], call, *readers[-1:]])}", "", f"out = {call}("]
