@@ -302,6 +302,15 @@ class MauveConfig(CheckedFields):
         ("short", "paper"),
         "lattice: how it is trained; paper: as by the papers' code, 744 buckets, 200 epochs, width 768 if not given",
     )
+    independent: bool = _quantize(
+        False,
+        choice_check(True, False),
+        "declare that every row is a draw of its own: no pairs, copies or answers to one prompt are looked for",
+        label="Every row is a draw of its own",
+        ignored_by=("featurize", "score_sharded", "stress_test"),
+        common=True,
+        published=False,
+    )
     seed: int = _quantize(25, integer_check(0), "seed of the clustering", common=True, published=False)
     divergence_curve_discretization_size: int = _score(
         25, integer_check(2, 1_000_000), "number of mixture weights on the divergence curve", most=1000

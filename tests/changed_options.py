@@ -21,6 +21,7 @@ CHANGES: dict[str, Any] = {
     "kmeans_explained_var": 0.5,
     "kmeans_num_redo": 2,
     "kmeans_max_iter": 7,
+    "independent": True,
     "seed": 1,
     "divergence_curve_discretization_size": 50,
     "mauve_scaling_factor": 2.5,

@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,15 @@ from mauve_metric.runtime.outputs import check_can_be_written, naming
 logger = logging.getLogger(__name__)
 
 Watch = Callable[[str, Iterable[Array], int], Iterator[Array]]
+
+
+class Run(NamedTuple):
+    """One clustering: the numbers of the rows that it is fitted to, in their order, its options, seed and start."""
+
+    order: Integers
+    config: ResolvedConfig
+    seed: int
+    plus_plus: bool | int
 
 
 class HashedRows:
@@ -76,8 +86,7 @@ def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]
 def label_rows(
     rows: FeatureRows,
     config: ResolvedConfig,
-    orders: Sequence[Integers] = (),
-    by_content: ResolvedConfig | None = None,
+    runs: Sequence[Run] = (),
     checkpoint: Path | None = None,
     watch: Watch = unwatched,
 ) -> tuple[list[Integers], Projection]:
@@ -85,8 +94,7 @@ def label_rows(
 
     Args:
         rows: both sets stacked, (n, d).
-        orders: for each run by content, which starts by k-means++, the numbers of the rows that it is fitted to, in
-            their order. by_content: the options of these runs; None: `config`.
+        runs: those by content.
         checkpoint: a folder in which the finished clustering is kept; a later call with the same data and settings
             goes on from there. All that is read is hashed, so that the clustering of other data is never used.
         watch: wraps each pass over the rows, for a progress bar.
@@ -97,12 +105,12 @@ def label_rows(
     """
     watched = HashedRows(rows, watch, hashed=checkpoint is not None)
     if checkpoint is None:
-        made = _fit(watched, config, orders, by_content)
+        made = _fit(watched, config, runs)
         return _labels(watched, made), made.projection
     file = checkpoint / CHECKPOINT_FILE
-    settings = [options_of_stage(run_config, "quantize") for run_config in (config, by_content or config)]
-    runs = [hashlib.sha256(order.tobytes()).hexdigest() for order in orders]
-    key = json.dumps([*map(int, rows.shape), runs, settings], sort_keys=True)
+    settings = [options_of_stage(run_config, "quantize") for run_config in (config, *(run.config for run in runs))]
+    fits = [[hashlib.sha256(run.order.tobytes()).hexdigest(), run.seed, int(run.plus_plus)] for run in runs]
+    key = json.dumps([*map(int, rows.shape), fits, settings], sort_keys=True)
     if (stored := load_clustering(file, key)) is not None:
         loaded, content = stored
         labels = _labels(watched, loaded)
@@ -113,7 +121,7 @@ def label_rows(
     with naming(file):
         file.parent.mkdir(parents=True, exist_ok=True)
     check_can_be_written(file)  # before the work
-    made = _fit(watched, config, orders, by_content)
+    made = _fit(watched, config, runs)
     content = watched.content()
     save_clustering(file, key, content, made)
     labels = _labels(watched, made)
@@ -123,30 +131,23 @@ def label_rows(
     return labels, made.projection
 
 
-def _fit(
-    rows: HashedRows, config: ResolvedConfig, orders: Sequence[Integers], by_content: ResolvedConfig | None
-) -> Clustering:
+def _fit(rows: HashedRows, config: ResolvedConfig, runs: Sequence[Run]) -> Clustering:
     """The projection, from one pass, and the centres of every run, from a sample each."""
     rows.title = "projection"
     projection = fit_projection(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
-    return fit_centres(rows, projection, config, orders, by_content)
+    return fit_centres(rows, projection, config, runs)
 
 
 def fit_centres(
-    rows: FeatureRows,
-    projection: Projection,
-    config: ResolvedConfig,
-    orders: Sequence[Integers] = (),
-    by_content: ResolvedConfig | None = None,
+    rows: FeatureRows, projection: Projection, config: ResolvedConfig, runs: Sequence[Run] = ()
 ) -> Clustering:
     """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`."""
     fits = []
-    for offset, order in enumerate([np.arange(rows.shape[0]), *orders]):
-        run_config, seed = (by_content or config) if offset else config, config.seed + 2 + offset
-        numbers = kmeans.sample_numbers(len(order), run_config.num_buckets, seed)
-        sample = projection.apply_all(ArrayRows(rows.take(order[numbers])))
-        options = options_of_quantizer(run_config, "kmeans")
-        fits.append(kmeans.fit(sample, run_config.num_buckets, seed=seed, plus_plus=offset > 0, **options))
+    for run in (Run(np.arange(rows.shape[0]), config, config.seed + 2, plus_plus=False), *runs):
+        numbers = kmeans.sample_numbers(len(run.order), run.config.num_buckets, run.seed)
+        sample = projection.apply_all(ArrayRows(rows.take(run.order[numbers])))
+        options = options_of_quantizer(run.config, "kmeans")
+        fits.append(kmeans.fit(sample, run.config.num_buckets, seed=run.seed, plus_plus=run.plus_plus, **options))
     return Clustering(projection, fits)
 
 

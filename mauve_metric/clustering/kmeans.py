@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import nullcontext
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -50,13 +51,15 @@ def _kinds(rows: Rows) -> int:
 
 
 def fit(
-    rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int, plus_plus: bool = False
+    rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int, plus_plus: bool | int = False
 ) -> Rows:
     """The centres (k, r) with the smallest sum of squared distances among the restarts."""
     return _best_run(rows, num_buckets, num_redo, max_iter, seed, plus_plus).centres
 
 
-def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int, plus_plus: bool) -> _End:
+def _best_run(
+    rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int, plus_plus: bool | int
+) -> _End:
     """The first restart with the smallest sum of squared distances.
 
     Where a start holds equal centres, the result depends on how ties between them are broken, by a rule of faiss's
@@ -69,7 +72,8 @@ def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: in
     else:
         search = nearest_centres(rows, num_buckets)
         squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
-    choose = _spread_start if plus_plus else _start
+    draws = 2 + int(np.log(num_buckets)) if plus_plus is True else int(plus_plus)
+    choose = partial(_spread_start, draws=draws) if draws else _start
     starts = [on_cpu(rows[choose(rows, num_buckets, restart, seed)]) for restart in range(num_redo)]
     tied = [restart for restart, start in enumerate(starts) if _kinds(start) < num_buckets]
     if tied and _kinds(on_cpu(rows)) <= num_buckets:
@@ -242,10 +246,10 @@ def _start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int) -> ND
     return _random_order(len(rows), seed + 1 + restart * _RESTART_STEP)[:num_buckets]
 
 
-def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int) -> NDArray[np.int32]:
+def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int, draws: int) -> NDArray[np.int32]:
     """The rows that greedy k-means++ begins with as centres (Arthur & Vassilvitskii 2007), chosen from a sample.
 
-    Each next centre is, of 2 + log(k) rows drawn with a probability in proportion to their squared distance from the
+    Each next centre is, of so many rows drawn with a probability in proportion to their squared distance from the
     nearest centre so far, the one that leaves the smallest sum of these; where there are many centres, the rows for
     32 of them are drawn at once. scikit-learn's takes a second to import.
     """
@@ -267,7 +271,7 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
         np.maximum(away, 0, out=away)
         return away
 
-    chosen, trials = [0], 2 + int(np.log(num_buckets))
+    chosen = [0]
     with one_blas_thread() if few else nullcontext():  # for many small products
         if few:
             products = candidates @ candidates.T
@@ -275,9 +279,9 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
         while len(chosen) < num_buckets:
             count = min(1 if few else _DRAWN_TOGETHER, num_buckets - len(chosen))
             sums = np.cumsum(nearest, dtype=np.float64)
-            draws = np.searchsorted(sums, rng.random(count * trials) * sums[-1])
-            draws = np.minimum(draws, len(sample) - 1)
-            for of_centre, away in zip(np.split(draws, count), np.split(distances(draws), count), strict=True):
+            drawn = np.searchsorted(sums, rng.random(count * draws) * sums[-1])
+            drawn = np.minimum(drawn, len(sample) - 1)
+            for of_centre, away in zip(np.split(drawn, count), np.split(distances(drawn), count), strict=True):
                 np.minimum(away, nearest, out=away)
                 best = int(away.sum(axis=1).argmin())
                 chosen.append(int(of_centre[best]))
@@ -299,7 +303,7 @@ def kmeans(
     num_redo: int = 5,
     max_iter: int = 500,
     seed: int = 25,
-    plus_plus: bool = False,
+    plus_plus: bool | int = False,
 ) -> Integers:
     """Bucket of each row by k-means as faiss does it: the best of `num_redo` starts, nearest final centre.
 
@@ -309,7 +313,8 @@ def kmeans(
         rows: projected features, shape (n, r), float32: an array, or a torch tensor, which stays on its device.
         num_buckets: k, at most n.
         num_redo, max_iter, seed: restarts, most iterations of each, seed.
-        plus_plus: start from centres that k-means++ spreads out, and not from random rows as faiss.
+        plus_plus: start from centres that k-means++ spreads out, and not from random rows as faiss: the best of so
+            many draws each, 2 + log(k) for True.
 
     Returns:
         Shape (n,), in 0 … k - 1.

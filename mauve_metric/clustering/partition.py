@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Labels
-from mauve_metric.clustering import blocks, projection
+from mauve_metric.clustering import blocks, kmeans, projection
 from mauve_metric.clustering.histograms import Quantized, too_many_singles
 from mauve_metric.clustering.nearest_centres import assign
-from mauve_metric.clustering.num_buckets import is_auto
+from mauve_metric.clustering.num_buckets import auto_num_buckets, is_auto
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import is_sequential
 from mauve_metric.features.row_blocks import (
@@ -27,11 +27,12 @@ from mauve_metric.features.row_blocks import (
     content_order,
     order_of_keys,
     read_in_blocks,
+    some_numbers,
     some_rows,
 )
 from mauve_metric.measures.auc import average_ranks
 from mauve_metric.measures.groups import GROUPS_A_BUCKET, stand_ins
-from mauve_metric.options import ResolvedConfig, RunOptions, config_fields
+from mauve_metric.options import ResolvedConfig, RunOptions, config_fields, options_of_quantizer
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
 from mauve_metric.runtime.errors import WrongOption
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Rows = TypeVar("Rows", Labels, ProjectedRows)
 
-FINER_FROM, FINER_BELOW = 50, 2000  # texts of the smallest set: fewer are too few for it, more have enough buckets
-FINER_TIMES = 4  # as many buckets as "auto" makes: 2.5 texts of the smaller set in each, and an interval needs two
+FINER_FROM = 50  # texts of the smallest set: fewer are too few for a finer clustering
+FINER_TEXTS, MOST_FINER = 2.5, 2000  # texts of the smallest set in each finer bucket, and its most buckets
+FINER_RUNS = 3  # finer clusterings of few texts, at most
+FINER_ROWS = 8  # for each finer bucket, to which it is fitted
 MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 MANY_TEXTS = 100_000  # of the largest set, from which one projection serves both orders, whatever its last bits
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
@@ -81,15 +84,17 @@ class Partition:
     length 1 keep the sign alone. From `MANY_TEXTS` on they use the first one's projection, whose last bits may depend
     on the order.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
-    finer: buckets of a clustering by content with `FINER_TIMES` as many, for few texts: where there are more kinds of
-    texts than buckets, those of the others hold several kinds. Where it has too many buckets of a single text, these
-    texts are in the bucket of the nearest other one (`_without_singles`). None: not made.
+    closeness: the clusterings that closeness is judged by, in lists of equal numbers of buckets: by k-means in the order
+    by content, whatever the quantizer and its number of buckets, with those of "auto", and finer ones with one for every
+    `FINER_TEXTS` texts: where there are more kinds of texts than buckets, those of the first hold several kinds. Where
+    too many finer buckets hold a single text, these texts are in the bucket of the nearest other one
+    (`_without_singles`).
     """
 
     rows: Sequence[ProjectedRows]
     labels: Sequence[Sequence[Labels]]
     problems: Sequence[str] = ()
-    finer: Sequence[Labels] | None = None
+    closeness: Sequence[Sequence[Sequence[Labels]]] = ()
 
     @property
     def labels_without_sets(self) -> Sequence[Labels]:
@@ -175,27 +180,37 @@ def partition_sets(
     as_stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
     quantized = [_cluster(as_stacked, sets_of_rows, config, 0, run.verbose)]
     del as_stacked
+    labels_by_content: list[Integers] = []
+    closeness: list[list[Integers]] = []
     if count > 1:
-        if on_features:
-            sorted_rows = _stacked([rows], device)
-        elif d == 1:
+        if d == 1 and not on_features:
             sorted_rows = _stacked([_ranks(all_rows(rows))], device)
         elif order_shows and max(stacking.sizes) < MANY_TEXTS:
             sorted_rows = _projected([rows], config, device)
         elif order_shows:
             sorted_rows = _at(projected, np.argsort(places))
             projected = None  # as large as what follows
-        by_content, finer_options = (config_by_content(config, sets_of_rows, times) for times in (1, FINER_TIMES))
-        quantized += _by_content(sorted_rows, places, sets_of_rows, by_content, range(1, count), run.verbose)
-    labels = [stacking.split(result.labels) for result in quantized]
-    problems = [result.problem for result in quantized if result.problem]
-    finer = None
-    if count > 1 and FINER_FROM <= min(stacking.sizes) < FINER_BELOW and finer_options != by_content:
-        (more,) = _by_content(sorted_rows, places, sets_of_rows, finer_options, range(1), run.verbose)
-        finer = stacking.split(_without_singles(sorted_rows, more.labels[np.argsort(places)])[places])
+        runs = range(1, count)
+        by_content = config_by_content(config, sets_of_rows)
+        of_features = _stacked([rows], device) if on_features else sorted_rows
+        made = _by_content(of_features, places, sets_of_rows, by_content, runs, run.verbose)
+        quantized += made
+        labels_by_content = [result.labels for result in made]
+        del of_features
+        for of_closeness, offsets in closeness_configs(config, sets_of_rows, runs):
+            if of_closeness == by_content:
+                closeness.append(labels_by_content)
+                continue
+            more = [_finer(sorted_rows, places, sets_of_rows, of_closeness, offset) for offset in offsets]
+            closeness.append(more)
     if projected is None:
         projected = _at(sorted_rows, places)
-    return Partition(stacking.split(projected), labels, problems, finer)
+    return Partition(
+        stacking.split(projected),
+        [stacking.split(result.labels) for result in quantized],
+        [result.problem for result in quantized if result.problem],
+        [[stacking.split(labels) for labels in runs_of_size] for runs_of_size in closeness],
+    )
 
 
 def _ordered_by_content(
@@ -237,6 +252,44 @@ def _by_content(
         result = _cluster(fitted_to, sorted_sets.take(kept), config, offset, verbose, by_content=True)
         quantized.append(result._replace(labels=result.labels[number][places]))
     return quantized
+
+
+def closeness_configs(
+    config: ResolvedConfig, sets: StackedSets, runs: range
+) -> Iterator[tuple[ResolvedConfig, range]]:
+    """The k-means options of each list of clusterings that closeness is judged by, and their offsets of the seed.
+
+    They depend on the sizes of the sets and their groups alone.
+
+    Args:
+        runs: offsets of the clusterings by content.
+    """
+    fewest = int(np.bincount(sets.set_of).min())
+    usual = {name: config_fields()[name].default for name in ("quantizer", "kmeans_num_redo", "kmeans_max_iter")}
+    plain = replace(config, **usual, num_buckets=auto_num_buckets(fewest, fewest))
+    coarse = config_by_content(plain, sets)
+    yield coarse, runs
+    finer = config_by_content(plain, sets, min(round(fewest / FINER_TEXTS), MOST_FINER))
+    if fewest >= FINER_FROM and finer.num_buckets > coarse.num_buckets:
+        yield finer, runs[:FINER_RUNS]
+
+
+def _finer(
+    rows: ProjectedRows, places: Integers, sets: StackedSets, config: ResolvedConfig, offset: int
+) -> Integers:
+    """The buckets of one clustering by content with many buckets, fitted to some of the rows; as rows are stacked."""
+    sorted_sets, seed = sets.take(np.argsort(places)), config.seed + offset
+    kept, number = _stand_ins(sorted_sets, seed)
+    fitted_to = rows if len(kept) == len(places) else _at(rows, kept)
+    options = options_of_quantizer(config, "kmeans")
+    k = min(config.num_buckets, len(kept))
+    few = some_numbers(len(kept), min(len(kept), FINER_ROWS * k), seed)
+    if len(few) == len(kept):
+        labels = kmeans.kmeans(fitted_to, k, seed=seed, plus_plus=1, **options)
+    else:
+        centres = kmeans.fit(_at(fitted_to, few), k, seed=seed + 2, plus_plus=1, **options)
+        labels = assign(tensors.on_cpu(fitted_to), centres)
+    return _without_singles(rows, labels[number])[places]
 
 
 def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:
@@ -311,22 +364,23 @@ def _cluster(
         return label(rows, sets, config, config.seed + offset, advance)
 
 
-def config_by_content(config: ResolvedConfig, sets: StackedSets, times: int = 1) -> ResolvedConfig:
+def config_by_content(config: ResolvedConfig, sets: StackedSets, finer: int | None = None) -> ResolvedConfig:
     """The options of k-means for clusterings in the order by content: one start, unless another number was given.
 
-    Where the number of buckets is that of "auto", it is taken so many `times`, and each bucket has two groups at least,
-    since texts of one group tell less.
+    Where the number of buckets is that of "auto", each bucket has two groups at least, since texts of one group tell
+    less.
+
+    Args:
+        finer: this number of buckets in place of that of "auto".
     """
     if config.quantizer != "kmeans":
         return config
     redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
-    num_buckets = config.num_buckets
+    num_buckets = config.num_buckets if finer is None else finer
     sizes = np.bincount(sets.set_of)
-    if is_auto(config, int(sizes.min())):
-        num_buckets *= times
-        if sets.groups is not None:
-            fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
-            num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
+    if sets.groups is not None and (finer is not None or is_auto(config, int(sizes.min()))):
+        fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
+        num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
     return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
 
 
@@ -354,21 +408,52 @@ def _in_blocks(
         seeds = range(config.seed, config.seed + clusterings)
         labels = [quantizer.in_blocks(stacked, of_rows, config, seed, None).labels for seed in seeds]
         fitted = projection.fit_projection(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
-    else:
-        places = _ordered_by_content(sets, stacking, keys)[1]
-        order = np.argsort(places)
-        chosen = [_stand_ins(of_rows.take(order), config.seed + offset) for offset in range(1, clusterings)]
-        labels, fitted = blocks.label_rows(
-            stacked,
-            config,
-            [order[kept] for kept, _ in chosen],
-            config_by_content(config, of_rows),
-            checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
-            watch=watch_blocks if run.verbose else blocks.unwatched,
-        )
-        labels[1:] = [
-            of_run[order[kept][number][places]] for of_run, (kept, number) in zip(labels[1:], chosen, strict=True)
-        ]
+        return Partition(_sampled(fitted, sets, config), [stacking.split(run_labels) for run_labels in labels])
+    places = _ordered_by_content(sets, stacking, keys)[1]
+    order, offsets = np.argsort(places), range(1, clusterings)
+    runs: list[tuple[ResolvedConfig, int, int]] = [(config_by_content(config, of_rows), offset, 0) for offset in offsets]
+    lists = list(closeness_configs(config, of_rows, offsets)) if clusterings > 1 else []
+    reused = [of_closeness == runs[0][0] for of_closeness, _ in lists]
+    for (of_closeness, of_list), is_reused in zip(lists, reused, strict=True):
+        runs += [(of_closeness, offset, 1) for offset in of_list if not is_reused]
+    chosen = [_stand_ins(of_rows.take(order), config.seed + offset) for _, offset, _ in runs]
+    fits = []
+    for (run_config, offset, draws), (kept, _) in zip(runs, chosen, strict=True):
+        most = FINER_ROWS * run_config.num_buckets if draws else len(kept)
+        few = some_numbers(len(kept), min(len(kept), most), config.seed + offset)
+        fits.append(blocks.Run(order[kept[few]], run_config, config.seed + 2 + offset, draws or True))
+    labels, fitted = blocks.label_rows(
+        stacked,
+        config,
+        fits,
+        checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
+        watch=watch_blocks if run.verbose else blocks.unwatched,
+    )
+    labels[1:] = [of_run[order[kept][number][places]] for of_run, (kept, number) in zip(labels[1:], chosen, strict=True)]
+    by_content, others = labels[1:clusterings], iter(labels[clusterings:])
+    closeness = [
+        by_content if is_reused else [_merged(next(others), fitted, stacked, order) for _ in of_list]
+        for (_, of_list), is_reused in zip(lists, reused, strict=True)
+    ]
+    return Partition(
+        _sampled(fitted, sets, config),
+        [stacking.split(run_labels) for run_labels in labels[:clusterings]],
+        closeness=[[stacking.split(of_run) for of_run in of_list] for of_list in closeness],
+    )
+
+
+def _merged(labels: Labels, fitted: projection.Projection, stacked: FeatureRows, order: Integers) -> Labels:
+    """`_without_singles` of rows that are read in blocks; all are read once more where there are too many."""
+    if not too_many_singles(np.bincount(labels)):
+        return labels
+    merged = np.empty_like(labels)
+    merged[order] = _without_singles(fitted.apply_all(stacked)[order], labels[order])
+    return merged
+
+
+def _sampled(
+    fitted: projection.Projection, sets: Sequence[Features], config: ResolvedConfig
+) -> list[ProjectedRows]:
+    """The projected rows of each set among which nearest neighbours are looked for."""
     most_rows = KNN_MOST_ROWS if config.knn else 0
-    rows = [fitted.apply_all(ArrayRows(some_rows(features, most_rows, config.seed))) for features in sets]
-    return Partition(rows, [stacking.split(run_labels) for run_labels in labels])
+    return [fitted.apply_all(ArrayRows(some_rows(features, most_rows, config.seed))) for features in sets]

@@ -1,24 +1,29 @@
-"""Texts that are not independent draws: declared prompts, copies, and pairs that were not declared.
+"""Texts that are not independent draws: declared prompts, pairs that were not declared, and repeats within a set.
 
-Folds, halves, permutations and errors keep texts of one group together. Copies join the groups that the caller gave.
-Without any, texts that belong together are found from equal openings, features (`measures.shared_prompts`), and the
-order of the rows (`measures.prompt_order`).
+Folds, halves, permutations and errors keep texts of one group together. Texts that are copies of another one of their
+set, or nearly so, are a group where that is a property of the data: in the human set, or in both sets alike. Where the
+model repeats itself more than the human set does, its repeats are the model's own and count as often as it wrote them.
+Without declared prompts, pairs of both sets are found from equal openings and from features
+(`measures.shared_prompts`). Several answers to prompts of one set alone cannot be told from a model that repeats itself:
+they are named, and no number depends on them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from mauve_metric.arrays import Hashes, Integers, Rows
-from mauve_metric.features.feature_set import Dependence, FeatureSet
+from mauve_metric.arrays import Bools, Hashes, Integers, Rows
+from mauve_metric.features.feature_set import Dependence, FeatureSet, Repetition
 from mauve_metric.features.row_blocks import as_rows, content_keys, copies, order_of_keys, some_numbers
-from mauve_metric.measures.groups import FEWEST_GROUPS, design_of, pair_of_groups, same_origin
-from mauve_metric.measures.prompt_order import find_prompt_order
-from mauve_metric.measures.shared_prompts import find_pairs, find_repeats, standardised
+from mauve_metric.measures.groups import FEWEST_GROUPS, Design, design_of, pair_of_groups, same_origin
+from mauve_metric.measures.p_values import upper_tail
+from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
+from mauve_metric.measures.shared_prompts import find_pairs, standardised
 
 Groups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
 
@@ -28,9 +33,12 @@ MOST_NUMBERS_PAIRED = 2**26  # of the rows of a side, 256 MiB
 IN_STEP_SHARE = 0.5  # of the texts that belong together: below, the rows of two sets are not aligned
 OPENING_SHARE = 0.1  # of a model's texts that open like a human one: they continue the same prompts
 COMMON_OPENING = 0.1  # of all texts: an opening that more have is a manner of writing, and no prompt
+EXCESS_ERRORS = 3.0  # standard errors by which a model must repeat itself more than the human set does
+BOTH_REPEAT = 0.3  # share of repeats in each set from which both may answer prompts of their own
+REAL_SHARE = 0.1  # of a side: a text that is so much of it is in every fold
 
 
-def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[FeatureSet]:
+def with_dependence(sides: Sequence[FeatureSet], seed: int = 25, *, independent: bool = False) -> list[FeatureSet]:
     """Return the sides, the human one first, with the codes of all groups of texts that are not independent.
 
     The groups of a model's texts and the human ones do not depend on other models; of several models `paired` has the
@@ -38,10 +46,13 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
 
     Args:
         seed: of the random splits that show what is chance.
+        independent: every row is declared to be a draw of its own: nothing is looked for.
     """
     if all(side.dependence is not None for side in sides):
         return list(sides)
     human, *models = (replace(side, content_keys=content_keys(side.features)) for side in sides)
+    if independent:
+        return [replace(side, groups=None, dependence=Dependence("independent")) for side in (human, *models)]
     pairs = [_groups_of_pair(human, model, seed) for model in models]
     prompts = np.concatenate([q_codes[q_codes >= 0] for _, q_codes, _ in pairs])  # models may share them
     if len(np.unique(prompts)) == len(prompts) and all(pair_of_groups(*codes) is None for *codes, _ in pairs):
@@ -56,7 +67,7 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25) -> list[Feature
         replace(model, groups=q_codes, dependence=shared._replace(human=p_codes))
         for model, (p_codes, q_codes, shared) in zip(models, pairs, strict=True)
     ]
-    design = next((model.design for model in models if model.design != "independent"), models[0].design)
+    design = next((model.design for model in models if model.design != "undeclared"), models[0].design)
     return [replace(human, groups=first[kind_of.ravel()], dependence=Dependence(design)), *models]
 
 
@@ -90,23 +101,18 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     if len(prompts) < 2 or len(np.unique(np.concatenate(prompts))) == 1:
         prompts = []  # texts of one prompt are independent given it
     declared = prompts if prompts and design_of(*prompts) != "independent" else []
-    design = design_of(*declared) if declared else design_of(None)
-    pairs, repeats, across = np.empty((0, 2), dtype=np.int64), np.full(0, -1), False
+    design: Design = design_of(*declared) if declared else "undeclared"
+    pairs = np.empty((0, 2), dtype=np.int64)
     if design != "prompts":
-        pairs, repeats, across = _search(human, model, seed, declared=bool(declared))
+        pairs = _search_pairs(human, model, seed, declared=bool(declared))
     size, n_p = len(human) + len(model), len(human)
-    copied = copies([side.features for side in sides], [side.row_keys() for side in sides])
-    # answers such as "yes" are draws, not copies
-    few_kinds = any(
-        (side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in np.split(copied, [n_p])
-    )
-    columns = [[] if few_kinds else _entries(copied)]
+    copied, of_side, repetition = _repetition(human, model, declared, seed)
+    columns = [_entries(copied), _entries(of_side)]
     if declared:
         columns.append(np.concatenate(declared).tolist())
     else:
         # a pair by chance would join two prompts
-        in_pairs = _paired(pairs, n_p, size) if len(pairs) and not across else []
-        together = [column for column in (in_pairs, _entries(repeats), _shared_openings(sides)) if column]
+        together = [column for column in (_paired(pairs, n_p, size), _shared_openings(sides)) if column]
         columns += together
         design = "found" if together else design
     origins = same_origin([None] * size, *filter(None, columns))
@@ -114,7 +120,108 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     _, first, group_of = np.unique(origins, return_index=True, return_inverse=True)
     codes = names[first[group_of]]
     partners = int(np.isin(codes[n_p:], codes[:n_p]).sum())
-    return codes[:n_p], codes[n_p:], Dependence(design, partners, _share_in_step(pairs, *(declared or (None, None))))
+    in_step = _share_in_step(pairs, *(declared or (None, None)))
+    return codes[:n_p], codes[n_p:], Dependence(design, partners, in_step, repetition=repetition)
+
+
+def _repetition(
+    human: FeatureSet, model: FeatureSet, declared: Sequence[Integers], seed: int
+) -> tuple[Integers, Integers, Repetition]:
+    """Find the texts that repeat others, and decide whose the repeats are.
+
+    Returns:
+        Codes of texts of both sides, (n_p + n_q,), -1 for those that are no copy of one text of the other side; the
+        same of texts that repeat others of their side and are a group; and all that is known of repeats.
+    """
+    sizes, n_p = (len(human), len(model)), len(human)
+    is_model = np.arange(sum(sizes)) >= n_p
+    copied = copies([side.features for side in (human, model)], [side.row_keys() for side in (human, model)])
+    times = np.stack([np.bincount(copied[is_model == side] + 1, minlength=copied.max() + 2) for side in (0, 1)])
+    times[:, 0] = 0
+    of_both = (times.min(axis=0) > 0)[copied + 1]
+    own_times = times[is_model.astype(np.int64), copied + 1]
+    near, shares, tested, spaced = np.full(sum(sizes), -1), [0.0, 0.0], list(sizes), 0.0
+    if not declared and min(sizes) >= 4 and human.features.shape[1] > 1:
+        first = np.flatnonzero(_is_first(copied, is_model))
+        near, shares, spaced = _near_repeats(human, model, [first[first < n_p], first[first >= n_p] - n_p], seed)
+    exact = own_times > 1
+    if declared and exact.any():  # several answers to a prompt may be equal
+        exact = np.zeros(sum(sizes), dtype=bool)
+        for side in (0, 1):
+            rows = np.flatnonzero(is_model == side)
+            kinds = np.unique(np.stack([copied[rows], declared[side]]), axis=1)[0]
+            exact[rows] = (own_times[rows] > 1) & (np.bincount(kinds + 1, minlength=copied.max() + 2)[copied[rows] + 1] > 1)
+    repeated = exact | ((near >= 0) & (np.repeat(shares, sizes) > LEAST_SHARE))
+    p_share, q_share = (float(repeated[is_model == side].mean()) for side in (0, 1))
+    error = math.sqrt(2 * sum(share * (1 - share) / number for share, number in ((p_share, sizes[0]), (q_share, sizes[1]))))
+    excess = q_share - p_share
+    is_own = excess > max(LEAST_SHARE, EXCESS_ERRORS * error)
+    groups = np.where(repeated & (near >= 0), near + copied.max() + 1, np.where(exact, copied, -1))
+    units = _units(copied, np.where(repeated, near, -1), is_model)
+    # a text that both sides have and that is repeated, and answers such as "yes", are draws
+    few_kinds = any((side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in np.split(copied, [n_p]))
+    data = repeated & ~of_both & ~(is_own & is_model) & (not few_kinds)
+    across = np.where(of_both & (times.sum(axis=0)[copied + 1] == 2) & (not few_kinds), copied, -1)
+    per_side = np.where(data, 2 * groups + is_model, -1)
+    whole = [_times_of_all(own_times[is_model == side]) for side in (0, 1)]
+    repetition = Repetition(
+        p_share,
+        q_share,
+        upper_tail(excess / error) if is_own and error > 0 else None,
+        (units[:n_p], units[n_p:]),
+        groups[n_p:],
+        spaced > BOTH_REPEAT,
+        (whole[0], whole[1]),
+    )
+    return across, per_side, repetition
+
+
+def _is_first(copied: Integers, is_model: Bools) -> Bools:
+    """Whether each row is the first of its copies on its side, (n,)."""
+    first = np.zeros(len(copied), dtype=bool)
+    codes = np.where(copied >= 0, 2 * copied + is_model, -1 - np.arange(len(copied)))
+    first[np.unique(codes, return_index=True)[1]] = True
+    return first
+
+
+def _near_repeats(
+    human: FeatureSet, model: FeatureSet, distinct: Sequence[Integers], seed: int
+) -> tuple[Integers, list[float], float]:
+    """Look for near copies among the different texts of each side.
+
+    Returns:
+        The number of the group of each text of both sides, (n_p + n_q,), -1 for those in none; the share of repeats in
+        each side; and the smaller share of those that lie closer than by chance, whatever their distances.
+    """
+    sides, groups = (human, model), [np.full(len(side), -1) for side in (human, model)]
+    numbers, taken = [], []
+    for side, some in zip(sides, distinct, strict=True):
+        in_order = some[np.argsort(side.row_keys()[some], kind="stable")]
+        numbers.append(in_order[some_numbers(len(some), min(len(some), MOST_SEARCHED), seed)])
+        taken.append(as_rows(side.features).take(numbers[-1]))
+    found = find_repeats(*standardised(*taken), seed)
+    offset = 0
+    for codes, some, repeats in zip(groups, numbers, found, strict=True):
+        codes[some] = np.where(repeats.groups >= 0, repeats.groups + offset, -1)
+        offset += len(some)
+    return np.concatenate(groups), [repeats.grouped for repeats in found], min(repeats.spaced for repeats in found)
+
+
+def _units(copied: Integers, near: Integers, is_model: Bools) -> Integers:
+    """Codes of texts that are in one fold, since a classifier would learn them by heart, (n,); -1: each is alone.
+
+    Texts that are a real share of a side are in every fold, where a classifier can learn what it is.
+    """
+    units = same_origin([None] * len(copied), *filter(None, (_entries(copied), _entries(near))))
+    sizes = np.stack([np.bincount(units[is_model == side], minlength=units.max() + 1) for side in (0, 1)])
+    is_real = (sizes >= REAL_SHARE * sizes.sum(axis=1, keepdims=True)).any(axis=0)
+    return np.where((sizes.sum(axis=0) > 1)[units] & ~is_real[units], units, -1)
+
+
+def _times_of_all(own_times: Integers) -> int:
+    """How often each text of a side is there, where that is one number; else 1."""
+    times = np.unique(np.maximum(own_times, 1))
+    return int(times[0]) if len(times) == 1 else 1
 
 
 def _entries(codes: Integers) -> list[object]:
@@ -131,38 +238,21 @@ def _share_in_step(pairs: Integers, human: Integers | None, model: Integers | No
     return float(np.mean(same))
 
 
-def _search(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) -> tuple[Integers, Integers, bool]:
-    """Look for texts that belong together: pairs of both sides, and, unless prompts are declared, several answers.
+def _search_pairs(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) -> Integers:
+    """Look for pairs of both sides that belong together, (m, 2); of many texts a side among random ones.
 
-    Returns:
-        The pairs, of more than `MOST_PAIRED` texts a side among random ones; none for sets of a few texts or one
-        column. For each text of both sides the number of its group of answers to one prompt, (n_p + n_q,), -1 for
-        those in none; and whether these groups have texts of both sides, so that they hold the pairs too.
+    None for sets of a few texts or one column.
     """
     sizes = len(human), len(model)
-    groups = np.full(sum(sizes), -1)
     if min(sizes) < 4 or human.features.shape[1] < 2:
-        return np.empty((0, 2), dtype=np.int64), groups, False
+        return np.empty((0, 2), dtype=np.int64)
     numbers, rows = _standardised_sample(human, model, MOST_SEARCHED, seed)
     pairs = find_pairs(*rows, seed)
     most = min(MOST_PAIRED, MOST_NUMBERS_PAIRED // human.features.shape[1])
     if len(pairs) and max(sizes) > MOST_SEARCHED and not declared and most > MOST_SEARCHED:
         numbers, rows = _standardised_sample(human, model, most, seed)
         pairs = find_pairs(*rows, seed)
-    pairs = np.stack([side[column] for side, column in zip(numbers, pairs.T, strict=True)], axis=1)
-    if declared or max(sizes) > MOST_SEARCHED:
-        return pairs, groups, False
-    in_order, shared = find_prompt_order(*rows, [np.argsort(some) for some in numbers])
-    share = _share_in_step(pairs, *in_order) if shared else None
-    if shared and (share is None or share >= IN_STEP_SHARE):
-        return pairs, np.concatenate([codes for codes in in_order if codes is not None]), True
-    of_sides, across = find_repeats(*rows, seed, shared=len(pairs) > 0)
-    groups[np.concatenate([numbers[0], sizes[0] + numbers[1]])] = np.concatenate(of_sides)
-    if not (across or shared):
-        for start, codes in zip((0, sizes[0]), in_order, strict=True):
-            if codes is not None:
-                groups[start : start + len(codes)] = sum(sizes) + start + codes
-    return pairs, groups, across
+    return np.stack([side[column] for side, column in zip(numbers, pairs.T, strict=True)], axis=1)
 
 
 def _standardised_sample(

@@ -62,19 +62,38 @@ from mauve_metric.runtime.tensors import TensorRows, is_on_device
 logger = logging.getLogger(__name__)
 
 
+class Repetition(NamedTuple):
+    """Knowledge about texts of a human set and a model that repeat others of their set, exactly or nearly.
+
+    p_share, q_share: of the texts of either side. excess: p-value of "the model repeats itself no more than the human
+    set", where it does; else None. units: codes of texts that are in one fold, of both sides, -1 for those alone.
+    groups: the number of the group of each model's text, (n_q,), -1 for those in none. both: each set repeats itself,
+    with texts that the other does not have. whole: how often each text of a side is there, where that is one number.
+    """
+
+    p_share: float
+    q_share: float
+    excess: float | None
+    units: tuple[Integers, Integers]
+    groups: Integers
+    both: bool
+    whole: tuple[int, int] = (1, 1)
+
+
 class Dependence(NamedTuple):
     """Knowledge about texts of a set that are not independent.
 
-    design: declared by the caller, or "found". partners: texts that are in a group with a human text. in_step: share of
+    design: declared by the caller, "found" or "undeclared". partners: texts that are in a group with a human text. in_step: share of
     the pairs that were found from the features whose texts are of one declared group or, without groups, in one row of
     both sets; None if none were found. human: of the groups of human texts in this pair, where there are other models,
-    the code by the code in `FeatureSet.groups` of the human texts.
+    the code by the code in `FeatureSet.groups` of the human texts. repetition: within the human set and this one.
     """
 
     design: Design
     partners: int = 0
     in_step: float | None = None
     human: Integers | None = None
+    repetition: Repetition | None = None
 
 
 @dataclass(frozen=True)
@@ -159,8 +178,8 @@ class FeatureSet(StoredFeatures):
 
     @property
     def design(self) -> Design:
-        """The relation of the texts to each other, as declared or found; "independent" where neither is known."""
-        return "independent" if self.dependence is None else self.dependence.design
+        """The relation of the texts to each other, as declared or found; "undeclared" where neither is known."""
+        return "undeclared" if self.dependence is None else self.dependence.design
 
     def of_rows(self, numbers: Integers) -> FeatureSet:
         """The features of the texts with these numbers, in this order; without what is known of the set alone."""

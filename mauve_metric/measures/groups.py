@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Counts, Integers, Labels
 
-Design = Literal["independent", "aligned", "prompts", "found"]
+Design = Literal["undeclared", "independent", "aligned", "prompts", "found"]
+SHARED = ("aligned", "prompts", "found")  # designs in which texts depend on each other
 
 FEWEST_GROUPS = 10  # below, no interval: a variance of so few numbers is too uncertain
 # From `benchmarks/results/coverage_prompts.csv`.
@@ -124,15 +125,15 @@ def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def stand_ins(set_of: Integers, codes: Integers, seed: int) -> Integers | None:
     """For each row the one that stands for it where k-means is fitted, so that each set has as many rows a group.
 
-    Answers to a prompt that one set alone has are close to each other: k-means takes them for a kind of text, which
-    sets with fewer answers a prompt lack, however alike they are. Of such groups no more rows are kept, at random, than
+    Answers to a prompt that one set alone has, and copies, are close to each other: k-means takes them for a kind of
+    text, which the other sets lack, however alike they are. Of such groups no more rows are kept, at random, than
     the set with the fewest has in one on average; the others follow them. Groups with rows of P and of Q stay whole.
 
     Args:
         set_of: number of the set of each row, 0: P, (n,). codes: of its group, (n,). seed: of the choice.
 
     Returns:
-        Numbers of rows, (n,), each row its own if it is kept; None where sets hardly differ in rows a group.
+        Numbers of rows, (n,), each row its own if it is kept; None where a set has no such group.
 
     >>> stand_ins(np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]), seed=0).tolist()
     [0, 1, 2, 2]
@@ -143,7 +144,7 @@ def stand_ins(set_of: Integers, codes: Integers, seed: int) -> Integers | None:
     group = np.unique(np.stack([set_of, codes]), axis=1, return_inverse=True)[1].ravel()
     sizes = [np.bincount(group[(set_of == number) & ~mixed]) for number in range(int(set_of.max()) + 1)]
     means = [float(of_set[of_set > 0].mean()) for of_set in sizes if of_set.any()]
-    if len(means) < 2 or not is_uneven(means):
+    if len(means) < 2:
         return None
     order = np.lexsort([np.random.default_rng([seed, 3]).permutation(len(codes)), group])
     firsts = np.searchsorted(group[order], group[order])

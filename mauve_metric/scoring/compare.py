@@ -149,7 +149,7 @@ def _compare_one(
         check_sides({inputs.sides[name].argument: side for name, (side, _) in read.items()})
         (human, human_texts), *reads = read.values()
         sides = [human, *(side for side, _ in reads)]
-        dependent = with_dependence(sides, config.seed)
+        dependent = with_dependence(sides, config.seed, independent=config.independent)
         comparison = compare_features(
             dependent[0],
             dict(zip(names, dependent[1:], strict=True)),

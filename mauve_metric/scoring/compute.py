@@ -270,4 +270,4 @@ def joined_sides(sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> l
         if len(sets) < 2 or len(in_memory) < len(sets):
             return []
         joined.append(replace(every[0], features=np.concatenate(in_memory, axis=1)))
-    return with_dependence(joined, config.seed)
+    return with_dependence(joined, config.seed, independent=config.independent)

@@ -49,7 +49,7 @@ def cluster(
         sides: the human one first, of one featurizer. config: may hold "auto". run: has the device and the checkpoint.
         clusterings, every_row: see `partition_sets`.
     """
-    sides = with_dependence(sides, config.seed)
+    sides = with_dependence(sides, config.seed, independent=config.independent)
     resolved = resolve_config(config, *map(len, sides))
     partition = partition_sets(
         [side.features for side in sides],

@@ -122,8 +122,9 @@ def log_warnings(result: MauveResult) -> None:
 
 def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | None:
     """The score on learned buckets of two sides; None where texts are too few."""
-    keys = p.row_keys(), q.row_keys()
-    return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config, keys)
+    keys, repetition = (p.row_keys(), q.row_keys()), q.dependence and q.dependence.repetition
+    groups, units = pair_of_groups(p.groups, q.groups), repetition.units if repetition else None
+    return learned_score(p.features, q.features, groups, config, keys, units)
 
 
 def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: Mapping[str, Any], config: MauveConfig) -> dict[str, Any]:
@@ -201,10 +202,8 @@ def score_buckets(
         *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )
     codes = codes_of(p, q)
-    bounds = [Bound("groups", [(run[0], run[number]) for run in by_content], codes, _tested(p_value, config))]
-    if partition.finer is not None:
-        finer = [(partition.finer[0], partition.finer[number])]
-        bounds.append(Bound("groups", finer, codes, _tested(p_value, config)))
+    of_pair = [[(run[0], run[number]) for run in runs] for runs in partition.closeness or [by_content]]
+    bounds = [Bound("groups", pairs, codes, _tested(p_value, config)) for pairs in of_pair]
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
     result = MauveResult(
         **scores,
@@ -291,7 +290,7 @@ def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict
     return {
         f"n_{name}": len(side),
         f"{name}_prompts": None
-        if groups is None or side.design == "independent"
+        if groups is None or side.design not in SHARED
         else int((getattr(groups, f"{name}_sizes") > 0).sum()),
         f"{name}_dropped": side.dropped,
         f"{name}_truncated": side.truncated,

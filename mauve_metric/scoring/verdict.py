@@ -47,7 +47,7 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     """
     closeness = closeness_of(result.bounds, config)
     codes = {warning.code for warning in result.warnings}
-    if result.design != "independent":
+    if result.design != "undeclared":
         codes -= {*UNDECLARED}
     word: VerdictWord
     shown = closeness is not None and bool(closeness.shown)

@@ -21,13 +21,14 @@ from mauve_metric.features.row_blocks import (
 from mauve_metric.measures.auc import auc_of_scores
 from mauve_metric.measures.cross_fitting import (
     FEWEST_TO_CLASSIFY,
-    Sides,
     buckets_of_ranks,
     cross_fit,
     cross_fit_repeatedly,
     joined_groups,
     monotone_buckets,
 )
+from mauve_metric.measures.linear_classifier import Sides, Standardised
+from mauve_metric.measures.stacked_classifier import leading_rows
 from mauve_metric.options import MauveConfig
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 DIVIDED_TEXTS, MOST_DIVISIONS = 1000, 10  # as many divisions into folds as this is larger than the smaller side
 PERMUTATIONS = 49  # after which the classifier is fitted anew, for the p-value of its AUC
 MOST_FITTED = 100_000  # texts a side that the classifier is fitted to
-_MOST_SCORES = 2**27  # float32 scores held at once
+FEWEST_PERMUTATIONS = 9  # of very many texts, whose AUC varies little
+_MOST_PERMUTED = 2**20  # sides of texts that are permuted, in all
 
 
 class Learned(NamedTuple):
@@ -77,6 +79,7 @@ def learned_score(
     groups: tuple[Integers, Integers] | None,
     config: MauveConfig,
     keys: tuple[Floats, Floats] | None = None,
+    units: tuple[Integers, Integers] | None = None,
 ) -> Learned | None:
     """MAUVE on the buckets of a cross-fitted classifier's scores, an upper bound of MAUVE as every partition's is.
 
@@ -88,9 +91,10 @@ def learned_score(
         p, q: features, (n_p, d) and (n_q, d). groups: codes of texts that are not independent, equal on both sides for
             one group; None: each text is alone. config: has scaling factor, level and seed.
         keys: of the rows of each side; None: they are computed (`row_blocks.content_keys`).
+        units: codes of texts that stay in one fold, -1 for those alone (`FeatureSet.dependence`); None: of copies.
 
     Returns:
-        None for sides of fewer than ten texts, copies and texts of one prompt counted once.
+        None for sides of fewer than ten texts, those of one fold counted once.
 
     >>> rng = np.random.default_rng(0)
     >>> same, far = (rng.normal(shift, size=(100, 5)) for shift in (0, 3))
@@ -99,18 +103,19 @@ def learned_score(
     (True, True, True)
     """
     n_p, n = p.shape[0], p.shape[0] + q.shape[0]
-    stacked = _Stacked.of(p, q, groups, keys)
+    stacked = _Stacked.of(p, q, groups, keys, units)
     is_model, groups, (p_order, q_order) = np.arange(n) >= n_p, stacked.groups, stacked.orders
-    if min(len(np.unique(stacked.together[is_model == side])) for side in (False, True)) < FEWEST_TO_CLASSIFY:
+    if min(len(np.unique(stacked.units[is_model == side])) for side in (False, True)) < FEWEST_TO_CLASSIFY:
         return None
     sizes = (n_p, n - n_p) if groups is None else [len(np.unique(side)) for side in groups]
     fitted = cross_fit_repeatedly(
         stacked.rows,
         is_model,
-        stacked.together,
+        stacked.groups and np.concatenate(stacked.groups),
+        units=stacked.units,
         divisions=min(max(DIVIDED_TEXTS // min(sizes), 1), MOST_DIVISIONS),
         seed=config.seed,
-        permutations=min(PERMUTATIONS, max(_MOST_SCORES // n, 19)),
+        permutations=min(PERMUTATIONS, max(_MOST_PERMUTED // n, FEWEST_PERMUTATIONS)),
         trained_on=stacked.fitted(config.seed),
         device=_device_of(p, q),
         order=stacked.drawn,
@@ -147,9 +152,11 @@ def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | 
     """
     stacked = _Stacked.of(p, q, groups)
     fitted = cross_fit(
-        stacked.rows,
-        np.arange(len(stacked.together)) >= p.shape[0],
-        stacked.together,
+        standardised := Standardised(stacked.rows),
+        np.arange(len(stacked.units)) >= p.shape[0],
+        stacked.groups and np.concatenate(stacked.groups),
+        units=stacked.units,
+        leading=leading_rows(standardised),
         seed=config.seed,
         permutations=config.permutations,
         device=_device_of(p, q),
@@ -191,13 +198,13 @@ def learned_estimates(
 class _Stacked(NamedTuple):
     """Both sides, P first, in the order in which they are fitted.
 
-    rows: (n, d). together: groups of rows that are not independent, copies included, (n,). groups: as given, of either
+    rows: (n, d). units: rows of one number are in one fold, (n,). groups: of rows that are not independent, of either
     side; None: each is alone. orders: the number of each fitted row on its side. drawn: the order in which folds are
     drawn, (n,); None: as the rows are.
     """
 
     rows: Features
-    together: Integers
+    units: Integers
     groups: tuple[Integers, Integers] | None
     orders: tuple[Integers, Integers]
     drawn: Integers | None
@@ -219,6 +226,7 @@ class _Stacked(NamedTuple):
         q: Features,
         groups: tuple[Integers, Integers] | None,
         keys: tuple[Floats, Floats] | None = None,
+        units: tuple[Integers, Integers] | None = None,
     ) -> _Stacked:
         """Sort the rows of each side by content, so that the folds do not depend on the order of the texts.
 
@@ -234,9 +242,12 @@ class _Stacked(NamedTuple):
             rows, drawn = ConcatenatedRows([as_rows(p), as_rows(q)]), np.concatenate([p_order, q_order + len(p_order)])
             orders = np.arange(len(p_order)), np.arange(len(q_order))
         sorted_groups = None if groups is None else (groups[0][orders[0]], groups[1][orders[1]])
-        copied = copies([rows], [np.concatenate([side[order] for side, order in zip(keys, orders, strict=True)])])
-        together = joined_groups(copied, None if sorted_groups is None else np.concatenate(sorted_groups))
-        return cls(rows, together, sorted_groups, orders, drawn)
+        if units is None:
+            together = copies([rows], [np.concatenate([side[order] for side, order in zip(keys, orders, strict=True)])])
+        else:
+            together = np.concatenate([side[order] for side, order in zip(units, orders, strict=True)])
+        in_folds = joined_groups(together, None if sorted_groups is None else np.concatenate(sorted_groups))
+        return cls(rows, in_folds, sorted_groups, orders, drawn)
 
 
 def _device_of(p: Features, q: Features) -> torch.device | None:

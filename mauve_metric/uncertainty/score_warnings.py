@@ -222,7 +222,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
         if p.opening_hashes is not None and q.opening_hashes is not None:
             opening = np.isin(q.opening_hashes, p.opening_hashes) & ~shared
             if opening.mean() > OPENING_SHARE and not is_one_prompt(p.opening_hashes, q.opening_hashes):
-                undeclared = "" if q.design != "independent" else UNDECLARED
+                undeclared = "" if q.design != "undeclared" else UNDECLARED
                 warning = warn("shared_prompts", {"share": float(opening.mean())}, undeclared=undeclared)
                 yield warning if undeclared else warning._replace(weight=_DECLARED_WEIGHT)
                 yield warn("precision_with_prompts", {"share": float(opening.mean())})

@@ -47,7 +47,7 @@ def notes_of(result: MauveResult) -> tuple[str, ...]:
     """The most important notes, without the one that is the reason of the verdict."""
     strongest = sorted(result.warnings, key=lambda warning: -max(warning.numbers.get("openings", {0: 0}).values()))
     warnings = {warning.code: warning for warning in reversed(strongest)}
-    told_already = {"shared_prompts", "repeated_prompts"} if result.design != "independent" else set()
+    told_already = {"shared_prompts", "repeated_prompts"} if result.design != "undeclared" else set()
     told_already |= {"few_texts", "at_floor"} if result.verdict_reason == "too_few" else set()
     notes = [
         _note(warnings[code], text, result)

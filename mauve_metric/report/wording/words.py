@@ -109,7 +109,7 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
     if result.p_median_length is not None and result.q_median_length is not None:
         lengths = f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
     lines.append(("texts", f"{result.n_p} human, {result.n_q} model", lengths))
-    if result.design != "independent" and result.p_prompts is not None:
+    if result.design in SHARED and result.p_prompts is not None:
         rows = f"row by row the same {counted(result.p_prompts, 'prompt')}"
         prompts = f"{counted(result.p_prompts, 'prompt')} of human texts, {result.q_prompts} of the model's"
         meaning = "texts share prompts: such a score does not compare with one of independent texts"

@@ -157,7 +157,7 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     valid["mauve_runs"] = np.array(valid["mauve_runs"], dtype=np.float64)
     valid |= {name: scores[name] for name in (*_OF_HISTOGRAMS, "curve_mixtures")}
     # which texts belong together is not in a file, and the band of others would be too narrow
-    has_errors = valid["design"] == "independent" and debiased_estimates([histograms], config).problem is None
+    has_errors = valid["design"] not in SHARED and debiased_estimates([histograms], config).problem is None
     valid["curve_band"] = curve_band(histograms, config) if has_errors else None
     valid |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
     result = MauveResult(signature_entries=entries, **valid)

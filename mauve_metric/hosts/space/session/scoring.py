@@ -337,7 +337,7 @@ def score(
     """
     run = run or Run()
     grouped = _with_groups(embedded, names.values(), aligned, prompts)
-    sides = with_dependence(grouped, config.seed)
+    sides = with_dependence(grouped, config.seed, independent=config.independent)
     run.stage(READ[1], "clustering")
     resolved = resolve_config(config, *map(len, sides))
     if last is not None and last.embedded is embedded and _clusters_alike(last, sides, resolved):

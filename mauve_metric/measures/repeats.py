@@ -1,0 +1,103 @@
+"""Texts of a set that are near copies of each other, or answers to one prompt, found from their features alone.
+
+In independent draws the nearest other text is hardly nearer than the tenth. How much nearer it is by chance, whatever the
+kinds of texts, shows across the two sets, which have no text in common: a text repeats another one where the ratio of
+both distances is below that of all but one in a hundred texts to the other set.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Bools, Floats, Integers, Rows
+
+NEIGHBOURS = 10  # the distance of the last one is the scale: groups of fewer texts are seen whole
+CHANCE = 0.01  # share of independent texts that are taken for repeats
+LEAST_SHARE = 0.05  # of a set's texts: fewer may be chance
+_MOST_TESTED = 500  # rows of a set that show whether there are repeats
+_LEAST_SQUARE = 1e-6  # of a distance between rows of length 1: below is rounding
+_BLOCK = 2**24  # similarities held at once
+
+
+class Repeats(NamedTuple):
+    """Repeats in one set.
+
+    groups: the number of the group of each row, (n,), -1 for those in none. grouped: share of rows that are nearer to
+    another one than by chance, judged by distances too, so that a set of few kinds is not taken for one that repeats
+    itself. spaced: the same by the ratio alone, which also finds them where both sets repeat themselves.
+    """
+
+    groups: Integers
+    grouped: float
+    spaced: float
+
+
+def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
+    """Find the repeats within each of two sets of different rows.
+
+    Args:
+        p, q: rows of `shared_prompts.standardised`, (n_p, d) and (n_q, d). seed: of the rows that are tested first.
+
+    >>> from mauve_metric.measures.shared_prompts import standardised
+    >>> rng = np.random.default_rng(0)
+    >>> answers = np.repeat(rng.normal(size=(40, 50)), 3, axis=0) + 0.5 * rng.normal(size=(120, 50))
+    >>> human, model = find_repeats(*standardised(rng.normal(size=(120, 50)), answers))
+    >>> human.grouped < LEAST_SHARE, model.grouped > 0.9, abs(len(np.unique(model.groups)) - 40) <= 2
+    (True, True, True)
+    """
+    none = tuple(Repeats(np.full(len(rows), -1), 0.0, 0.0) for rows in (p, q))
+    if min(len(p), len(q)) <= NEIGHBOURS:
+        return none[0], none[1]
+    rng = np.random.default_rng([seed, 4])
+    tested = [np.sort(rng.permutation(len(rows))[:_MOST_TESTED]) for rows in (p, q)]
+    across = [_nearest(rows[some], others)[1] for rows, others, some in ((p, q, tested[0]), (q, p, tested[1]))]
+    least_ratio = float(np.quantile(np.concatenate([_ratios(distances) for distances in across]), CHANCE))
+    own = [_nearest(rows[some], rows, some) for rows, some in ((p, tested[0]), (q, tested[1]))]
+    found = []
+    for rows, (_, distances), (_, of_others) in ((p, own[0], own[1]), (q, own[1], own[0])):
+        least = float(np.quantile(of_others[:, 0], CHANCE))
+        spaced = _ratios(distances) < least_ratio
+        grouped = float((spaced & (distances[:, 0] < least)).mean())
+        groups = np.full(len(rows), -1)
+        if max(grouped, float(spaced.mean())) > LEAST_SHARE:
+            groups = _groups(*_nearest(rows, rows, np.arange(len(rows))), least_ratio)
+        found.append(Repeats(groups, grouped, float(spaced.mean())))
+    return found[0], found[1]
+
+
+def _ratios(distances: Floats) -> Floats:
+    """The distance of the nearest row over that of the last one, (n, m) → (n,)."""
+    ratios: Floats = distances[:, 0] / distances[:, -1]
+    return ratios
+
+
+def _groups(nearest: Integers, distances: Floats, least_ratio: float) -> Integers:
+    """The connected rows, (n,), of which one is nearer to the other than by chance; -1 for those in none."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    linked: Bools = distances < least_ratio * distances[:, -1:]
+    first = np.repeat(np.arange(len(nearest)), linked.sum(axis=1))
+    graph = coo_array((np.ones(len(first)), (first, nearest[linked])), shape=(len(nearest), len(nearest)))
+    groups: Integers = connected_components(graph, directed=False)[1].astype(np.int64)
+    return np.where(np.bincount(groups)[groups] > 1, groups, -1)
+
+
+def _nearest(rows: Rows, others: Rows, own: Integers | None = None) -> tuple[Integers, Floats]:
+    """The nearest of other rows for each row, nearest first, and their distances, (n, `NEIGHBOURS`) each.
+
+    own: the numbers of the rows among the others, which are no neighbours of themselves.
+    """
+    step, near, distances = max(1, _BLOCK // len(others)), [], []
+    for start in range(0, len(rows), step):
+        away = -(rows[start : start + step] @ others.T)
+        if own is not None:
+            away[np.arange(len(away)), own[start : start + step]] = np.inf
+        nearest = np.argpartition(away, NEIGHBOURS - 1, axis=1)[:, :NEIGHBOURS]
+        order = np.argsort(np.take_along_axis(away, nearest, axis=1), axis=1, kind="stable")
+        nearest = np.take_along_axis(nearest, order, axis=1)
+        near.append(nearest)
+        distances.append(np.sqrt(np.maximum(2 + 2 * np.take_along_axis(away, nearest, axis=1), _LEAST_SQUARE)))
+    return np.concatenate(near), np.concatenate(distances)
