@@ -264,14 +264,23 @@ def closeness_configs(
     Args:
         runs: offsets of the clusterings by content.
     """
-    fewest = int(np.bincount(sets.set_of).min())
+    stacked_sizes = np.bincount(sets.set_of)
+    fewest = int(stacked_sizes.min())
     usual = {name: config_fields()[name].default for name in ("quantizer", "kmeans_num_redo", "kmeans_max_iter")}
     plain = replace(config, **usual, num_buckets=auto_num_buckets(fewest, fewest))
     coarse = config_by_content(plain, sets)
     yield coarse, runs
-    finer = config_by_content(plain, sets, min(round(fewest / FINER_TEXTS), MOST_FINER))
+    effective = fewest if sets.groups is None else min(_effective(sets, number) for number in range(len(stacked_sizes)))
+    finer = replace(coarse, num_buckets=min(round(effective / FINER_TEXTS), MOST_FINER))
     if fewest >= FINER_FROM and finer.num_buckets > coarse.num_buckets:
         yield finer, runs[:FINER_RUNS]
+
+
+def _effective(sets: StackedSets, number: int) -> float:
+    """The number of independent texts that hold as much as those of a set, (Σ m)²/Σ m² for groups of m (Kish 1965)."""
+    of_set = sets.set_of == number
+    sizes = np.unique(sets.groups[of_set], return_counts=True)[1] if sets.groups is not None else np.ones(of_set.sum())
+    return float(sizes.sum() ** 2 / np.square(sizes).sum())
 
 
 def _finer(
@@ -364,21 +373,18 @@ def _cluster(
         return label(rows, sets, config, config.seed + offset, advance)
 
 
-def config_by_content(config: ResolvedConfig, sets: StackedSets, finer: int | None = None) -> ResolvedConfig:
+def config_by_content(config: ResolvedConfig, sets: StackedSets) -> ResolvedConfig:
     """The options of k-means for clusterings in the order by content: one start, unless another number was given.
 
     Where the number of buckets is that of "auto", each bucket has two groups at least, since texts of one group tell
     less.
-
-    Args:
-        finer: this number of buckets in place of that of "auto".
     """
     if config.quantizer != "kmeans":
         return config
     redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
-    num_buckets = config.num_buckets if finer is None else finer
+    num_buckets = config.num_buckets
     sizes = np.bincount(sets.set_of)
-    if sets.groups is not None and (finer is not None or is_auto(config, int(sizes.min()))):
+    if sets.groups is not None and is_auto(config, int(sizes.min())):
         fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
         num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
     return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)

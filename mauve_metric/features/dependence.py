@@ -112,7 +112,7 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
         columns.append(np.concatenate(declared).tolist())
     else:
         # a pair by chance would join two prompts
-        together = [column for column in (_paired(pairs, n_p, size), _shared_openings(sides)) if column]
+        together = [column for column in (_paired(pairs, n_p, size) if len(pairs) else [], _shared_openings(sides)) if column]
         columns += together
         design = "found" if together else design
     origins = same_origin([None] * size, *filter(None, columns))
@@ -140,7 +140,7 @@ def _repetition(
     times[:, 0] = 0
     of_both = (times.min(axis=0) > 0)[copied + 1]
     own_times = times[is_model.astype(np.int64), copied + 1]
-    near, shares, tested, spaced = np.full(sum(sizes), -1), [0.0, 0.0], list(sizes), 0.0
+    near, shares, spaced = np.full(sum(sizes), -1), [0.0, 0.0], 0.0
     if not declared and min(sizes) >= 4 and human.features.shape[1] > 1:
         first = np.flatnonzero(_is_first(copied, is_model))
         near, shares, spaced = _near_repeats(human, model, [first[first < n_p], first[first >= n_p] - n_p], seed)
@@ -153,8 +153,7 @@ def _repetition(
             exact[rows] = (own_times[rows] > 1) & (np.bincount(kinds + 1, minlength=copied.max() + 2)[copied[rows] + 1] > 1)
     repeated = exact | ((near >= 0) & (np.repeat(shares, sizes) > LEAST_SHARE))
     p_share, q_share = (float(repeated[is_model == side].mean()) for side in (0, 1))
-    error = math.sqrt(2 * sum(share * (1 - share) / number for share, number in ((p_share, sizes[0]), (q_share, sizes[1]))))
-    excess = q_share - p_share
+    error, excess = _error([p_share, q_share], sizes), q_share - p_share
     is_own = excess > max(LEAST_SHARE, EXCESS_ERRORS * error)
     groups = np.where(repeated & (near >= 0), near + copied.max() + 1, np.where(exact, copied, -1))
     units = _units(copied, np.where(repeated, near, -1), is_model)
@@ -192,6 +191,8 @@ def _near_repeats(
     Returns:
         The number of the group of each text of both sides, (n_p + n_q,), -1 for those in none; the share of repeats in
         each side; and the smaller share of those that lie closer than by chance, whatever their distances.
+
+    Where both sides have as many of these, they are repeats in both.
     """
     sides, groups = (human, model), [np.full(len(side), -1) for side in (human, model)]
     numbers, taken = [], []
@@ -204,7 +205,15 @@ def _near_repeats(
     for codes, some, repeats in zip(groups, numbers, found, strict=True):
         codes[some] = np.where(repeats.groups >= 0, repeats.groups + offset, -1)
         offset += len(some)
-    return np.concatenate(groups), [repeats.grouped for repeats in found], min(repeats.spaced for repeats in found)
+    spaced = [repeats.spaced for repeats in found]
+    are_alike = abs(spaced[1] - spaced[0]) <= max(LEAST_SHARE, EXCESS_ERRORS * _error(spaced, [len(some) for some in numbers]))
+    shares = spaced if min(spaced) > LEAST_SHARE and are_alike else [repeats.grouped for repeats in found]
+    return np.concatenate(groups), shares, min(spaced) if are_alike else 0.0
+
+
+def _error(shares: Sequence[float], sizes: Sequence[int]) -> float:
+    """Standard error of the difference of two shares of texts, of which two depend on each other."""
+    return math.sqrt(2 * sum(share * (1 - share) / size for share, size in zip(shares, sizes, strict=True)))
 
 
 def _units(copied: Integers, near: Integers, is_model: Bools) -> Integers:

@@ -119,12 +119,14 @@ class FeatureSet(StoredFeatures):
         groups: the number of the group of each text, (n,), for one call: texts of one number, on either side, share a
             prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
             of a set) keeps those of one number together. Not written by `save`.
+        by_rows: the groups were declared by `aligned`, row by row, and not by the names of prompts.
         dependence: what `dependence.with_dependence` found when it completed the groups; None: it has not yet.
         content_keys: of the rows, see `row_blocks.content_keys`, (n,); None: before `with_dependence`.
     """
 
     from_file: bool = False
     groups: Integers | None = None
+    by_rows: bool = False
     dependence: Dependence | None = None
     content_keys: Floats | None = None
 

@@ -68,7 +68,9 @@ class Inputs(NamedTuple):
             ValueError: a side has another number of groups than texts; aligned sides are of unequal size.
         """
         codes = self.codes({name: len(side) for name, side in sides.items()})
-        return {**sides} if codes is None else {name: replace(side, groups=codes[name]) for name, side in sides.items()}
+        if codes is None:
+            return {**sides}
+        return {name: replace(side, groups=codes[name], by_rows=self.aligned) for name, side in sides.items()}
 
     def codes(self, sizes: Mapping[str, int]) -> dict[str, Integers] | None:
         """The codes of the groups of sides of these sizes, without those of empty texts that were dropped.

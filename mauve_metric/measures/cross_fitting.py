@@ -11,7 +11,7 @@ from mauve_metric.measures.auc import HeldOut, average_ranks
 from mauve_metric.measures.groups import same_origin
 from mauve_metric.measures.linear_classifier import Sides, Standardised, held_out_scores
 from mauve_metric.measures.p_values import positive
-from mauve_metric.measures.stacked_classifier import combine, leading_rows, views
+from mauve_metric.measures.stacked_classifier import combine, views
 
 if TYPE_CHECKING:
     import torch
@@ -61,11 +61,11 @@ def cross_fit(
     trained_on: Sides | None = None,
     device: torch.device | None = None,
     order: Integers | None = None,
-    leading: Array | None = None,
+    stacked: bool = False,
 ) -> CrossFitted:
     """Score every row by a classifier fitted to the other folds.
 
-    The linear classifier of `linear_classifier.held_out_scores` or, with `leading`, the stacked one of
+    The linear classifier of `linear_classifier.held_out_scores` or, if asked for, the stacked one of
     `stacked_classifier.views`. Each fold has texts of both sides in about equal shares, since the scores of folds that
     have not lean to the wrong side.
 
@@ -79,7 +79,7 @@ def cross_fit(
         trained_on: rows that classifiers may be fitted to, (n,); None: all. The others are scored only.
         device: where the products of more rows than columns are computed; None: by numpy.
         order: in which the rows are when folds and permutations are drawn, (n,); None: as they are.
-        leading: the rows on their leading axes, (n, r), for the stacked classifier; None: the linear one.
+        stacked: by the stacked classifier, and not the linear one.
 
     Raises:
         ValueError: a side has fewer than two groups.
@@ -101,11 +101,11 @@ def cross_fit(
     groups, fold_of = drawn[places], folds[places]
     seen = np.ones(n, dtype=bool) if trained_on is None else trained_on
     rows = rows if isinstance(rows, Standardised) else Standardised(rows)
-    if leading is None:
+    if not stacked:
         scores = held_out_scores(rows, fold_of, sides, seen, device)
         outputs = scores[0] if len(scores) == 1 else combine(scores, [], sides, fold_of, seen)
     else:
-        outputs = combine(*views(rows, leading, fold_of, sides, seen, seed, device), sides, fold_of, seen)
+        outputs = combine(*views(rows, fold_of, sides, seen, order, seed, device), sides, fold_of, seen)
     aucs = _mean_auc(outputs, sides, fold_of)
     of_sides = outputs[:, 0].astype(np.float64)
     held_out = HeldOut(of_sides, is_model, fold_of, groups)
@@ -130,7 +130,7 @@ def cross_fit_repeatedly(
         divisions: how many, at least 1. The others, and `options`, are those of `cross_fit`.
     """
     standardised = Standardised(rows)
-    options = {"leading": leading_rows(standardised), **options}
+    options = {"stacked": True, **options}
     fitted = cross_fit(standardised, is_model, groups, seed=seed, permutations=permutations, **options)
     if divisions == 1:
         return fitted

@@ -71,11 +71,18 @@ class Standardised:
         inner: Array = rows @ rows.T
         return inner
 
+    def take(self, numbers: Integers) -> Array:
+        """The rows with these numbers, (m, d)."""
+        if self.held is not None:
+            return self.held[numbers]
+        rows = self.rows[numbers] if isinstance(self.rows, np.ndarray) else self.rows.take(numbers)
+        return np.concatenate(list(self._scaled(_STEP, rows)))
+
     def __iter__(self) -> Iterator[Array]:
         return self._scaled(_BLOCK) if self.held is None else _pieces(self.held)
 
-    def _scaled(self, step: int) -> Iterator[Array]:
-        for block in _pieces(self.rows, self.unit, step):
+    def _scaled(self, step: int, rows: Features | None = None) -> Iterator[Array]:
+        for block in _pieces(self.rows if rows is None else rows, self.unit, step):
             centred = block - self.mean.astype(block.dtype)
             centred *= self.factor.astype(block.dtype)
             yield centred.astype(np.float32, copy=False)
@@ -125,18 +132,19 @@ class _Moments:
                 self.fourth[fold] += np.square(np.einsum("ij,ij->i", part, part)).sum()
         self.all_products = self.products.sum(axis=0)
 
-    def direction(self, fold: int, d: int, second: bool) -> tuple[Floats, Floats]:
+    def direction(self, fold: int | None, d: int, second: bool) -> tuple[Floats, Floats]:
         """Fit classifiers without a fold: weights (width, m), and thresholds (m,); 2m with those without noise."""
-        n = self.numbers.sum() - self.numbers[fold]
-        mean = (self.total.sum(axis=0) - self.total[fold]) / n
-        covariance = self.all_products - self.products[fold]
+        left_out = np.arange(len(self.numbers)) == fold
+        n = self.numbers[~left_out].sum()
+        mean = self.total[~left_out].sum(axis=0) / n
+        covariance = self.all_products - self.products[left_out].sum(axis=0)
         covariance /= n
         covariance -= np.outer(mean.astype(np.float32), mean.astype(np.float32))
-        models = np.maximum(self.models.sum(axis=0) - self.models[fold], 1)
-        of_model = self.of_model.sum(axis=0) - self.of_model[fold]
+        models = np.maximum(self.models[~left_out].sum(axis=0), 1)
+        of_model = self.of_model[~left_out].sum(axis=0)
         humans = np.maximum(n - models, 1)
         model_mean, human_mean = of_model / models, (n * mean[:, None] - of_model) / humans
-        fourth = (self.fourth.sum() - self.fourth[fold]) / n
+        fourth = self.fourth[~left_out].sum() / n
         delta, middle = model_mean - human_mean, (model_mean + human_mean) / 2
         if second and self.numbers.sum() - self.numbers.max() >= d:
             delta = np.concatenate([delta, without_noise(delta, 1 / models + 1 / humans)], axis=1)
@@ -221,6 +229,16 @@ def held_out_scores(
             outputs[start + np.nonzero(inside)[0]] = product(block[inside], weights, device) - thresholds
         start += len(block)
     return np.split(outputs, outputs.shape[1] // sides.shape[1], axis=1)
+
+
+def fit_and_score(fitted: Array, sides: Array, rows: Array) -> Array:
+    """Scores of rows (b, d) by the linear classifier of others, (n, d), for every column of sides (n, m), (b, m)."""
+    standardised, n = Standardised(fitted), len(fitted)
+    moments = _Moments(standardised, np.zeros(n, dtype=np.int64), sides, np.ones(n, dtype=bool), None)
+    with one_blas_thread():
+        weights, thresholds = moments.direction(None, standardised.d, second=False)
+    scaled = (rows - standardised.mean.astype(np.float32)) * standardised.factor.astype(np.float32)
+    return scaled @ weights.astype(np.float32) - thresholds.astype(np.float32)
 
 
 def _scores_of_few_rows(products: Array, fold_of: Integers, sides: Array, seen: Sides, d: int) -> Array:

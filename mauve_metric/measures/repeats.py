@@ -15,6 +15,7 @@ from mauve_metric.arrays import Bools, Floats, Integers, Rows
 
 NEIGHBOURS = 10  # the distance of the last one is the scale: groups of fewer texts are seen whole
 CHANCE = 0.01  # share of independent texts that are taken for repeats
+CHANCE_OF_LINKS = 0.1  # the same where there are repeats, of which as many as possible are looked for
 LEAST_SHARE = 0.05  # of a set's texts: fewer may be chance
 _MOST_TESTED = 500  # rows of a set that show whether there are repeats
 _LEAST_SQUARE = 1e-6  # of a distance between rows of length 1: below is rounding
@@ -53,7 +54,8 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
     rng = np.random.default_rng([seed, 4])
     tested = [np.sort(rng.permutation(len(rows))[:_MOST_TESTED]) for rows in (p, q)]
     across = [_nearest(rows[some], others)[1] for rows, others, some in ((p, q, tested[0]), (q, p, tested[1]))]
-    least_ratio = float(np.quantile(np.concatenate([_ratios(distances) for distances in across]), CHANCE))
+    by_chance = np.concatenate([_ratios(distances) for distances in across])
+    least_ratio, of_links = np.quantile(by_chance, [CHANCE, CHANCE_OF_LINKS]).tolist()
     own = [_nearest(rows[some], rows, some) for rows, some in ((p, tested[0]), (q, tested[1]))]
     found = []
     for rows, (_, distances), (_, of_others) in ((p, own[0], own[1]), (q, own[1], own[0])):
@@ -62,7 +64,7 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
         grouped = float((spaced & (distances[:, 0] < least)).mean())
         groups = np.full(len(rows), -1)
         if max(grouped, float(spaced.mean())) > LEAST_SHARE:
-            groups = _groups(*_nearest(rows, rows, np.arange(len(rows))), least_ratio)
+            groups = _groups(*_nearest(rows, rows, np.arange(len(rows))), of_links)
         found.append(Repeats(groups, grouped, float(spaced.mean())))
     return found[0], found[1]
 

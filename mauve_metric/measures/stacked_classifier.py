@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.measures.linear_classifier import Sides, Standardised, held_out_scores, product
+from mauve_metric.measures.linear_classifier import Sides, Standardised, fit_and_score, held_out_scores, product
 
 if TYPE_CHECKING:
     import torch
@@ -23,69 +23,100 @@ if TYPE_CHECKING:
 VOTERS = (5, 15, 45)  # nearest neighbours whose sides are counted
 DISTANT = (6, 45)  # nearest neighbours whose distances say how dense the texts are
 MOST_REFERENCES = 2000  # texts of a side among which neighbours are looked for
+_MOST_FITTED, _MOST_OF_AXES = 10_000, 4096  # texts of a side that squares, and the axes, are fitted to
 _AXES_OF_SQUARES, _AXES = 20, 64  # leading axes whose products are taken, and in which neighbours are looked for
 _MOST_LEADING = 2**26  # numbers of the rows on leading axes
-_MOST_SAMPLED = 8192  # rows that the axes follow from
 _BLOCK = 2**22  # distances, or votes, that are held at once
 _RIDGE = 1e-3  # of the second level, whose views have variance 1
 _SWEEPS = 100  # of its solution, coordinate by coordinate
 
 
-def leading_rows(rows: Standardised) -> Array:
-    """Standardised rows on their first principal axes, which do not depend on the sides, (n, d) → (n, r) in float32."""
-    from scipy.linalg import eigh
-
-    n = rows.rows.shape[0]
-    blocks, step = list(rows) if rows.held is not None else rows, -(-n // _MOST_SAMPLED)
-    sample = np.concatenate([block[::step] for block in blocks])
-    width = min(_AXES, max(_MOST_LEADING // n, _AXES_OF_SQUARES), *sample.shape)
-    if len(sample) < rows.d:
-        size = len(sample)
-        axes = sample.T @ eigh(sample @ sample.T, subset_by_index=[size - width, size - 1])[1]
-        axes /= np.maximum(np.linalg.norm(axes, axis=0), np.finfo(np.float32).tiny)
-    else:
-        axes = eigh(sample.T @ sample, subset_by_index=[rows.d - width, rows.d - 1])[1]
-    falling = np.ascontiguousarray(axes[:, ::-1], dtype=np.float32)
-    return np.concatenate([block @ falling for block in blocks])
-
-
 def views(
     rows: Standardised,
-    leading: Array,
     fold_of: Integers,
     sides: Array,
     seen: Sides,
+    order: Integers,
     seed: int,
     device: torch.device | None = None,
 ) -> tuple[list[Array], list[Array]]:
     """The held-out scores of each row in several views, for every column of sides, each (n, m) or (n, 1).
 
+    Squares and neighbours are those of rows on the first principal axes of the other folds. The axes do not depend on
+    the sides, but they follow the single rows that they are fitted to: rows that have copies would lie further out.
+
     Args:
-        leading: see `leading_rows`. The others are those of `linear_classifier.held_out_scores`.
-        seed: of the choice of references, if there are more texts.
+        order: of the rows by content, (n,), and seed: of the choice of rows to fit to, if there are more.
+        The others are those of `linear_classifier.held_out_scores`.
 
     Returns:
         Views that rise with the chance of the model's side: the linear classifier's, the one of squares, and log odds
         of the shares of the model's texts among neighbours; and views of no direction: log distances to neighbours.
     """
-    rising = held_out_scores(rows, fold_of, sides, seen, device)
-    rising += held_out_scores(Standardised(_squares(leading)), fold_of, sides, seen, device, second=False)
-    references = _references(sides[:, 0], seen, seed)
-    nearest, distances = _nearest(leading, fold_of, references, max(VOTERS), device)
-    number = nearest.shape[1]
+    rising, n = held_out_scores(rows, fold_of, sides, seen, device), len(fold_of)
+    rng, is_model = np.random.default_rng([seed, 5]), sides[:, 0] == 1
+    # for each side random rows of those that are fitted to
+    chosen = [rng.permutation(order[(seen & (is_model == side))[order]])[:_MOST_FITTED] for side in (False, True)]
+    fitted = np.concatenate(chosen)
+    ranks = np.concatenate([np.arange(len(numbers)) for numbers in chosen])
+    sample, fold_of_sample = rows.take(fitted), fold_of[fitted]
+    width = min(_AXES, max(_MOST_LEADING // n, _AXES_OF_SQUARES))
+    axes = _axes_of_folds(sample[ranks < _MOST_OF_AXES], fold_of_sample[ranks < _MOST_OF_AXES], width)
+    leading, start = np.empty((n, axes[0].shape[1]), dtype=np.float32), 0
+    for block in rows:
+        folds_here = fold_of[start : start + len(block)]
+        for fold, of_fold in enumerate(axes):
+            inside = np.flatnonzero(folds_here == fold)
+            leading[start + inside] = product(block[inside], of_fold, device)
+        start += len(block)
+    references = np.flatnonzero(ranks < MOST_REFERENCES)
+    others = [references[fold_of_sample[references] != fold] for fold in range(len(axes))]
+    number = min(max(VOTERS), *map(len, others))
+    of_squares = np.empty(sides.shape, dtype=np.float32)
+    nearest, distances = np.empty((n, number), np.int32), np.empty((n, number), np.float32)
+    for fold, (of_fold, places) in enumerate(zip(axes, others, strict=True)):
+        inside, outside = np.flatnonzero(fold_of == fold), fold_of_sample != fold
+        squares = _squares(sample[outside] @ of_fold)
+        of_squares[inside] = fit_and_score(squares, sides[fitted[outside]], _squares(leading[inside]))
+        found, distances[inside] = _nearest(leading[inside], sample[places] @ of_fold, number, device)
+        nearest[inside] = fitted[places][found]
     voters = [k for k in VOTERS if 2 * k <= number or k == VOTERS[0]]
-    rising += _votes(nearest, sides[references], voters)
+    rising += [of_squares, *_votes(nearest, sides, voters)]
     return rising, [distances[:, [min(k, number) - 1]] for k in DISTANT]
+
+
+def _axes_of_folds(sample: Array, fold_of: Integers, width: int) -> list[Array]:
+    """For each fold the first principal axes of rows (s, d) of the other folds, at most (d, width)."""
+    d, folds = sample.shape[1], range(int(fold_of.max()) + 1)
+    width = min(width, d, *(int((fold_of != fold).sum()) for fold in folds))
+    if len(sample) > d:
+        parts = [sample[fold_of == fold] for fold in folds]
+        products = [part.T @ part for part in parts]
+        total = np.sum(products, axis=0)
+        return [_first_eigenvectors(total - of_fold, width) for of_fold in products]
+    axes = []
+    for fold in folds:  # an axis is a sum of the rows that it is fitted to
+        others = sample[fold_of != fold]
+        sums = others.T @ _first_eigenvectors(others @ others.T, width)
+        axes.append(sums / np.maximum(np.linalg.norm(sums, axis=0), np.finfo(np.float32).tiny))
+    return axes
+
+
+def _first_eigenvectors(matrix: Array, width: int) -> Array:
+    """The eigenvectors of a symmetric matrix (k, k) with the largest eigenvalues, the largest first, (k, width)."""
+    from scipy.linalg import eigh
+
+    k = len(matrix)
+    vectors = eigh(matrix, subset_by_index=[k - width, k - 1], check_finite=False)[1]
+    return np.ascontiguousarray(vectors[:, ::-1], dtype=np.float32)
 
 
 def _squares(leading: Array) -> Array:
     """Squares and products of the first axes, and the log of the squared length, (n, r) → (n, r(r + 1)/2 + 1)."""
     axes = leading[:, :_AXES_OF_SQUARES]
-    deviation = axes.std(axis=0)
-    scaled = axes / np.where(deviation > 0, deviation, 1)
-    first, second = np.triu_indices(scaled.shape[1])
-    squared = np.square(leading).sum(axis=1, keepdims=True)
-    return np.concatenate([scaled[:, first] * scaled[:, second], _log(squared)], axis=1)
+    first, second = np.triu_indices(axes.shape[1])
+    lengths = np.square(leading).sum(axis=1, keepdims=True)
+    return np.concatenate([axes[:, first] * axes[:, second], _log(lengths)], axis=1)
 
 
 def _log(squares: Array) -> Array:
@@ -95,38 +126,22 @@ def _log(squares: Array) -> Array:
     return logarithms
 
 
-def _references(is_model: Array, seen: Sides, seed: int) -> Integers:
-    """The numbers of at most `MOST_REFERENCES` rows of each side, in rising order."""
-    rng = np.random.default_rng([seed, 5])
-    chosen = [rng.permutation(np.flatnonzero(seen & (is_model == side)))[:MOST_REFERENCES] for side in (0, 1)]
-    return np.sort(np.concatenate(chosen))
-
-
-def _nearest(
-    leading: Array, fold_of: Integers, references: Integers, number: int, device: torch.device | None
-) -> tuple[Integers, Array]:
-    """The nearest references of other folds for each row, nearest first: their places, and log squared distances.
-
-    (n, number) each; fewer where a fold leaves fewer references.
-    """
-    others = [np.flatnonzero(fold_of[references] != fold) for fold in range(int(fold_of.max()) + 1)]
-    number = min(number, *map(len, others))
-    nearest, squares = np.empty((len(leading), number), np.int32), np.empty((len(leading), number), np.float32)
-    for fold, places in enumerate(others):
-        targets = leading[references[places]]
-        lengths = np.einsum("ij,ij->i", targets, targets)
-        inside = np.flatnonzero(fold_of == fold)
-        step = max(1, _BLOCK // len(places))
-        for some in (inside[start : start + step] for start in range(0, len(inside), step)):
-            queries = leading[some]
-            away = product(queries, targets.T, device)
-            away *= -2
-            away += lengths
-            found = np.argpartition(away, number - 1, axis=1)[:, :number]
-            away = np.take_along_axis(away, found, axis=1)
-            order = np.argsort(away, axis=1, kind="stable")
-            nearest[some] = places[np.take_along_axis(found, order, axis=1)]
-            squares[some] = np.take_along_axis(away, order, axis=1) + np.einsum("ij,ij->i", queries, queries)[:, None]
+def _nearest(rows: Array, references: Array, number: int, device: torch.device | None) -> tuple[Integers, Array]:
+    """The nearest references for each row, nearest first, and log squared distances, (n, number) each."""
+    lengths = np.einsum("ij,ij->i", references, references)
+    nearest, squares = np.empty((len(rows), number), np.int32), np.empty((len(rows), number), np.float32)
+    step = max(1, _BLOCK // len(references))
+    for start in range(0, len(rows), step):
+        some = rows[start : start + step]
+        away = product(some, references.T, device)
+        away *= -2
+        away += lengths
+        found = np.argpartition(away, number - 1, axis=1)[:, :number]
+        away = np.take_along_axis(away, found, axis=1)
+        rank = np.argsort(away, axis=1, kind="stable")
+        nearest[start : start + step] = np.take_along_axis(found, rank, axis=1)
+        away = np.take_along_axis(away, rank, axis=1) + np.einsum("ij,ij->i", some, some)[:, None]
+        squares[start : start + step] = away
     return nearest, _log(squares)
 
 

@@ -45,10 +45,9 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
     design = {
         "aligned": "same prompts row by row",
         "prompts": "shared prompts",
-        "found": f"shared prompts, found for {result.partners} of {result.n_q} texts"
-        if result.partners
-        else "several answers to a prompt, found",
-        "independent": "",
+        "found": f"shared prompts, found for {result.partners} of {result.n_q} texts",
+        "independent": "each row a draw of its own",
+        "undeclared": "",
     }[result.design]
     sizes = f"{result.n_p} + {result.n_q} texts"
     head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result), design)))

@@ -75,9 +75,15 @@ class MauveResult(SignedResult):
         verdict: "like human", "different", "undecided" (more texts would tell) or "no verdict" (the number cannot be
             believed). verdict_reason: for no verdict, or layout that makes the difference, a code of
             `scoring.verdict.REASONS`; else None. shown_by: what shows a difference, "groups" of texts and "classifier",
-            of several featurizers with its name, as "classifier by ngrams"; empty if nothing does.
-        smallest_difference: the distance of closeness from 1 that sets of this size show in 8 of 10 cases, in [0, 1],
-            lower is better.
+            of several featurizers with its name, as "classifier by ngrams", and "repeats"; empty if nothing does.
+            shown_p_value: the least p-value of the tests that do, corrected for their number; None without one.
+        texts_needed: of an undecided verdict, texts a set at which the interval would decide in 8 of 10 cases; None
+            for other verdicts, and where that is more than a thousand times as many.
+        p_repeated, q_repeated: share of the texts of a set that are copies of another one there, or nearer to one than
+            by chance, in [0, 1]. repeats_p_value: of "the model repeats itself no more than the human set does"; None
+            where it does not, by `dependence.EXCESS_ERRORS` standard errors.
+        repeated_groups: of near-alike texts of the model, where they may be several answers to prompts that were not
+            declared; closeness_as_prompts: closeness if they are, with the ends of its interval. Else None.
         closeness, closeness_ci: debiased MAUVE by the sharpest partition at hand, the lowest of `mauve_debiased` (by
             groups of similar texts) and `mauve_classifier` over all featurizers, in [0, 1], higher is better; 1 for
             sets that cannot be told apart. Every partition gives an upper bound of the MAUVE of the distributions. The
@@ -110,9 +116,9 @@ class MauveResult(SignedResult):
         precision, recall, density, coverage: from nearest neighbours (Kynkäänniemi 2019; Naeem 2020).
         prd_precision, prd_recall, prd_area: of the exact precision-recall curve of the histograms (Sajjadi 2018).
         frechet_distance: of the features, at least 0, lower is better (Heusel 2017).
-        design: of the texts: "independent", "aligned" (row i of both sides answers prompt i), "prompts" (groups were
-            given) or "found" (nothing was declared, and texts that share prompts were found from their features,
-            openings or order). A score of one design does not compare with one of another.
+        design: of the texts: "aligned" (row i of both sides answers prompt i), "prompts" (groups were
+            given), "independent" (so declared), "found" (nothing was declared, and pairs of both sides were found from
+            their features or openings) or "undeclared". A score of one design does not compare with one of another.
         partners: model texts that share a prompt with a human text, as declared or found, or are copies of one; None:
             not looked for. pairs_in_step: share of the pairs found from the features that are in the same row of both
             sides, in [0, 1]; None if none were found. Under a true "aligned" it is near 1.
@@ -212,7 +218,13 @@ class MauveResult(SignedResult):
     verdict: VerdictWord = "no verdict"
     verdict_reason: str | None = None
     shown_by: tuple[str, ...] = ()
-    smallest_difference: float | None = None
+    shown_p_value: float | None = None
+    texts_needed: int | None = None
+    p_repeated: float | None = None
+    q_repeated: float | None = None
+    repeats_p_value: float | None = None
+    repeated_groups: int | None = None
+    closeness_as_prompts: tuple[float, float, float] | None = None
     learned_p_counts: tuple[int, ...] | None = None
     learned_q_counts: tuple[int, ...] | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})

@@ -35,7 +35,7 @@ from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
 from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty import forecast, intervals
-from mauve_metric.uncertainty.closeness import Bound, closeness_of, joint_covariance
+from mauve_metric.uncertainty.closeness import Bound, joint_covariance
 from mauve_metric.uncertainty.differences import difference_of
 from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
@@ -350,19 +350,13 @@ def _forecasts(
 ) -> tuple[float | None, int | None]:
     """Return the smallest difference of the two best models that these sets would show, and texts a set to show theirs.
 
-    With 80 % probability; None where a score has no interval. At 1 the score has no slope, so its delta-method error is
-    0 there: for a model near 1, the difference is at least the smallest one that separates a score from 1. Errors fall
-    with the root of the number of texts.
+    With 80 % probability; None where a score has no interval. Errors fall with the root of the number of texts.
     """
     best = differences[0] if differences else None
     if best is None or best.stderr is None:
         return None, None
     pair = results[best.a], results[best.b]
     smallest = forecast.detectable_difference(best.stderr, config.confidence_level)
-    for result in pair:
-        closeness = closeness_of(result.bounds, config)
-        if closeness is not None and closeness.smallest is not None and closeness.value >= 1 - closeness.smallest:
-            smallest = max(smallest, closeness.smallest)
     n = min(min(result.n_p, result.n_q) for result in pair)
     needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
     texts = max(round(needed), forecast.LEAST_TEXTS) if needed < forecast.MOST_TEXTS else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from mauve_metric.features.row_blocks import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frontier, precision_recall
 from mauve_metric.measures.frontier import curve_area, divergence_curve
-from mauve_metric.measures.groups import count_groups, pair_of_groups
+from mauve_metric.measures.groups import SHARED, count_groups, pair_of_groups
 from mauve_metric.measures.knn_precision_recall import (
     ROUNDING,
     SupportScores,
@@ -42,6 +43,7 @@ from mauve_metric.uncertainty.learned_score import Learned, learned_score, permu
 
 logger = logging.getLogger(__name__)
 
+MOST_READ_TWICE = 10_000  # texts of a set that are scored once more in another reading
 NOT_READ_AGAIN = "it needs the texts again, which were not kept"
 
 
@@ -98,8 +100,8 @@ def score_features(
     return score_clustered(cluster([p, q], config, run, clusterings=clusterings), with_learned=with_learned)
 
 
-def score_clustered(clustered: Clustered, *, with_learned: bool = True) -> MauveResult:
-    """The result of two sides in buckets."""
+def score_clustered(clustered: Clustered, *, with_learned: bool = True, other_reading: bool = True) -> MauveResult:
+    """The result of two sides in buckets; other_reading: also `MauveResult.closeness_as_prompts`."""
     (p, q), config, partition = clustered.sides, clustered.config, clustered.partition
     p_value = None
     if config.permutations and config.quantizer == "classifier":  # which is fitted anew to permuted sides
@@ -111,7 +113,8 @@ def score_clustered(clustered: Clustered, *, with_learned: bool = True) -> Mauve
         groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
         p_value = resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
     learned = learned_of(p, q, config) if with_learned else None
-    return score_buckets(p, q, partition, 1, config, p_value, learned)
+    result = score_buckets(p, q, partition, 1, config, p_value, learned)
+    return _with_other_reading(result, clustered) if other_reading and with_learned else result
 
 
 def log_warnings(result: MauveResult) -> None:
@@ -219,6 +222,7 @@ def score_buckets(
         design=q.design,
         partners=None if q.dependence is None else q.dependence.partners,
         pairs_in_step=None if q.dependence is None else q.dependence.in_step,
+        **_fields_of_repeats(q),
         num_buckets=k,
         warnings=warnings,
         signature_entries=signature_entries(p, q, config, entries or {}),
@@ -297,6 +301,37 @@ def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict
         f"{name}_stripped": tuple(Stripped(*changed) for changed in side.stripped.items()),
         f"{name}_median_length": None if side.lengths is None else float(np.median(side.lengths)),
     }
+
+
+def _fields_of_repeats(q: FeatureSet) -> dict[str, Any]:
+    """The fields of a result on texts that repeat others of their set."""
+    repetition = None if q.dependence is None else q.dependence.repetition
+    if repetition is None:
+        return {}
+    return {
+        "p_repeated": repetition.p_share,
+        "q_repeated": repetition.q_share,
+        "repeats_p_value": repetition.excess,
+    }
+
+
+def _with_other_reading(result: MauveResult, clustered: Clustered) -> MauveResult:
+    """Add what closeness would be if the model's near-alike texts were answers to prompts that were not declared."""
+    warning = next((warning for warning in result.warnings if warning.code == "repeated_texts"), None)
+    p, q = clustered.sides
+    repetition = q.dependence and q.dependence.repetition
+    if warning is None or repetition is None or max(len(p), len(q)) > MOST_READ_TWICE:
+        return result
+    codes = np.where(repetition.groups >= 0, repetition.groups, repetition.groups.max() + 1 + np.arange(len(q)))
+    declared = (
+        replace(side, groups=groups, dependence=None)
+        for side, groups in ((p, codes.max() + 1 + np.arange(len(p))), (q, codes))
+    )
+    other = score_clustered(cluster([*declared], replace(clustered.config, knn=False)), other_reading=False)
+    if other.closeness is None or other.closeness_ci is None:
+        return result
+    reading = (other.closeness, *other.closeness_ci)
+    return replace(result, repeated_groups=warning.numbers["groups"], closeness_as_prompts=reading)
 
 
 def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:

@@ -8,11 +8,14 @@ from dataclasses import replace
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.result import MauveResult, VerdictWord
 from mauve_metric.uncertainty.closeness import Bound, closeness_of
+from mauve_metric.uncertainty.forecast import texts_to_decide
 
 FEWEST_TEXTS = 20  # of a set: two buckets of ten texts; fewer support no statement about two sets
-SMALL = 0.035  # a distance from 1 that is small, and that 850 to 1000 independent texts a set would show
+EQUIVALENT = 0.9  # sets whose closeness is shown to be above are alike
 # Codes of warnings, with the reason that a verdict has for them, in the order in which they are looked for.
-NOT_FEATURES = {"constant_features": "constant_features", "nearly_constant_features": "nearly_constant"}
+NOTHING_TO_SEE = {"constant_features": "constant_features"}
+NOT_FEATURES = {**NOTHING_TO_SEE, "nearly_constant_features": "nearly_constant"}
+OWN_PROMPTS = {"own_prompts": "undeclared_prompts"}  # for which texts are no draws, whatever is shown
 WRONG_DESIGN = {
     "rows_not_aligned": "rows_not_aligned",
     "echoed_prompts": "echoed_prompts",
@@ -30,7 +33,7 @@ LIFTED = {
     "copied_passages": "shared_texts",
     "short_references": "short_texts",
 }
-UNDECLARED = ("shared_prompts", "repeated_prompts")  # warnings that a declared design answers
+UNDECLARED = ("shared_prompts", "repeated_prompts", "own_prompts")  # warnings that a declared design answers
 REASONS = ("too_few", *dict.fromkeys([*NOT_FEATURES.values(), *WRONG_DESIGN.values(), *LAYOUT.values()]))
 REASONS += (*dict.fromkeys(LIFTED.values()), "no_interval")
 
@@ -38,9 +41,10 @@ REASONS += (*dict.fromkeys(LIFTED.values()), "no_interval")
 def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     """Set a result's closeness with its interval, its verdict and the reason for it, from its bounds and warnings.
 
-    "different": a test or an interval shows a difference (see `Closeness.shown`). "like human": none does, and one of
-    `SMALL` would have shown in 8 of 10 cases.
-    "undecided": more texts would tell. "no verdict": the number cannot be believed.
+    "different": a test or an interval shows a difference (see `Closeness.shown`), or the model repeats itself more than
+    the human set does. "like human": nothing does, and the interval lies above `EQUIVALENT`.
+    "undecided": more texts would tell. "no verdict": the number cannot be believed; of a difference that is shown, this
+    is said only of texts that are no draws.
 
     Args:
         config: with the scaling factor and the level.
@@ -49,39 +53,46 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     codes = {warning.code for warning in result.warnings}
     if result.design != "undeclared":
         codes -= {*UNDECLARED}
-    word: VerdictWord
-    shown = closeness is not None and bool(closeness.shown)
-    reason = _no_verdict(result, codes, shown or closeness is None or closeness.ci is None)
-    if closeness is None or closeness.ci is None:
-        word, reason = "no verdict", reason or "no_interval"
-    elif reason is not None:
-        word = "no verdict"
-    elif shown:
-        word, reason = "different", _first_of(LAYOUT, codes)
-    elif closeness.ci[1] >= 1 and closeness.smallest is not None and closeness.smallest <= SMALL:
-        word = "like human"
-    else:
-        word = "undecided"
     value, ci = (None, None) if closeness is None else (closeness.value, closeness.ci)
-    bounds = [result.bounds[number] for number in closeness.shown] if closeness is not None else []
-    names = dict.fromkeys(f"{bound.kind} by {bound.featurizer}".removesuffix(" by ") for bound in bounds)
+    numbers = closeness.shown if closeness is not None else ()
+    names = [f"{result.bounds[number].kind} by {result.bounds[number].featurizer}" for number in numbers]
+    shown = (*dict.fromkeys(name.removesuffix(" by ") for name in names), *_repeats(result))
+    word: VerdictWord
+    word, reason = _word(result, codes, bool(shown), ci)
+    least = [p_value for p_value in (closeness and closeness.p_value, result.repeats_p_value) if p_value is not None]
+    needed = None
+    if word == "undecided" and value is not None and ci is not None:
+        needed = texts_to_decide(value, ci[0], EQUIVALENT, min(result.n_p, result.n_q), config.confidence_level)
     return replace(
         result,
         closeness=value,
         closeness_ci=ci,
         verdict=word,
         verdict_reason=reason,
-        shown_by=tuple(names),
-        smallest_difference=None if closeness is None else closeness.smallest,
+        shown_by=shown,
+        shown_p_value=min(least, default=None) if shown else None,
+        texts_needed=needed,
     )
 
 
-def _no_verdict(result: MauveResult, codes: Collection[str], is_shown: bool) -> str | None:
-    """The reason for which the number cannot be believed; is_shown: what lifts a score is none."""
-    if min(result.n_p, result.n_q) < FEWEST_TEXTS:
-        return "too_few"
-    reason = _first_of(NOT_FEATURES | WRONG_DESIGN, codes)
-    return reason if reason is not None or is_shown else _first_of(LIFTED, codes)
+def _repeats(result: MauveResult) -> tuple[str, ...]:
+    """What shows that the model repeats itself more than the human set does."""
+    return ("repeats",) if result.repeats_p_value is not None else ()
+
+
+def _word(
+    result: MauveResult, codes: Collection[str], is_shown: bool, ci: tuple[float, float] | None
+) -> tuple[VerdictWord, str | None]:
+    """The verdict and the reason for it."""
+    never = _first_of(NOTHING_TO_SEE | OWN_PROMPTS, codes)
+    if min(result.n_p, result.n_q) < FEWEST_TEXTS or never is not None:
+        return "no verdict", "too_few" if never is None else never
+    if is_shown:
+        return "different", _first_of(NOT_FEATURES | WRONG_DESIGN | LAYOUT, codes)
+    reason = _first_of(NOT_FEATURES | WRONG_DESIGN, codes) or (ci and _first_of(LIFTED, codes))
+    if ci is None or reason is not None:
+        return "no verdict", reason or "no_interval"
+    return ("like human" if ci[0] > EQUIVALENT else "undecided"), None
 
 
 def _first_of(reasons: Mapping[str, str], codes: Collection[str]) -> str | None:

@@ -13,7 +13,7 @@ from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.options import MauveConfig
-from mauve_metric.uncertainty import forecast, intervals, jackknife, resampling
+from mauve_metric.uncertainty import intervals, jackknife, resampling
 from mauve_metric.uncertainty.differences import effect_covariance
 from mauve_metric.uncertainty.learned_score import Learned
 from mauve_metric.uncertainty.score_warnings import few_texts_a_bucket
@@ -130,14 +130,14 @@ class Closeness(NamedTuple):
     value: in [0, 1]. ci: [lowest of the lows, lowest of the highs] of m intervals at level 1 - α/m: no interval that is
     right for its own partition ends below the true MAUVE with a higher probability than α/m. shown: numbers of the
     bounds that show a difference: by a test with a p-value of at most α/m, or by an interval that leaves out equal
-    sets, which no test contradicts, nor scores of equal sets where there is none. smallest: the distance from 1 that
-    sets of this size would show by either kind of bound in 8 of 10 cases; None without errors.
+    sets, which no test contradicts, nor scores of equal sets where there is none. p_value: the least of these tests',
+    times m; None where no test shows a difference.
     """
 
     value: float
     ci: tuple[float, float] | None
     shown: tuple[int, ...]
-    smallest: float | None
+    p_value: float | None
 
 
 def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | None:
@@ -172,14 +172,9 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
         no_chance = bound.is_below_equal_sets(corrected) if bound.p_value is None else bound.p_value <= alpha
         if by_test or (is_apart and no_chance):
             shown.append(number)
-    gaps: dict[str, float] = {}
-    for bound, estimate in zip(bounds, estimates, strict=True):
-        if estimate.frontier_integral is not None:
-            p, q = bound.labels[0] if bound.codes is None else map(np.unique, bound.codes)
-            error, factor = estimate.frontier_integral.stderr, config.mauve_scaling_factor
-            gap = 1 - forecast.score_told_from_one(error, len(p), len(q), factor, level)
-            gaps[bound.kind] = min(gap, gaps.get(bound.kind, 1.0))
-    return Closeness(float(values[lowest]), ci, tuple(shown), max(gaps.values(), default=None))
+    tests = [p_value * len(bounds) for number in shown if (p_value := bounds[number].p_value) is not None]
+    least = min((p_value for p_value in tests if p_value <= alpha), default=None)
+    return Closeness(float(values[lowest]), ci, tuple(shown), least)
 
 
 def joint_covariance(

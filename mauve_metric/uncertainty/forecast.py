@@ -1,9 +1,11 @@
-"""The smallest differences, of two models and from human text, that sets of a size would show."""
+"""Forecasts: the difference of two models that sets of a size would show, and the size at which closeness is decided."""
 
 from __future__ import annotations
 
 import math
 from statistics import NormalDist
+
+import numpy as np
 
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty import intervals
@@ -11,6 +13,9 @@ from mauve_metric.uncertainty import intervals
 POWER = 0.8  # of the forecasts
 _Z_OF_POWER = NormalDist().inv_cdf(POWER)
 LEAST_TEXTS, MOST_TEXTS = 20, 10**9  # a forecast above is meaningless
+_QUANTILES = (np.arange(400) + 0.5) / 400  # of what the truth may be
+_STEP = 1.05  # between two sizes that are tried
+_MOST_GROWTH = 1000  # of the size: errors beyond are no forecast
 
 
 def detectable_difference(stderr: float, level: float = 0.95) -> float:
@@ -22,25 +27,35 @@ def detectable_difference(stderr: float, level: float = 0.95) -> float:
     return (t_quantile(level) + _Z_OF_POWER) * stderr
 
 
-def score_told_from_one(
-    integral_stderr: float, n_p: int, n_q: int, scaling_factor: float = 5.0, level: float = 0.95
-) -> float:
-    """The highest score of which the interval would end below 1 with 80 % probability.
+def texts_to_decide(value: float, low: float, bound: float, n: int, level: float = 0.95) -> int | None:
+    """The number of texts a set at which an interval would decide with 80 % probability; None if that is far away.
 
-    The interval ends below 1 where the frontier integral is more than z standard errors above 0. Far from 0 its error
-    grows: a χ² statistic of noncentrality ν has the variance 2(k - 1) + 4ν, so that error² = e² + ⅔·D·(1/n_p + 1/n_q)
-    at the integral D. D = (z + z_power)·error is solved for D, and carried over to MAUVE by `intervals.local_form`.
+    On the scale a of `intervals.local_form_inverse`, where equal sets are at 0, the lower end is z errors away. The
+    truth is a draw around the estimate, the estimate of more texts a draw around the truth, and errors fall with the
+    root of the number of texts. An interval decides if it lies above the bound, or leaves out equal sets.
 
     Args:
-        integral_stderr: e, of the debiased frontier integral. n_p, n_q: texts. scaling_factor: c.
+        value, low: closeness of n texts a set, and the low end of its interval at this level. bound: of equivalence.
 
-    Returns:
-        In (0, 1]; 1 minus it is the smallest difference from human text that these sets would show.
-
-    >>> round(score_told_from_one(0.006, 500, 500), 3)
-    0.971
+    >>> texts_to_decide(0.99, 0.88, 0.9, 200) < texts_to_decide(0.99, 0.8, 0.9, 200)
+    True
     """
-    z = t_quantile(level) + _Z_OF_POWER
-    growth = z * z * 2 / 3 * (1 / n_p + 1 / n_q)
-    integral = (growth + math.sqrt(growth**2 + 4 * (z * integral_stderr) ** 2)) / 2
-    return intervals.local_form(3 * scaling_factor * min(integral, 1.0))
+    from scipy.special import ndtr, ndtri
+
+    at, end, most = (intervals.local_form_inverse(score) for score in (value, max(low, 1e-3), bound))
+    z = t_quantile(level)
+    error = (end - at) / z
+    if error <= 0:
+        return None
+    # the estimate is cut off at 0, and so is the truth
+    truths = np.maximum(at + error * ndtri(ndtr(-at / error) + _QUANTILES * ndtr(at / error)), 0)
+    growth = _STEP
+    while growth <= _MOST_GROWTH:
+        error_then = error / math.sqrt(growth)
+        is_like = ndtr((most - z * error_then - truths) / error_then)
+        is_different = ndtr((truths - z * error_then) / error_then)
+        both = np.maximum(is_like + is_different - 1, 0)
+        if float((is_like + is_different - both).mean()) >= POWER:
+            return math.ceil(n * growth)
+        growth *= _STEP
+    return None

@@ -27,8 +27,7 @@ from mauve_metric.measures.cross_fitting import (
     joined_groups,
     monotone_buckets,
 )
-from mauve_metric.measures.linear_classifier import Sides, Standardised
-from mauve_metric.measures.stacked_classifier import leading_rows
+from mauve_metric.measures.linear_classifier import Sides
 from mauve_metric.options import MauveConfig
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
@@ -152,11 +151,11 @@ def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | 
     """
     stacked = _Stacked.of(p, q, groups)
     fitted = cross_fit(
-        standardised := Standardised(stacked.rows),
+        stacked.rows,
         np.arange(len(stacked.units)) >= p.shape[0],
         stacked.groups and np.concatenate(stacked.groups),
         units=stacked.units,
-        leading=leading_rows(standardised),
+        stacked=True,
         seed=config.seed,
         permutations=config.permutations,
         device=_device_of(p, q),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ TEXTS_A_BUCKET_MANY = 100  # above, buckets are so coarse that different sets lo
 SIZE_RATIO = 2.0  # above, the larger set alone decides where the buckets lie
 DUPLICATE_SHARE = 0.01  # human prose has next to none; more means copied or degenerate texts
 SHARED_SHARE = 0.01  # texts that are in both sets lift the score
+REPEATED_SHARE = 0.15  # of a model's texts: of independent ones 0.03 at most are as near to another by chance
 OPENING_SHARE = 0.1  # texts that continue the same prompts lift the score: halves of human text score lower
 LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its score as much as a weak model does
 FAR_LENGTH_RATIO = 4.0  # above, one side is most often another field than the texts
@@ -47,7 +49,7 @@ UNDECLARED = (  # after what suggests that texts share prompts
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "echoed_prompts prompts_as_answers token_ids unseen_characters few_prompts_a_bucket "
     "constant_features nearly_constant_features one_column at_floor above_ceiling duplicates_between equal_models "
-    "rows_not_aligned wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
+    "rows_not_aligned own_prompts wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
@@ -59,7 +61,7 @@ ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer
 
 WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is gone: 1 is from one end to the other
     **dict.fromkeys(("constant_features", "nearly_constant_features", "unseen_characters", "prompts_as_answers"), 1.0),
-    **dict.fromkeys(("rows_not_aligned", "token_ids"), 1.0),
+    **dict.fromkeys(("rows_not_aligned", "token_ids", "own_prompts"), 1.0),
     "uneven_answers": 0.45,
     **dict.fromkeys(("echoed_prompts", "wrapping_in_one_set", "equal_models", "short_references"), 0.9),
     **dict.fromkeys(("shared_prompts", "duplicates_between", "near_duplicates_between", "copied_passages"), 0.8),
@@ -67,6 +69,7 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
     **dict.fromkeys(("opening_in_one_set", "at_floor", "repeated_prompts", "garbled_texts"), 0.6),
     **dict.fromkeys(("few_prompts_a_bucket", "length_mismatch", "some_unseen_characters", "featurizer_missing"), 0.5),
     **dict.fromkeys(("few_texts", "num_buckets_large", "truncated_texts", "duplicates_within"), 0.4),
+    **dict.fromkeys(("repeated_texts", "joined_with_itself"), 0.6),
     **dict.fromkeys(("rows_look_aligned", "quantizer_not_converged", "few_texts_to_perturb"), 0.4),
     **dict.fromkeys(("format_differs", "few_prompts", "num_buckets_small", "coarse_common_buckets"), 0.3),
     **dict.fromkeys(("near_duplicates_within", "repeated_passages"), 0.3),
@@ -214,9 +217,13 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     for name, side in _named(p, q):
         yield from _side_warnings(side, name)
     yield from alignment_warnings(p, q)
+    yield from repetition_warnings(q)
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = np.isin(q.text_hashes, p.text_hashes)
-        if shared.mean() > SHARED_SHARE:
+        _, kind_of, times = np.unique(p.text_hashes, return_inverse=True, return_counts=True)
+        among_human = float((times[kind_of] > 1).mean())  # of short texts some are equal by chance
+        error = math.sqrt(among_human * (1 - among_human) / len(p) + shared.mean() * (1 - shared.mean()) / len(q))
+        if shared.mean() - among_human > max(SHARED_SHARE, 3 * error):
             numbers = {"share": float(shared.mean()), "examples": np.nonzero(shared)[0][:5].tolist()}
             yield warn("prompts_as_answers" if shared.mean() >= PROMPTS_SHARE else "duplicates_between", numbers)
         if p.opening_hashes is not None and q.opening_hashes is not None:
@@ -273,18 +280,25 @@ def check_of_lengths(human: float, model: float) -> str:
 
 
 def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
-    """Warn of sets that are said to be aligned, whose texts belong to those of other rows by openings or features."""
-    if q.design != "aligned" or len(p) != len(q):
+    """Warn of rows that are said to be aligned, of which the features pair those of other rows."""
+    share = None if q.dependence is None else q.dependence.in_step
+    if p.by_rows and q.by_rows and q.design == "aligned" and share is not None and share < IN_STEP_SHARE:
+        yield warn("rows_not_aligned", {"share": share})
+
+
+def repetition_warnings(q: FeatureSet) -> Iterator[ScoreWarning]:
+    """Warn of texts that repeat others of their set, where that may mean prompts or a mistake."""
+    repetition = None if q.dependence is None else q.dependence.repetition
+    if repetition is None:
         return
-    shares = [] if q.dependence is None or q.dependence.in_step is None else [q.dependence.in_step]
-    if p.opening_hashes is not None and q.opening_hashes is not None:
-        alike = np.isin(q.opening_hashes, p.opening_hashes)
-        if alike.mean() > OPENING_SHARE and p.groups is not None and q.groups is not None:
-            p_hashes = p.opening_hashes[np.argsort(p.groups, kind="stable")]
-            q_hashes = q.opening_hashes[np.argsort(q.groups, kind="stable")]
-            shares.append(float((p_hashes == q_hashes).sum() / alike.sum()))
-    if shares and min(shares) < IN_STEP_SHARE:
-        yield warn("rows_not_aligned", {"share": min(shares)})
+    for name, times in zip(("human", "model"), repetition.whole, strict=True):
+        if times in (2, 3):
+            yield warn("joined_with_itself", {"set": name, "times": times})
+    if q.design == "undeclared" and repetition.both:
+        yield warn("own_prompts", {"p_share": repetition.p_share, "share": repetition.q_share})
+    elif q.design in ("undeclared", "found") and repetition.q_share > REPEATED_SHARE:
+        groups = len(np.unique(repetition.groups[repetition.groups >= 0]))
+        yield warn("repeated_texts", {"share": repetition.q_share, "groups": groups})
 
 
 def is_one_prompt(*openings: Hashes) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import listed
-from mauve_metric.runtime.plain_text import counted, shown_names
+from mauve_metric.runtime.plain_text import counted, digits, shown_names
 from mauve_metric.uncertainty.blind_spots import seen_by
 from mauve_metric.uncertainty.format_check import SIGHTS, with_more
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, check_of_lengths
@@ -19,6 +19,9 @@ NOTES = {
     "duplicates_between": "{percent} of the model's texts are human texts too: mauve-metric deduplicate takes them out",
     "near_duplicates_between": "{percent} of the model's texts nearly repeat human ones: mauve-metric deduplicate",
     "copied_passages": "{percent} of the model's words are copied from human texts: see mauve-metric memorised",
+    "joined_with_itself": "each text of the {set} file is there {times} times: was it joined with itself?",
+    "repeated_texts": "the model's texts come in about {groups} groups of near-alike texts. Several answers to a prompt? Add "
+    "--prompt-field NAME{as_prompts}",
     "shared_prompts": "both files continue the same prompts: add --aligned, or --prompt-field NAME",
     "repeated_prompts": "several texts answer one prompt: add --prompt-field NAME",
     "missing_values": "missing values such as None in {count} of {of}: take these rows out",
@@ -35,7 +38,7 @@ NOTES = {
     "num_buckets_large": "{num_buckets} buckets are too many for so few texts: leave --num-buckets out",
     "num_buckets_small": "{num_buckets} buckets are few and hide differences: leave --num-buckets out",
     "truncated_texts": "{percent} of the {set} texts were cut to the featurizer's length",
-    "duplicates_within": "{percent} of the {set} texts repeat another one: error bars are too short",
+    "duplicates_within": "{percent} of the {set} texts repeat another one",
     "above_ceiling": "the sets are more alike than most: by chance, or they share texts",
     "few_texts": "only {texts} a set: 500 or more for a paper",
     "few_prompts": "only {few_prompts}: error bars are rough",
@@ -47,7 +50,7 @@ def notes_of(result: MauveResult) -> tuple[str, ...]:
     """The most important notes, without the one that is the reason of the verdict."""
     strongest = sorted(result.warnings, key=lambda warning: -max(warning.numbers.get("openings", {0: 0}).values()))
     warnings = {warning.code: warning for warning in reversed(strongest)}
-    told_already = {"shared_prompts", "repeated_prompts"} if result.design != "undeclared" else set()
+    told_already = {"shared_prompts", "repeated_prompts", "repeated_texts"} if result.design != "undeclared" else set()
     told_already |= {"few_texts", "at_floor"} if result.verdict_reason == "too_few" else set()
     notes = [
         _note(warnings[code], text, result)
@@ -87,7 +90,7 @@ def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
 
 def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]:
     """The words of a note from the numbers of its warning."""
-    words = {"texts": counted(min(result.n_p, result.n_q), "text"), **numbers}
+    words = {"texts": counted(min(result.n_p, result.n_q), "text"), "as_prompts": "", **numbers}
     words["few_prompts"] = counted(numbers.get("prompts", 0), "prompt")
     if "share" in numbers:
         words["percent"] = f"{100 * numbers['share']:.1f} %"
@@ -95,6 +98,9 @@ def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]
         words["set"] = with_more(numbers)
         side = "q" if words["set"] == "model" else "p"
         words |= {"count": numbers[f"{side}_texts"], "texts": numbers[f"n_{side}"]}
+    if "groups" in numbers and result.closeness_as_prompts is not None:
+        value, low, high = (digits(number, ".2f") for number in result.closeness_as_prompts)
+        words["as_prompts"] = f": closeness would be {value} [{low}, {high}]"
     if "kind" in numbers:
         words["sight"] = SIGHTS[numbers["kind"]]
     if "openings" in numbers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from mauve_metric.report.wording.notes import notes_of
@@ -9,13 +10,12 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult, VerdictWord
 from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.plain_text import counted, digits, printable, rounded_up, shown_names
-from mauve_metric.scoring.verdict import SMALL
-from mauve_metric.uncertainty.intervals import local_form_inverse
+from mauve_metric.scoring.verdict import EQUIVALENT
 
-DIFFERS = {
+DIFFERS = {  # by what shows it
     "groups": "other kinds of texts, or other shares of them",
-    "detail": "the same topics, but recognisable",
-    "both": "in its topics and in detail",
+    "classifier": "a classifier recognises them",
+    "repeats": "it repeats itself",
 }
 LEADS: dict[VerdictWord, str] = {
     "different": "DIFFERENT from human text",
@@ -33,8 +33,8 @@ NO_VERDICT = {  # reason → what is wrong, and what to do
     "field of the answers with --text-field.",
     "token_ids": "the texts of one set are lists of numbers, such as token ids. Decode them first.",
     "unseen_characters": "the featurizer cannot read these texts. Add --featurizer ngrams.",
-    "undeclared_prompts": "both files continue the same prompts. Add --aligned if row 1 answers row 1, "
-    "or --prompt-field NAME.",
+    "undeclared_prompts": "texts share prompts that were not declared. Add --aligned if row 1 answers row 1, "
+    "--prompt-field NAME, or --independent if each row is a draw of its own.",
     "shared_texts": "texts of the model are copies of human ones. Take them out: mauve-metric deduplicate.",
     "short_texts": "the human texts are a few words long. Use accuracy for short answers.",
     "no_interval": "there are too few texts or prompts for an error bar. Give more of them.",
@@ -44,59 +44,69 @@ NO_VERDICT = {  # reason → what is wrong, and what to do
 class Facts(NamedTuple):
     """The facts that every view shows.
 
-    differs: "groups" of texts, "detail" or "both", by what shows the difference; None without one. seen_by: of several
-    featurizers those that show it. caught: the AUC of the sharpest classifier, as times in 100. smallest: the distance
-    from 1 that these sets would show in 8 of 10 cases.
-    needed: texts a set that would decide. notes: at most three, by how much they can change the verdict.
+    differs: what shows a difference, of "groups", "classifier" and "repeats". seen_by: of several featurizers those that
+    show it. caught: the AUC of the sharpest classifier, as times in 100. p_value: of the test that shows a difference which
+    the interval does not. needed: texts a set that would decide. notes: at most three, by how much they can change the
+    verdict.
     """
 
-    differs: str | None
+    differs: tuple[str, ...]
     seen_by: tuple[str, ...]
     caught: int | None
-    smallest: float | None
+    p_value: float | None
     needed: int | None
     notes: tuple[str, ...]
 
 
 def facts_of(result: MauveResult) -> Facts:
     """Collect the facts of a result."""
-    shown = [name.partition(" by ") for name in result.shown_by]
-    kinds = {kind for kind, _, _ in shown}
+    shown = [name.partition(" by ") for name in result.shown_by] if result.verdict == "different" else []
     seen_by = tuple(dict.fromkeys(featurizer for _, _, featurizer in shown if featurizer))
-    differs = None
-    if result.verdict == "different":
-        differs = "both" if len(kinds) > 1 else "detail" if kinds == {"classifier"} else "groups"
+    differs = tuple(kind for kind in DIFFERS if kind in {kind for kind, _, _ in shown})
     each = [scored.auc for scored in (result, *result.by_featurizer.values())]
     aucs = [auc for auc in (*each, result.together and result.together.auc) if auc is not None]
-    smallest, needed = result.smallest_difference, None
-    if smallest is not None and result.verdict == "undecided":
-        growth = local_form_inverse(1 - min(smallest, 0.99)) / local_form_inverse(1 - SMALL)
-        needed = max(round(min(result.n_p, result.n_q) * growth), min(result.n_p, result.n_q) + 1)
-    return Facts(differs, seen_by, round(100 * max(aucs)) if aucs else None, smallest, needed, notes_of(result))
+    reaches_1 = result.closeness_ci is None or result.closeness_ci[1] >= 1
+    p_value = result.shown_p_value if differs and reaches_1 else None
+    caught = round(100 * max(aucs)) if aucs else None
+    return Facts(differs, seen_by, caught, p_value, result.texts_needed, notes_of(result))
 
 
 def headline(result: MauveResult, facts: Facts | None = None) -> str:
     """The verdict in one or two sentences."""
     size, seen = min(result.n_p, result.n_q), featurizers_of(result)
-    return verdict_sentence(result.verdict, result.verdict_reason, size, seen, facts or facts_of(result))
+    facts, low = facts or facts_of(result), None if result.closeness_ci is None else result.closeness_ci[0]
+    return verdict_sentence(result.verdict, result.verdict_reason, size, seen, low, facts)
 
 
-def verdict_sentence(verdict: VerdictWord, reason: str | None, n: int, seen: str, facts: Facts) -> str:
-    """The verdict in words; n: texts of the smaller set. seen: names of the featurizers."""
+def verdict_sentence(
+    verdict: VerdictWord, reason: str | None, n: int, seen: str, low: float | None, facts: Facts
+) -> str:
+    """The verdict in words; n: texts of the smaller set. seen: names of the featurizers. low: end of the interval."""
     lead = LEADS[verdict].format(n=n)
     if verdict == "different":
-        how = ", in part by its layout" if reason == "layout" else f": {DIFFERS[facts.differs or 'detail']}"
+        how = "; ".join(DIFFERS[kind] for kind in facts.differs) or "by its features"
+        how = f", in part by its layout: {how}" if reason == "layout" else f": {how}"
+        if facts.p_value is not None:
+            how += f" (a test with p = {digits(facts.p_value, '.1g')}; the interval reaches 1)"
         shown = f" Shown by {listed([*shown_names([*facts.seen_by]).values()])}." if facts.seen_by else ""
-        return f"{lead}{how}.{shown}"
+        cause = f" But {NO_VERDICT[reason]}" if reason in NO_VERDICT else ""
+        return f"{lead}{how}.{shown}{cause}"
     if verdict == "like human":
-        said = f"{lead} as far as {seen} sees." if seen else f"{lead}."
-        if facts.smallest is not None:
-            said += f" A difference of {digits(facts.smallest, '.2g')} or more would have shown in 8 of 10 cases."
-        return said
+        seen_by = f" as far as {seen} {'see' if ' + ' in seen else 'sees'}" if seen else ""
+        return f"{lead}{seen_by}: closeness is at least {rounded_down(low or EQUIVALENT)}."
     if verdict == "undecided":
         enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
         return f"{lead}{enough}."
     return f"{lead}: {NO_VERDICT[reason or 'no_interval'].format(texts=counted(n, 'text'))}"
+
+
+def rounded_down(score: float) -> str:
+    """A score with two decimals, not rounded up.
+
+    >>> rounded_down(0.939), rounded_down(0.9)
+    ('0.93', '0.90')
+    """
+    return f"{math.floor(100 * score + 1e-9) / 100:.2f}"
 
 
 def featurizers_of(result: MauveResult) -> str:
@@ -122,4 +132,4 @@ def ranking_sentence(comparison: Comparison) -> str:
         return "These texts do not tell the models apart."
     if alike:
         return f"{listed([called[best], *alike])} come first, and cannot be told apart."
-    return f"{called[best]} is closest to human text."
+    return f"{called[best]} is closest to human text, as far as these tests see."

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from mauve_metric.measures.groups import SHARED
 from mauve_metric.report.document import Line, Prose
 from mauve_metric.results.comparison import Comparison, Subgroup
 from mauve_metric.results.result import LearnedScore, MauveResult

@@ -19,6 +19,7 @@ from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Outcome
 from mauve_metric.hosts.stored_results import bucket_counts, check_stored
+from mauve_metric.measures.groups import SHARED
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation

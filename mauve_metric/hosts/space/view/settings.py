@@ -226,7 +226,6 @@ _FOREIGN = "the link's shared result is not one that this page made"
 _SCALE = 100_000  # closeness is written in whole parts of this
 _VERDICTS: tuple[VerdictWord, ...] = ("like human", "different", "undecided", "no verdict")
 _REASONS = ("", "layout", *NO_VERDICT)
-_DIFFERS = ("", *DIFFERS)
 _PART = r"(\d{1,6}|)"
 _SHARED = re.compile(
     rf"(\d{{1,8}}),(\d{{1,8}}),{_PART},{_PART},{_PART},{_PART},(\d{{1,8}}|),(\d),(\d{{1,2}}),(\d),(\d{{1,3}});([\w./,-]{{1,600}})",
@@ -250,7 +249,7 @@ class SharedResult(NamedTuple):
     def answer(self) -> str:
         """The first sentence, as that of the result."""
         seen = " + ".join(self.featurizers)
-        return verdict_sentence(self.verdict, self.reason, min(self.n_p, self.n_q), seen, self.facts)
+        return verdict_sentence(self.verdict, self.reason, min(self.n_p, self.n_q), seen, self.ends and self.ends[0], self.facts)
 
 
 def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
@@ -263,11 +262,11 @@ def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
     if not {*names} <= {*featurizers}:
         raise ValueError(f"a link holds results of {', '.join(featurizers)} alone: send the files")
     facts = facts_of(result)
-    numbers = [result.closeness, *(result.closeness_ci or (None, None)), facts.smallest]
+    numbers = [result.closeness, *(result.closeness_ci or (None, None)), facts.p_value]
     codes = [
         _VERDICTS.index(result.verdict),
         _REASONS.index(result.verdict_reason or ""),
-        _DIFFERS.index(facts.differs or ""),
+        sum(1 << number for number, kind in enumerate(DIFFERS) if kind in facts.differs),
         sum(1 << number for number, name in enumerate(names) if name in facts.seen_by),
     ]
     written = ["" if value is None else f"{_SCALE * value:.0f}" for value in numbers]
@@ -285,18 +284,19 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
     if match is None:
         raise ValueError(_FOREIGN)
     n_p, n_q, needed, *codes, seen = (int(match[group] or 0) for group in (1, 2, 7, 8, 9, 10, 11))
-    names, choices = match[12].split(","), (_VERDICTS, _REASONS, _DIFFERS)
+    names, choices = match[12].split(","), (_VERDICTS, _REASONS, range(1 << len(DIFFERS)))
     if not {*names} <= {*featurizers} or len({*names}) < len(names):
         raise ValueError(_FOREIGN)
     if any(code >= len(words) for code, words in zip(codes, choices, strict=True)):
         raise ValueError(_FOREIGN)
-    closeness, low, high, smallest = (int(match[group]) / _SCALE if match[group] else None for group in (3, 4, 5, 6))
+    closeness, low, high, p_value = (int(match[group]) / _SCALE if match[group] else None for group in (3, 4, 5, 6))
     ends = None if low is None or high is None else (low, high)
     is_none = closeness is None and ends is None
     if not is_none and not bars.Mark("closeness", -1.0 if closeness is None else closeness, ends).is_possible:
         raise ValueError("the link's shared result has numbers that no result has")
-    verdict, reason, differs = _VERDICTS[codes[0]], _REASONS[codes[1]], _DIFFERS[codes[2]]
+    verdict, reason = _VERDICTS[codes[0]], _REASONS[codes[1]]
+    differs = tuple(kind for number, kind in enumerate(DIFFERS) if codes[2] >> number & 1)
     seen_by = tuple(name for number, name in enumerate(names) if seen >> number & 1)
-    facts = Facts(differs or None, seen_by, None, smallest, needed or None, ())
+    facts = Facts(differs, seen_by, None, p_value, needed or None, ())
     sizes = min(n_p, _MOST_TEXTS), min(n_q, _MOST_TEXTS)
     return SharedResult(*sizes, closeness, ends, verdict, reason or None, names, facts)
