@@ -84,9 +84,9 @@ class Partition:
     length 1 keep the sign alone. From `MANY_TEXTS` on they use the first one's projection, whose last bits may depend
     on the order.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
-    closeness: the clusterings that closeness is judged by, in lists of equal numbers of buckets: by k-means in the order
-    by content, whatever the quantizer and its number of buckets, with those of "auto", and finer ones with one for every
-    `FINER_TEXTS` texts: where there are more kinds of texts than buckets, those of the first hold several kinds. Where
+    closeness: the clusterings that closeness is judged by, in lists of equal numbers of buckets: by k-means in the
+    order by content, whatever the quantizer and its number of buckets, with those of "auto", and finer ones with one
+    for every `FINER_TEXTS` texts: where there are more kinds of texts than buckets, those of the first hold several kinds. Where
     too many finer buckets hold a single text, these texts are in the bucket of the nearest other one
     (`_without_singles`).
     """
@@ -254,9 +254,7 @@ def _by_content(
     return quantized
 
 
-def closeness_configs(
-    config: ResolvedConfig, sets: StackedSets, runs: range
-) -> Iterator[tuple[ResolvedConfig, range]]:
+def closeness_configs(config: ResolvedConfig, sets: StackedSets, runs: range) -> Iterator[tuple[ResolvedConfig, range]]:
     """The k-means options of each list of clusterings that closeness is judged by, and their offsets of the seed.
 
     They depend on the sizes of the sets and their groups alone.
@@ -271,7 +269,7 @@ def closeness_configs(
     coarse = config_by_content(plain, sets)
     yield coarse, runs
     effective = fewest if sets.groups is None else min(_effective(sets, number) for number in range(len(stacked_sizes)))
-    finer = replace(coarse, num_buckets=min(round(effective / FINER_TEXTS), MOST_FINER))
+    finer = replace(coarse, num_buckets=min(max(round(effective / FINER_TEXTS), 2), MOST_FINER))
     if fewest >= FINER_FROM and finer.num_buckets > coarse.num_buckets:
         yield finer, runs[:FINER_RUNS]
 
@@ -283,9 +281,7 @@ def _effective(sets: StackedSets, number: int) -> float:
     return float(sizes.sum() ** 2 / np.square(sizes).sum())
 
 
-def _finer(
-    rows: ProjectedRows, places: Integers, sets: StackedSets, config: ResolvedConfig, offset: int
-) -> Integers:
+def _finer(rows: ProjectedRows, places: Integers, sets: StackedSets, config: ResolvedConfig, offset: int) -> Integers:
     """The buckets of one clustering by content with many buckets, fitted to some of the rows; as rows are stacked."""
     sorted_sets, seed = sets.take(np.argsort(places)), config.seed + offset
     kept, number = _stand_ins(sorted_sets, seed)
@@ -417,7 +413,9 @@ def _in_blocks(
         return Partition(_sampled(fitted, sets, config), [stacking.split(run_labels) for run_labels in labels])
     places = _ordered_by_content(sets, stacking, keys)[1]
     order, offsets = np.argsort(places), range(1, clusterings)
-    runs: list[tuple[ResolvedConfig, int, int]] = [(config_by_content(config, of_rows), offset, 0) for offset in offsets]
+    runs: list[tuple[ResolvedConfig, int, int]] = [
+        (config_by_content(config, of_rows), offset, 0) for offset in offsets
+    ]
     lists = list(closeness_configs(config, of_rows, offsets)) if clusterings > 1 else []
     reused = [of_closeness == runs[0][0] for of_closeness, _ in lists]
     for (of_closeness, of_list), is_reused in zip(lists, reused, strict=True):
@@ -435,7 +433,9 @@ def _in_blocks(
         checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
         watch=watch_blocks if run.verbose else blocks.unwatched,
     )
-    labels[1:] = [of_run[order[kept][number][places]] for of_run, (kept, number) in zip(labels[1:], chosen, strict=True)]
+    labels[1:] = [
+        of_run[order[kept][number][places]] for of_run, (kept, number) in zip(labels[1:], chosen, strict=True)
+    ]
     by_content, others = labels[1:clusterings], iter(labels[clusterings:])
     closeness = [
         by_content if is_reused else [_merged(next(others), fitted, stacked, order) for _ in of_list]
@@ -457,9 +457,7 @@ def _merged(labels: Labels, fitted: projection.Projection, stacked: FeatureRows,
     return merged
 
 
-def _sampled(
-    fitted: projection.Projection, sets: Sequence[Features], config: ResolvedConfig
-) -> list[ProjectedRows]:
+def _sampled(fitted: projection.Projection, sets: Sequence[Features], config: ResolvedConfig) -> list[ProjectedRows]:
     """The projected rows of each set among which nearest neighbours are looked for."""
     most_rows = KNN_MOST_ROWS if config.knn else 0
     return [fitted.apply_all(ArrayRows(some_rows(features, most_rows, config.seed))) for features in sets]

@@ -4,8 +4,8 @@ Folds, halves, permutations and errors keep texts of one group together. Texts t
 set, or nearly so, are a group where that is a property of the data: in the human set, or in both sets alike. Where the
 model repeats itself more than the human set does, its repeats are the model's own and count as often as it wrote them.
 Without declared prompts, pairs of both sets are found from equal openings and from features
-(`measures.shared_prompts`). Several answers to prompts of one set alone cannot be told from a model that repeats itself:
-they are named, and no number depends on them.
+(`measures.shared_prompts`). Several answers to prompts of one set alone cannot be told from a model that repeats
+itself: they are named, and no number depends on them.
 """
 
 from __future__ import annotations
@@ -112,7 +112,9 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
         columns.append(np.concatenate(declared).tolist())
     else:
         # a pair by chance would join two prompts
-        together = [column for column in (_paired(pairs, n_p, size) if len(pairs) else [], _shared_openings(sides)) if column]
+        together = [
+            column for column in (_paired(pairs, n_p, size) if len(pairs) else [], _shared_openings(sides)) if column
+        ]
         columns += together
         design = "found" if together else design
     origins = same_origin([None] * size, *filter(None, columns))
@@ -150,7 +152,9 @@ def _repetition(
         for side in (0, 1):
             rows = np.flatnonzero(is_model == side)
             kinds = np.unique(np.stack([copied[rows], declared[side]]), axis=1)[0]
-            exact[rows] = (own_times[rows] > 1) & (np.bincount(kinds + 1, minlength=copied.max() + 2)[copied[rows] + 1] > 1)
+            exact[rows] = (own_times[rows] > 1) & (
+                np.bincount(kinds + 1, minlength=copied.max() + 2)[copied[rows] + 1] > 1
+            )
     repeated = exact | ((near >= 0) & (np.repeat(shares, sizes) > LEAST_SHARE))
     p_share, q_share = (float(repeated[is_model == side].mean()) for side in (0, 1))
     error, excess = _error([p_share, q_share], sizes), q_share - p_share
@@ -158,7 +162,9 @@ def _repetition(
     groups = np.where(repeated & (near >= 0), near + copied.max() + 1, np.where(exact, copied, -1))
     units = _units(copied, np.where(repeated, near, -1), is_model)
     # a text that both sides have and that is repeated, and answers such as "yes", are draws
-    few_kinds = any((side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in np.split(copied, [n_p]))
+    few_kinds = any(
+        (side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in np.split(copied, [n_p])
+    )
     data = repeated & ~of_both & ~(is_own & is_model) & (not few_kinds)
     across = np.where(of_both & (times.sum(axis=0)[copied + 1] == 2) & (not few_kinds), copied, -1)
     per_side = np.where(data, 2 * groups + is_model, -1)
@@ -206,7 +212,9 @@ def _near_repeats(
         codes[some] = np.where(repeats.groups >= 0, repeats.groups + offset, -1)
         offset += len(some)
     spaced = [repeats.spaced for repeats in found]
-    are_alike = abs(spaced[1] - spaced[0]) <= max(LEAST_SHARE, EXCESS_ERRORS * _error(spaced, [len(some) for some in numbers]))
+    are_alike = abs(spaced[1] - spaced[0]) <= max(
+        LEAST_SHARE, EXCESS_ERRORS * _error(spaced, [len(some) for some in numbers])
+    )
     shares = spaced if min(spaced) > LEAST_SHARE and are_alike else [repeats.grouped for repeats in found]
     return np.concatenate(groups), shares, min(spaced) if are_alike else 0.0
 

@@ -72,7 +72,7 @@ def cross_fit(
     Args:
         rows: (n, d), of both sides; read in blocks where they are not an array; or these standardised.
         is_model: the side of each row, (n,).
-        groups: equal numbers are texts that are not independent, such as those of one prompt, (n,); None: each is alone.
+        groups: equal numbers are texts that depend on each other, as those of one prompt, (n,); None: each is alone.
         units: equal numbers are texts that are in one fold, (n,), at least those of one group; None: the groups.
         seed: of the folds and permutations.
         permutations: how often the sides are permuted, see `permuted_sides`.

@@ -1,8 +1,8 @@
 """Texts of a set that are near copies of each other, or answers to one prompt, found from their features alone.
 
-In independent draws the nearest other text is hardly nearer than the tenth. How much nearer it is by chance, whatever the
-kinds of texts, shows across the two sets, which have no text in common: a text repeats another one where the ratio of
-both distances is below that of all but one in a hundred texts to the other set.
+In independent draws the nearest other text is hardly nearer than the tenth. How much nearer it is by chance, whatever
+the kinds of texts, shows across the two sets, which have no text in common: a text repeats another one where the ratio
+of both distances is below that of all but one in a hundred texts to the other set.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Forecasts: the difference of two models that sets of a size would show, and the size at which closeness is decided."""
+"""Forecasts: the difference of two models that sets of a size would show, and the size that decides on closeness."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ UNDECLARED = (  # after what suggests that texts share prompts
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "echoed_prompts prompts_as_answers token_ids unseen_characters few_prompts_a_bucket "
     "constant_features nearly_constant_features one_column at_floor above_ceiling duplicates_between equal_models "
-    "rows_not_aligned own_prompts wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
+    "rows_not_aligned own_prompts wrapping_in_one_set no_interval short_references near_duplicates_between "
+    "copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory

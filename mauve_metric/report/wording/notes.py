@@ -20,8 +20,8 @@ NOTES = {
     "near_duplicates_between": "{percent} of the model's texts nearly repeat human ones: mauve-metric deduplicate",
     "copied_passages": "{percent} of the model's words are copied from human texts: see mauve-metric memorised",
     "joined_with_itself": "each text of the {set} file is there {times} times: was it joined with itself?",
-    "repeated_texts": "the model's texts come in about {groups} groups of near-alike texts. Several answers to a prompt? Add "
-    "--prompt-field NAME{as_prompts}",
+    "repeated_texts": "the model's texts come in about {groups} groups of near-alike texts. Several answers to a "
+    "prompt? Add --prompt-field NAME{as_prompts}",
     "shared_prompts": "both files continue the same prompts: add --aligned, or --prompt-field NAME",
     "repeated_prompts": "several texts answer one prompt: add --prompt-field NAME",
     "missing_values": "missing values such as None in {count} of {of}: take these rows out",

@@ -249,7 +249,9 @@ class SharedResult(NamedTuple):
     def answer(self) -> str:
         """The first sentence, as that of the result."""
         seen = " + ".join(self.featurizers)
-        return verdict_sentence(self.verdict, self.reason, min(self.n_p, self.n_q), seen, self.ends and self.ends[0], self.facts)
+        return verdict_sentence(
+            self.verdict, self.reason, min(self.n_p, self.n_q), seen, self.ends and self.ends[0], self.facts
+        )
 
 
 def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
