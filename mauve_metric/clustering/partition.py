@@ -86,8 +86,8 @@ class Partition:
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
     closeness: the clusterings that closeness is judged by, in lists of equal numbers of buckets: by k-means in the
     order by content, whatever the quantizer and its number of buckets, with those of "auto", and finer ones with one
-    for every `FINER_TEXTS` texts: where there are more kinds of texts than buckets, those of the first hold several kinds. Where
-    too many finer buckets hold a single text, these texts are in the bucket of the nearest other one
+    for every `FINER_TEXTS` texts: where there are more kinds of texts than buckets, those of the first hold several
+    kinds. Where too many finer buckets hold a single text, these texts are in the bucket of the nearest other one
     (`_without_singles`).
     """
 

@@ -84,9 +84,10 @@ class Dependence(NamedTuple):
     """Knowledge about texts of a set that are not independent.
 
     design: declared by the caller, "found" or "undeclared". partners: texts that are in a group with a human text.
-    in_step: share of the pairs that were found from the features whose texts are of one declared group or, without groups, in one row of
-    both sets; None if none were found. human: of the groups of human texts in this pair, where there are other models,
-    the code by the code in `FeatureSet.groups` of the human texts. repetition: within the human set and this one.
+    in_step: share of the pairs that were found from the features whose texts are of one declared group or, without
+    groups, in one row of both sets; None if none were found. human: of the groups of human texts in this pair, where
+    there are other models, the code by the code in `FeatureSet.groups` of the human texts. repetition: within the human
+    set and this one.
     """
 
     design: Design

@@ -46,8 +46,8 @@ class Facts(NamedTuple):
 
     differs: what shows a difference, of "groups", "classifier" and "repeats". seen_by: of several featurizers those
     that show it. caught: the AUC of the sharpest classifier, as times in 100. p_value: of the test that shows a
-    difference which the interval does not. needed: texts a set that would decide. notes: at most three, by how much they can change the
-    verdict.
+    difference which the interval does not. needed: texts a set that would decide. notes: at most three, by how much
+    they can change the verdict.
     """
 
     differs: tuple[str, ...]
