@@ -5,15 +5,22 @@
 
 undeclared: both sets are draws of one distribution, or one is shifted in one column; texts of one prompt correlate,
 or model texts are near copies of human ones; nothing is declared, and the rows are shuffled or in the order in which
-they are written. Columns: share of repeats in which anything was found; mean closeness; how often its interval contains
-1; how often the verdict is "different"; mean AUC; the last three once more with the prompts declared. Of equal sets the
-interval should contain 1, and "different" should be rare; of shifted ones "different" should be about as frequent as
-with declared prompts.
+they are written. Columns: share of repeats in which pairs were found, and in which repeats were named; mean closeness;
+how often its interval contains 1; how often the verdict is "different"; mean AUC; the last three again with the
+prompts declared. Of equal sets the interval should contain 1, and "different" should be rare; of shifted ones
+"different" should be about as frequent as with declared prompts. Answers of the model alone are repeats of its own:
+there equal sets are "different" unless the prompts are declared, and the repeats are named.
 
-truth: mixtures of Gaussian kinds of texts with other shares on either side, a shift in one column or in all, equal
-sets, and the features of the shipped examples as kinds with shares that follow their first principal component.
-MAUVE of the distributions is known: of the shares where kinds lie apart, else by quadrature. Columns: truth; mean
-closeness and how often its interval contains the truth; the same of the score by groups and of that by a classifier.
+truth: mixtures of Gaussian kinds of texts with other shares on either side, or shifted each in a direction of its own,
+or both; shifts in one column or in all; another spread of all or of few columns; opposite correlations; heavy tails; a
+text that the model repeats; unequal sizes; equal sets; and the features of the shipped examples as kinds with shares
+that follow their first principal component. MAUVE of the distributions is known: of the shares where kinds lie apart,
+else by quadrature, or from the densities of 40,000 draws. Columns: truth; mean closeness and how often its interval
+contains the truth; the same of the score by groups and of that by a classifier; shares of the verdicts.
+
+forecasts: of pairs of equal or nearly equal sets that are undecided, how often as many texts as forecast decide:
+
+    OMP_NUM_THREADS=1 python benchmarks/closeness.py forecasts --repeats 40 > benchmarks/results/forecasts.csv
 """
 
 from __future__ import annotations
@@ -33,6 +40,7 @@ from mauve_metric import FeatureSet
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig
+from mauve_metric.results.result import MauveResult
 from mauve_metric.scoring.score import score_features
 
 CONFIG = MauveConfig(knn=False)
@@ -66,6 +74,33 @@ def own_prompts(n: int, answers: int, d: int, correlation: float, shift: float, 
         of = rng.permutation(of) if shuffled else of
         q = np.sqrt(correlation) * rng.normal(size=(len(of), d))[of]
         q += np.sqrt(1 - correlation) * rng.normal(size=q.shape)
+        q[:, 0] += shift
+        return rng.normal(size=(n, d)), q, (np.arange(n) + n, of)
+
+    return draw
+
+
+def own_prompts_of_both(n: int, most: int, d: int, correlation: float, shift: float) -> Draw:
+    """One to so many answers to each prompt, and other prompts on either side."""
+
+    def draw(rng: np.random.Generator) -> tuple[Array, Array, tuple[Integers, Integers]]:
+        codes = [np.repeat(np.arange(n), rng.integers(1, most + 1, size=n))[:n] for _ in range(2)]
+        p, q = (
+            np.sqrt(correlation) * rng.normal(size=(n, d))[of] + np.sqrt(1 - correlation) * rng.normal(size=(n, d))
+            for of in codes
+        )
+        q[:, 0] += shift
+        return p, q, (codes[0], codes[1] + n)
+
+    return draw
+
+
+def unequal_answers(n: int, most: int, d: int, correlation: float, shift: float) -> Draw:
+    """Independent human texts, and one to so many answers of the model to each of other prompts, shuffled."""
+
+    def draw(rng: np.random.Generator) -> tuple[Array, Array, tuple[Integers, Integers]]:
+        of = rng.permutation(np.repeat(np.arange(n), rng.integers(1, most + 1, size=n))[:n])
+        q = np.sqrt(correlation) * rng.normal(size=(n, d))[of] + np.sqrt(1 - correlation) * rng.normal(size=(n, d))
         q[:, 0] += shift
         return rng.normal(size=(n, d)), q, (np.arange(n) + n, of)
 
@@ -111,6 +146,11 @@ def undeclared_cells() -> Iterator[tuple[tuple[object, ...], Draw]]:
             for correlation, shift in itertools.product(correlations, (0.0, 0.6)):
                 draw = own_prompts(300, number, d, correlation, shift, order == "shuffled")
                 yield (name, order, 300, d, correlation, shift), draw
+    for d, correlation, shift in itertools.product((20, 200), (0.5, 0.8), (0.0, 0.6)):
+        name = "1 to 9 answers to the model's own prompts"
+        yield (name, "shuffled", 300, d, correlation, shift), unequal_answers(300, 9, d, correlation, shift)
+        name = "1 to 5 answers of both to prompts of their own"
+        yield (name, "kept", 300, d, correlation, shift), own_prompts_of_both(300, 5, d, correlation, shift)
     for share, shift in itertools.product((0.1, 0.5), (0.0, 0.6)):
         yield ("near copies", "kept", 300, 384, share, shift), near_copies(300, 384, share, shift)
 
@@ -120,7 +160,7 @@ def undeclared(repeats: int) -> None:
     table = csv.writer(sys.stdout, lineterminator="\n")
     measured = ("closeness", "contains 1", "different", "AUC")
     declared = ("declared contains 1", "declared different", "declared AUC")
-    table.writerow(["design", "order", "n", "d", "correlation", "shift", "found", *measured, *declared])
+    table.writerow(["design", "order", "n", "d", "correlation", "shift", "found", "named", *measured, *declared])
     for name, draw in undeclared_cells():
         rows = []
         for repeat in range(repeats):
@@ -130,7 +170,8 @@ def undeclared(repeats: int) -> None:
             told = score_features(
                 *(replace(side, groups=codes) for side, codes in zip(sides, groups, strict=True)), CONFIG
             )
-            row: list[float] = [alone.design == "found", alone.closeness or np.nan]
+            named = {"own_prompts", "repeated_texts"} & {warning.code for warning in alone.warnings}
+            row: list[float] = [alone.design == "found", bool(named), alone.closeness or np.nan]
             for result in (alone, told):
                 row += [result.closeness_ci is not None and result.closeness_ci[1] >= 1]
                 row += [result.verdict == "different", result.auc or np.nan]
@@ -188,6 +229,131 @@ def shifted(n: int, d: int, shift: float, columns: int = 1) -> Truth:
     return draw
 
 
+Density = Callable[[Array], Floats]
+
+
+def of_densities(
+    sample: Callable[[np.random.Generator, int], tuple[Array, Array]], log_p: Density, log_q: Density, n: int
+) -> Truth:
+    """Draws of two distributions with these log densities, up to a common constant."""
+    p, q = sample(np.random.default_rng(1), 40_000)
+    value = _area_of_ratios(log_p(p) - log_q(p), log_p(q) - log_q(q))
+
+    def draw(rng: np.random.Generator) -> tuple[Array, Array, float]:
+        return *sample(rng, n), value
+
+    return draw
+
+
+def _area_of_ratios(of_p: Floats, of_q: Floats, c: float = 5.0) -> float:
+    """MAUVE from log p/q at draws of P and of Q."""
+    ends = np.geomspace(1e-6, 0.5, 80)
+    weights = np.concatenate([ends, 1 - ends[-2::-1]])
+    type_two = [-np.mean(np.logaddexp(np.log(weight), np.log1p(-weight) - of_p)) for weight in weights]
+    type_one = [-np.mean(np.logaddexp(np.log(weight) + of_q, np.log1p(-weight))) for weight in weights]
+    x, y = np.exp(-c * np.array(type_one)), np.exp(-c * np.array(type_two))
+    return float(np.trapezoid(np.r_[1, y[::-1], 0], np.r_[0, x[::-1], 1]))
+
+
+def _normal(x: Array, deviations: Floats, means: Floats | float = 0.0) -> Floats:
+    """Log density of independent normal columns, up to a constant."""
+    log_density: Floats = -(np.square((x - means) / deviations) / 2 + np.log(deviations)).sum(axis=1)
+    return log_density
+
+
+def spread(n: int, d: int, factor: float, columns: int) -> Truth:
+    """Rows far from 0 in one direction, of which the model's have another spread in some columns."""
+    means, wide = np.zeros(d), np.ones(d)
+    means[-1], wide[:columns] = 15.0, factor
+
+    def sample(rng: np.random.Generator, size: int) -> tuple[Array, Array]:
+        p, q = rng.normal(size=(2, size, d))
+        return p + means, q * wide + means
+
+    return of_densities(sample, lambda x: _normal(x, np.ones(d), means), lambda x: _normal(x, wide, means), n)
+
+
+def correlated(n: int, d: int, rho: float) -> Truth:
+    """Two columns that are correlated by rho in one set and by -rho in the other."""
+
+    def sample(rng: np.random.Generator, size: int) -> tuple[Array, Array]:
+        sets = rng.normal(size=(2, size, d))
+        for rows, sign in zip(sets, (1, -1), strict=True):
+            rows[:, 1] = sign * rho * rows[:, 0] + np.sqrt(1 - rho**2) * rows[:, 1]
+        return sets[0], sets[1]
+
+    def density(sign: int) -> Density:
+        return lambda x: -np.square(x[:, 1] - sign * rho * x[:, 0]) / (2 * (1 - rho**2))
+
+    return of_densities(sample, density(1), density(-1), n)
+
+
+def heavy_tails(n: int, d: int, freedom: float) -> Truth:
+    """Normal columns against Student's t, scaled to the same quartiles."""
+    from scipy import stats
+
+    scale = stats.norm.ppf(0.75) / stats.t.ppf(0.75, freedom)
+
+    def sample(rng: np.random.Generator, size: int) -> tuple[Array, Array]:
+        return rng.normal(size=(size, d)), scale * rng.standard_t(freedom, size=(size, d))
+
+    def tailed(x: Array) -> Floats:
+        log_density: Floats = stats.t.logpdf(x / scale, freedom).sum(axis=1) - d * np.log(scale)
+        return log_density
+
+    return of_densities(sample, lambda x: stats.norm.logpdf(x).sum(axis=1), tailed, n)
+
+
+def shifted_kinds(n: int, kinds: int, d: int, shift: float, tilt: float = 0.0, one_column: bool = False) -> Truth:
+    """Kinds of which the model's are shifted, each in a direction of its own or all in one, with other shares."""
+    from scipy.special import logsumexp
+
+    rng = np.random.default_rng(5)
+    centres = 3.0 * rng.normal(size=(kinds, d))
+    shares = np.exp(tilt * rng.normal(size=kinds))
+    moves = np.zeros((kinds, d)) if one_column else rng.normal(size=(kinds, d))
+    moves[:, 0] += one_column
+    moves *= shift / np.linalg.norm(moves, axis=1, keepdims=True)
+    p_shares, q_shares = np.full(kinds, 1 / kinds), shares / shares.sum()
+
+    def sample(rng: np.random.Generator, size: int) -> tuple[Array, Array]:
+        of_p, of_q = (rng.choice(kinds, size, p=one) for one in (p_shares, q_shares))
+        noise = rng.normal(size=(2, size, d))
+        return centres[of_p] + noise[0], (centres + moves)[of_q] + noise[1]
+
+    def density(around: Floats, weights: Floats) -> Density:
+        def of(x: Array) -> Floats:
+            away = np.square(x).sum(axis=1)[:, None] - 2 * x @ around.T + np.square(around).sum(axis=1)
+            log_density: Floats = logsumexp(-away / 2, b=weights, axis=1)
+            return log_density
+
+        return of
+
+    return of_densities(sample, density(centres, p_shares), density(centres + moves, q_shares), n)
+
+
+def atom(n: int, d: int, share: float) -> Truth:
+    """A model that writes one text in this share of its rows, and otherwise as people do."""
+    value = exact_area(np.array([1.0, 0.0]), np.array([1 - share, share]), 5.0)
+
+    def draw(rng: np.random.Generator) -> tuple[Array, Array, float]:
+        p, q = rng.normal(size=(2, n, d))
+        q[: round(share * n)] = q[0]
+        return p, q, value
+
+    return draw
+
+
+def unequal(cell: Truth, share: float) -> Truth:
+    """The same with fewer model texts."""
+
+    def draw(rng: np.random.Generator) -> tuple[Array, Array, float]:
+        p, q, value = cell(rng)
+        return p, q[: round(share * len(q))], value
+
+    return draw
+
+
 def truth_cells() -> Iterator[tuple[tuple[object, ...], Truth]]:
     """Every population: its name, texts a side, number of kinds or columns, tilt or shift."""
     for kinds, n in ((20, 150), (20, 500), (60, 1000), (200, 1000), (400, 1000)):
@@ -198,15 +364,33 @@ def truth_cells() -> Iterator[tuple[tuple[object, ...], Truth]]:
         yield ("shift in all columns", n, d, 1.0), shifted(n, d, 1.0, d)
     for n, tilt in ((500, 0.5), (1000, 0.5), (1000, 1.0)):
         yield ("example features", n, 600, tilt), examples(n, tilt)
-    for n, d in ((100, 384), (150, 20), (500, 50), (1000, 20)):
+    for n, d in ((100, 384), (150, 20), (500, 50), (1000, 20), (10_000, 20)):
         yield ("equal", n, d, 0.0), shifted(n, d, 0.0)
+    yield ("equal, a third of the model's texts", 900, 20, 0.0), unequal(shifted(900, 20, 0.0), 1 / 3)
+    for n in (500, 1000, 5000):
+        yield ("spread of all columns", n, 50, 0.8), spread(n, 50, 0.8, 50)
+    yield ("spread of all columns", 1000, 50, 1.3), spread(1000, 50, 1.3, 50)
+    yield ("spread of 3 columns", 1000, 20, 0.5), spread(1000, 20, 0.5, 3)
+    yield ("spread of 1 column", 1000, 20, 2.0), spread(1000, 20, 2.0, 1)
+    yield ("spread, a third of the model's texts", 1000, 50, 0.8), unequal(spread(1000, 50, 0.8, 50), 1 / 3)
+    yield ("opposite correlations", 1000, 20, 0.9), correlated(1000, 20, 0.9)
+    yield ("heavy tails", 1000, 20, 3.0), heavy_tails(1000, 20, 3.0)
+    for shift in (1.0, 2.0):
+        yield ("shift by kind", 1000, 20, shift), shifted_kinds(1000, 20, 20, shift)
+    for n in (500, 2000, 5000):
+        yield ("kinds and a shift", n, 20, 1.0), shifted_kinds(n, 20, 20, 1.0, 1.0, one_column=True)
+    yield ("kinds, more texts", 2010, 800, 1.0), mixture(800, 2010, 1.0)
+    yield ("kinds, more texts", 5000, 400, 1.0), mixture(400, 5000, 1.0)
+    for share in (0.1, 0.5):
+        yield ("an atom", 400, 50, share), atom(400, 50, share)
 
 
 def truth(repeats: int) -> None:
     """Print the table of populations with a known score."""
     table = csv.writer(sys.stdout, lineterminator="\n")
     measured = [f"{name}{what}" for name in ("closeness", "by groups", "by classifier") for what in ("", " covers")]
-    table.writerow(["population", "n", "kinds or columns", "tilt or shift", "truth", *measured, "different"])
+    verdicts = ("different", "like human", "undecided")
+    table.writerow(["population", "n", "kinds or columns", "tilt or shift", "truth", *measured, *verdicts])
     for name, draw in truth_cells():
         rows = []
         for repeat in range(repeats):
@@ -219,18 +403,49 @@ def truth(repeats: int) -> None:
                 (result.mauve_classifier, result.mauve_classifier_ci),
             ):
                 row += [score or np.nan, ci is not None and ci[0] - 1e-9 <= value <= ci[1] + 1e-9]
-            rows.append([*row, result.verdict == "different"])
+            rows.append([*row, *(result.verdict == verdict for verdict in verdicts)])
         table.writerow([*name, *(f"{value:.3f}" for value in np.nanmean(np.array(rows, dtype=float), axis=0))])
         sys.stdout.flush()
+
+
+def forecasts(repeats: int) -> None:
+    """Print the table of forecasts."""
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(
+        ["population", "n", "columns", "shift", "undecided", "with a forecast", "mean forecast", "decided then"]
+    )
+    for n, d, shift in (
+        (100, 20, 0.0),
+        (200, 50, 0.0),
+        (150, 20, 0.2),
+        (200, 50, 0.4),
+        (300, 384, 0.3),
+        (100, 20, 0.6),
+    ):
+        sizes, decided, undecided = [], [], 0
+        for repeat in range(repeats):
+            result = _result_of(shifted(n, d, shift)(np.random.default_rng(repeat)))
+            undecided += result.verdict == "undecided"
+            if result.verdict == "undecided" and result.texts_needed is not None and result.texts_needed <= 6000:
+                sizes.append(result.texts_needed)
+                more = _result_of(shifted(sizes[-1], d, shift)(np.random.default_rng([repeat, 1])))
+                decided.append(more.verdict != "undecided")
+        means = [f"{np.mean(values):.3f}" if values else "" for values in (sizes, decided)]
+        table.writerow(["shift", n, d, shift, undecided, len(sizes), *means])
+        sys.stdout.flush()
+
+
+def _result_of(drawn: tuple[Array, Array, float]) -> MauveResult:
+    return score_features(FeatureSet(drawn[0]), FeatureSet(drawn[1]), CONFIG)
 
 
 def main() -> None:
     """Print one of the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["undeclared", "truth"])
+    parser.add_argument("table", choices=["undeclared", "truth", "forecasts"])
     parser.add_argument("--repeats", type=int, default=40)
     options = parser.parse_args()
-    {"undeclared": undeclared, "truth": truth}[options.table](options.repeats)
+    {"undeclared": undeclared, "truth": truth, "forecasts": forecasts}[options.table](options.repeats)
 
 
 if __name__ == "__main__":

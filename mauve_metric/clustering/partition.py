@@ -48,7 +48,10 @@ Rows = TypeVar("Rows", Labels, ProjectedRows)
 
 FINER_FROM = 50  # texts of the smallest set: fewer are too few for a finer clustering
 FINER_TEXTS, MOST_FINER = 2.5, 2000  # texts of the smallest set in each finer bucket, and its most buckets
-FINER_RUNS = 3  # finer clusterings of few texts, at most
+FINER_RUNS, FEW_FOR_FINER_RUNS = (
+    3,
+    2500,
+)  # finer clusterings of fewer texts than that; one of more, which takes a second
 FINER_ROWS = 8  # for each finer bucket, to which it is fitted
 MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 MANY_TEXTS = 100_000  # of the largest set, from which one projection serves both orders, whatever its last bits
@@ -197,12 +200,15 @@ def partition_sets(
         quantized += made
         labels_by_content = [result.labels for result in made]
         del of_features
-        for of_closeness, offsets in closeness_configs(config, sets_of_rows, runs):
+        for of_closeness, offsets, is_finer in closeness_configs(config, sets_of_rows, runs):
             if of_closeness == by_content:
                 closeness.append(labels_by_content)
-                continue
-            more = [_finer(sorted_rows, places, sets_of_rows, of_closeness, offset) for offset in offsets]
-            closeness.append(more)
+            elif is_finer:
+                finer = [_finer(sorted_rows, places, sets_of_rows, of_closeness, offset) for offset in offsets]
+                closeness.append(finer)
+            else:
+                coarse = _by_content(sorted_rows, places, sets_of_rows, of_closeness, offsets, run.verbose)
+                closeness.append([result.labels for result in coarse])
     if projected is None:
         projected = _at(sorted_rows, places)
     return Partition(
@@ -254,24 +260,26 @@ def _by_content(
     return quantized
 
 
-def closeness_configs(config: ResolvedConfig, sets: StackedSets, runs: range) -> Iterator[tuple[ResolvedConfig, range]]:
-    """The k-means options of each list of clusterings that closeness is judged by, and their offsets of the seed.
+def closeness_configs(
+    config: ResolvedConfig, sets: StackedSets, runs: range
+) -> Iterator[tuple[ResolvedConfig, range, bool]]:
+    """The k-means options of each list of clusterings that closeness is judged by, their offsets, and if it is finer.
 
     They depend on the sizes of the sets and their groups alone.
 
     Args:
-        runs: offsets of the clusterings by content.
+        runs: offsets of the seed of the clusterings by content.
     """
     stacked_sizes = np.bincount(sets.set_of)
     fewest = int(stacked_sizes.min())
     usual = {name: config_fields()[name].default for name in ("quantizer", "kmeans_num_redo", "kmeans_max_iter")}
     plain = replace(config, **usual, num_buckets=auto_num_buckets(fewest, fewest))
     coarse = config_by_content(plain, sets)
-    yield coarse, runs
+    yield coarse, runs, False
     effective = fewest if sets.groups is None else min(_effective(sets, number) for number in range(len(stacked_sizes)))
     finer = replace(coarse, num_buckets=min(max(round(effective / FINER_TEXTS), 2), MOST_FINER))
     if fewest >= FINER_FROM and finer.num_buckets > coarse.num_buckets:
-        yield finer, runs[:FINER_RUNS]
+        yield finer, range(1, 1 + (FINER_RUNS if fewest < FEW_FOR_FINER_RUNS else 1)), True
 
 
 def _effective(sets: StackedSets, number: int) -> float:
@@ -413,19 +421,17 @@ def _in_blocks(
         return Partition(_sampled(fitted, sets, config), [stacking.split(run_labels) for run_labels in labels])
     places = _ordered_by_content(sets, stacking, keys)[1]
     order, offsets = np.argsort(places), range(1, clusterings)
-    runs: list[tuple[ResolvedConfig, int, int]] = [
-        (config_by_content(config, of_rows), offset, 0) for offset in offsets
-    ]
+    by_content = config_by_content(config, of_rows)
+    runs = [(by_content, offset, False) for offset in offsets]
     lists = list(closeness_configs(config, of_rows, offsets)) if clusterings > 1 else []
-    reused = [of_closeness == runs[0][0] for of_closeness, _ in lists]
-    for (of_closeness, of_list), is_reused in zip(lists, reused, strict=True):
-        runs += [(of_closeness, offset, 1) for offset in of_list if not is_reused]
+    for of_closeness, of_list, is_finer in lists:
+        runs += [(of_closeness, offset, is_finer) for offset in of_list if of_closeness != by_content]
     chosen = [_stand_ins(of_rows.take(order), config.seed + offset) for _, offset, _ in runs]
-    fits = []
-    for (run_config, offset, draws), (kept, _) in zip(runs, chosen, strict=True):
-        most = FINER_ROWS * run_config.num_buckets if draws else len(kept)
-        few = some_numbers(len(kept), min(len(kept), most), config.seed + offset)
-        fits.append(blocks.Run(order[kept[few]], run_config, config.seed + 2 + offset, draws or True))
+    fits: list[blocks.Run] = []
+    for (run_config, offset, finer), (kept, _) in zip(runs, chosen, strict=True):
+        limit = FINER_ROWS * run_config.num_buckets if finer else len(kept)
+        few = some_numbers(len(kept), min(len(kept), limit), config.seed + offset)
+        fits.append(blocks.Run(order[kept[few]], run_config, config.seed + 2 + offset, 1 if finer else True))
     labels, fitted = blocks.label_rows(
         stacked,
         config,
@@ -436,11 +442,10 @@ def _in_blocks(
     labels[1:] = [
         of_run[order[kept][number][places]] for of_run, (kept, number) in zip(labels[1:], chosen, strict=True)
     ]
-    by_content, others = labels[1:clusterings], iter(labels[clusterings:])
-    closeness = [
-        by_content if is_reused else [_merged(next(others), fitted, stacked, order) for _ in of_list]
-        for (_, of_list), is_reused in zip(lists, reused, strict=True)
-    ]
+    others, closeness = iter(labels[clusterings:]), []
+    for of_closeness, of_list, is_finer in lists:
+        made = labels[1:clusterings] if of_closeness == by_content else [next(others) for _ in of_list]
+        closeness.append([_merged(of_run, fitted, stacked, order) for of_run in made] if is_finer else made)
     return Partition(
         _sampled(fitted, sets, config),
         [stacking.split(run_labels) for run_labels in labels[:clusterings]],

@@ -238,7 +238,8 @@ def fit_and_score(fitted: Array, sides: Array, rows: Array) -> Array:
     with one_blas_thread():
         weights, thresholds = moments.direction(None, standardised.d, second=False)
     scaled = (rows - standardised.mean.astype(np.float32)) * standardised.factor.astype(np.float32)
-    return scaled @ weights.astype(np.float32) - thresholds.astype(np.float32)
+    scores: Array = scaled @ weights.astype(np.float32) - thresholds.astype(np.float32)
+    return scores
 
 
 def _scores_of_few_rows(products: Array, fold_of: Integers, sides: Array, seen: Sides, d: int) -> Array:

@@ -73,7 +73,7 @@ def views(
     others = [references[fold_of_sample[references] != fold] for fold in range(len(axes))]
     number = min(max(VOTERS), *map(len, others))
     of_squares = np.empty(sides.shape, dtype=np.float32)
-    nearest, distances = np.empty((n, number), np.int32), np.empty((n, number), np.float32)
+    nearest, distances = np.empty((n, number), np.int64), np.empty((n, number), np.float32)
     for fold, (of_fold, places) in enumerate(zip(axes, others, strict=True)):
         inside, outside = np.flatnonzero(fold_of == fold), fold_of_sample != fold
         squares = _squares(sample[outside] @ of_fold)
@@ -121,7 +121,7 @@ def _squares(leading: Array) -> Array:
 
 def _log(squares: Array) -> Array:
     """Logarithms of squares, those of next to 0 as of the smallest that rounding leaves."""
-    least = np.finfo(np.float32).eps * max(float(squares.mean()), np.finfo(np.float32).tiny)
+    least = np.finfo(np.float32).eps * max(float(squares.mean()), float(np.finfo(np.float32).tiny))
     logarithms: Array = np.log(np.maximum(squares, least))
     return logarithms
 
@@ -129,7 +129,7 @@ def _log(squares: Array) -> Array:
 def _nearest(rows: Array, references: Array, number: int, device: torch.device | None) -> tuple[Integers, Array]:
     """The nearest references for each row, nearest first, and log squared distances, (n, number) each."""
     lengths = np.einsum("ij,ij->i", references, references)
-    nearest, squares = np.empty((len(rows), number), np.int32), np.empty((len(rows), number), np.float32)
+    nearest, squares = np.empty((len(rows), number), np.int64), np.empty((len(rows), number), np.float32)
     step = max(1, _BLOCK // len(references))
     for start in range(0, len(rows), step):
         some = rows[start : start + step]

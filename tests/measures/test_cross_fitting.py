@@ -18,17 +18,15 @@ from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures import cross_fitting
 from mauve_metric.measures.cross_fitting import (
-    Standardised,
-    _better_scores,
     assign_folds,
     buckets_of_ranks,
     cross_fit,
     cross_fit_repeatedly,
-    ledoit_wolf,
     monotone_buckets,
     permuted_sides,
     ranks_in_folds,
 )
+from mauve_metric.measures.linear_classifier import Standardised, held_out_scores, ledoit_wolf
 from mauve_metric.measures.mean_differences import without_noise
 
 
@@ -42,10 +40,12 @@ def _two_sets(n: int, d: int, shift: float, seed: int = 0) -> tuple[Array, Array
 @pytest.mark.parametrize("n, d", [(100, 12), (40, 200)])  # more rows than columns, and the space that few rows span
 def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int) -> None:
     rows, is_model = _two_sets(n, d, 2.5)
-    fitted = cross_fit(rows, is_model)
-    standard, chosen = (rows - rows.mean(axis=0)) / rows.std(axis=0), []
+    fold_of = np.arange(2 * n) % 5
+    found = held_out_scores(Standardised(rows), fold_of, is_model[:, None].astype(np.float32), np.ones(2 * n, bool))
+    standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    assert len(found) == (2 if n > d else 1)
     for fold in range(5):
-        seen, held_out = fitted.held_out.fold_of != fold, fitted.held_out.fold_of == fold
+        seen, held_out = fold_of != fold, fold_of == fold
         covariance = np.cov(standard[seen].T, ddof=0)
         fourth = float(np.square(np.square(standard[seen]).sum(axis=1)).mean())
         shrinkage = ledoit_wolf(covariance, fourth, float(seen.sum()), d)
@@ -53,20 +53,13 @@ def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int)
         means = [standard[seen & (is_model == side)].mean(axis=0) for side in (False, True)]
         difference = means[1] - means[0]
         of_sides = [(seen & (is_model == side)).sum() for side in (False, True)]
-        directions = [difference]
-        if n > d:
-            directions.append(without_noise(difference[:, None], 1 / of_sides[0] + 1 / of_sides[1])[:, 0])
-            assert np.ptp(directions[1] / difference) > 0.5
-        errors = []
-        for direction in directions:
+        directions = [difference, without_noise(difference[:, None], 1 / of_sides[0] + 1 / of_sides[1])[:, 0]]
+        assert n < d or np.ptp(directions[1] / difference) > 0.5
+        for scores, direction in zip(found, directions, strict=False):
             weights = np.linalg.solve(shrunk, direction)
             expected = standard[held_out] @ weights - (means[0] + means[1]) / 2 @ weights
-            error = np.abs(fitted.held_out.scores[held_out] - expected).max() / np.abs(expected).max()
-            errors.append(error)
-        # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
-        assert min(errors) < 1e-3
-        chosen.append(int(np.argmin(errors)))
-    assert (1 in chosen) == (n > d)
+            # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
+            np.testing.assert_allclose(scores[held_out, 0], expected, rtol=0, atol=1e-3 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(
@@ -231,19 +224,29 @@ def test_folds_of_uneven_groups_hold_both_sides() -> None:
 def test_rows_that_are_not_trained_on_are_scored_only() -> None:
     rng = np.random.default_rng(5)
     rows, is_model = rng.normal(size=(90, 3)), np.arange(90) % 2 == 0
-    seen = np.arange(90) < 80
-    fitted = cross_fit(rows, is_model, trained_on=seen)
+    seen, fold_of = np.arange(90) < 80, np.arange(90) % 5
+    standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    found = np.hstack(held_out_scores(Standardised(rows), fold_of, is_model[:, None].astype(np.float32), seen))
     for fold in range(5):
-        part, held = seen & (fitted.held_out.fold_of != fold), fitted.held_out.fold_of == fold
-        standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+        part, held = seen & (fold_of != fold), fold_of == fold
         oracle = LedoitWolf().fit(standard[part])
         means = [standard[part & (is_model == side)].mean(axis=0) for side in (False, True)]
         difference = (means[1] - means[0])[:, None]
         of_sides = [(part & (is_model == side)).sum() for side in (False, True)]
         both = np.hstack([difference, without_noise(difference, 1 / of_sides[0] + 1 / of_sides[1])])
         expected = (standard[held] - (means[0] + means[1]) / 2) @ np.linalg.solve(oracle.covariance_, both)
-        errors = np.abs(fitted.held_out.scores[held][:, None] - expected).max(axis=0)
-        assert errors.min() < 1e-4  # float32
+        np.testing.assert_allclose(found[held], expected, rtol=0, atol=1e-4)  # float32
+
+
+@pytest.mark.parametrize("stacked", [False, True])
+def test_a_row_that_is_not_trained_on_moves_no_score_of_another(stacked: bool) -> None:
+    """Its own scores depend on its place, but it is among no one's neighbours, axes, or means of sides."""
+    rows, is_model = _two_sets(60, 6, 1.0)
+    rows = rows.astype(np.float32)
+    seen = np.arange(120) % 60 < 50
+    one, other = (cross_fit(rows, side, trained_on=seen, stacked=stacked) for side in (is_model, is_model ^ ~seen))
+    assert np.array_equal(one.held_out.fold_of, other.held_out.fold_of)
+    np.testing.assert_array_equal(one.held_out.scores, other.held_out.scores)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +288,7 @@ def test_the_p_value_is_that_of_the_next_draw_of_a_normal_variable() -> None:
 
 def test_the_divisions_are_different_ones_and_their_mean_ranks_are_ranked() -> None:
     rows, is_model = _two_sets(30, 4, 1.0)
-    each = [cross_fit(rows, is_model, seed=25 + number).ranks for number in range(3)]
+    each = [cross_fit(rows, is_model, seed=25 + number, stacked=True).ranks for number in range(3)]
     found = cross_fit_repeatedly(rows, is_model, divisions=3)
     np.testing.assert_allclose(found.held_out.scores, np.mean(each, axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.ranks, (rankdata(np.mean(each, axis=0)) - 0.5) / 60, rtol=1e-12)
@@ -310,17 +313,6 @@ def test_a_group_is_in_one_fold() -> None:
     groups = np.arange(60) % 20
     folds = cross_fit(rows, is_model, groups).held_out.fold_of
     assert all(len({*folds[groups == one].tolist()}) == 1 for one in range(20)) and len({*folds.tolist()}) == 5
-
-
-def test_a_fold_has_the_score_that_is_better_in_the_other_folds() -> None:
-    """Of two permutations of the sides the first score is better in the one, the second in the other."""
-    rng = np.random.default_rng(0)
-    sides, fold_of = np.array([[0, 1], [1, 0]] * 50, dtype=np.float32), np.arange(100) // 2 % 5
-    good, bad = sides + 0.1 * rng.normal(size=(100, 2)), rng.normal(size=(100, 2))
-    outputs = np.stack([good[:, 0], bad[:, 1], bad[:, 0], good[:, 1]], axis=1)
-    outputs[fold_of == 0, 0] = 0  # a fold has no part in its own choice
-    chosen = _better_scores(outputs, sides, fold_of, np.ones(100, dtype=bool))
-    np.testing.assert_array_equal(chosen, outputs[:, [0, 3]])
 
 
 @pytest.mark.parametrize("n, d, error, with_noise", [(400, 300, 0.009, 0.73), (200, 60, 0.019, 0.77)])

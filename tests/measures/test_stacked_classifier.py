@@ -1,0 +1,144 @@
+"""The stacked classifier sees what a linear one does not, and its weights are those of scipy's bounded regression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from sklearn.neighbors import NearestNeighbors
+
+from mauve_metric.arrays import Array
+from mauve_metric.features.row_blocks import ArrayRows
+from mauve_metric.measures.cross_fitting import cross_fit
+from mauve_metric.measures.linear_classifier import Standardised
+from mauve_metric.measures.stacked_classifier import _RIDGE, _least_squares, _nearest, _votes, combine, views
+
+Sets = tuple[Array, Array]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int) -> None:
+    """(C + δδᵀ/4) with a ridge, by its square root: nnls minimises ‖A w - b‖ with AᵀA the sum and Aᵀb = δ/2."""
+    rng = np.random.default_rng(seed)
+    rows, difference = rng.normal(size=(200, 6)) @ rng.normal(size=(6, 6)), rng.normal(size=6)
+    covariance = np.cov(rows.T)
+    total = covariance + np.outer(difference, difference) / 4
+    scale = 1 / np.sqrt(total.diagonal())
+    root = np.linalg.cholesky(total * np.outer(scale, scale) + _RIDGE * np.eye(6)).T
+    expected = scale * nnls(root, np.linalg.solve(root.T, difference / 2 * scale))[0]
+    found = _least_squares(covariance[None], difference[None], 6)[0]
+    assert (found >= 0).all() and (found == 0).any() and (found > 0).any()
+    np.testing.assert_allclose(found, expected, atol=1e-3 * expected.max())  # a hundred sweeps by coordinates
+    free = _least_squares(covariance[None], difference[None], 0)[0]
+    exact = np.linalg.solve(root.T @ root, difference / 2 * scale) * scale
+    np.testing.assert_allclose(free, exact, atol=1e-2 * np.abs(exact).max())
+    assert (free < 0).any()
+
+
+def test_a_view_that_leans_to_the_wrong_side_is_left_out_and_not_turned_round() -> None:
+    rng = np.random.default_rng(0)
+    sides, fold_of = (np.arange(400) % 2).astype(np.float32)[:, None], np.arange(400) // 2 % 5
+    right, wrong = sides + rng.normal(size=(400, 1)), 0.5 - sides + rng.normal(size=(400, 1))
+    seen = np.ones(400, dtype=bool)
+    both, alone = combine([right, wrong], [], sides, fold_of, seen), combine([right], [], sides, fold_of, seen)
+    assert np.corrcoef(both[:, 0], alone[:, 0])[0, 1] > 0.999
+    turned = combine([right], [wrong], sides, fold_of, seen)  # a view of no direction may be
+    assert np.corrcoef(turned[:, 0], wrong[:, 0])[0, 1] < -0.5
+
+
+def test_a_fold_has_no_part_in_its_own_weights() -> None:
+    rng = np.random.default_rng(1)
+    sides, fold_of = (np.arange(100) % 2).astype(np.float32)[:, None], np.arange(100) // 2 % 5
+    view = sides + rng.normal(size=(100, 1))
+    other = np.where(fold_of == 0, -100, 1)[:, None] * (sides - 0.5) + rng.normal(size=(100, 1))
+    found = combine([view, other], [], sides, fold_of, np.ones(100, dtype=bool))[fold_of == 0, 0]
+    assert np.corrcoef(found, other[fold_of == 0, 0])[0, 1] > 0.9  # weighed as the other folds say
+
+
+def test_votes_are_those_of_scikit_learns_neighbours() -> None:
+    rng = np.random.default_rng(2)
+    rows, sides = rng.normal(size=(50, 4)).astype(np.float32), (rng.random((30, 3)) < 0.5).astype(np.float32)
+    distances, expected = NearestNeighbors(n_neighbors=15).fit(rows[:30]).kneighbors(rows)
+    found, logs = _nearest(rows, rows[:30], 15, None)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(np.exp(logs[30:] / 2), distances[30:], rtol=1e-3)
+    for k, votes in zip((5, 15), _votes(found, sides, (5, 15)), strict=True):
+        of_model = sides[expected[:, :k]].sum(axis=1)
+        np.testing.assert_allclose(votes, np.log((of_model + 0.5) / (k - of_model + 0.5)), rtol=1e-6)
+
+
+def spread(rng: np.random.Generator, n: int) -> Sets:
+    """A low temperature: all but one direction."""
+    p, q = rng.normal(size=(n, 20)), 0.8 * rng.normal(size=(n, 20))
+    p[:, 0], q[:, 0] = p[:, 0] + 5, rng.normal(size=n) + 5
+    return p, q
+
+
+def correlation(rng: np.random.Generator, n: int) -> Sets:
+    rows = rng.normal(size=(2, n, 8))
+    rows[:, :, 1] = 0.9 * np.array([[1], [-1]]) * rows[:, :, 0] + np.sqrt(0.19) * rows[:, :, 1]
+    return rows[0], rows[1]
+
+
+def shift_by_kind(rng: np.random.Generator, n: int) -> Sets:
+    """Of five kinds of texts, each shifted in another direction, so that the means of both sets are equal."""
+    centres, shifts = 6 * rng.normal(size=(5, 10)), rng.normal(size=(5, 10))
+    shifts = 2 * (shifts - shifts.mean(axis=0)) / np.linalg.norm(shifts, axis=1, keepdims=True)
+    kinds = [np.arange(n) % 5] * 2
+    p, q = (centres[kind] + rng.normal(size=(n, 10)) for kind in kinds)
+    return p, q + shifts[kinds[1]]
+
+
+N = 300
+ERROR = np.sqrt((2 * N + 1) / (12 * N * N))  # of the AUC of equal sets, .024
+
+
+@pytest.mark.parametrize("sets", [spread, correlation, shift_by_kind])
+def test_differences_beyond_the_means_are_seen(sets: Callable[[np.random.Generator, int], Sets]) -> None:
+    rows = np.concatenate(sets(np.random.default_rng(3), N))
+    is_model = np.arange(2 * N) >= N
+    linear, stacked = (cross_fit(rows, is_model, stacked=way, permutations=19) for way in (False, True))
+    assert abs(linear.auc - 0.5) < 4 * ERROR < stacked.auc - 0.5
+    assert stacked.p_value < 1e-4
+
+
+def test_equal_sets_are_not_told_apart_and_have_uniform_p_values() -> None:
+    """Of 40 uniform numbers those below .2 are 8 with a standard error of 2.5, and all are above 1e-4."""
+    aucs, p_values = [], []
+    for seed in range(40):
+        rows = np.random.default_rng(seed).normal(size=(120, 6))
+        fitted = cross_fit(rows, np.arange(120) >= 60, seed=seed, stacked=True, permutations=9)
+        aucs.append(fitted.auc)
+        p_values.append(fitted.p_value)
+    error = np.sqrt(121 / (12 * 60 * 60))
+    assert np.mean(aucs) == pytest.approx(0.5, abs=4 * error / np.sqrt(40) + 0.02)  # held-out texts lean away a bit
+    assert max(np.abs(np.array(aucs) - 0.5)) < 6 * error
+    assert np.mean(np.array(p_values) < 0.2) < 0.2 + 4 * 0.063 and min(p_values) > 1e-4
+
+
+def test_answers_to_the_same_prompts_are_not_told_apart() -> None:
+    """Neighbours across the sides lean to the wrong side, and weights that are not negative do not turn them round."""
+    rng = np.random.default_rng(4)
+    prompts = rng.normal(size=(200, 10))
+    rows = np.concatenate([prompts + 0.3 * rng.normal(size=(200, 10)) for _ in range(2)])
+    pairs = np.tile(np.arange(200), 2)
+    fitted = cross_fit(rows, np.arange(400) >= 200, pairs, stacked=True, permutations=19)
+    assert fitted.p_value > 0.01
+
+
+def test_rows_in_blocks_are_scored_alike() -> None:
+    rng = np.random.default_rng(5)
+    rows, is_model = np.concatenate(spread(rng, 100)), np.arange(200) >= 100
+    one, two = (cross_fit(some, is_model, stacked=True) for some in (rows, ArrayRows(rows)))
+    np.testing.assert_allclose(one.held_out.scores, two.held_out.scores, atol=1e-4 * np.abs(one.held_out.scores).max())
+
+
+def test_few_rows_have_few_neighbours() -> None:
+    rng = np.random.default_rng(6)
+    rows, fold_of = Standardised(rng.normal(size=(20, 3))), np.arange(20) % 2
+    sides = np.repeat([0, 1], 10).astype(np.float32)[:, None]
+    rising, free = views(rows, fold_of, sides, np.ones(20, dtype=bool), np.arange(20), 25)
+    assert all(np.isfinite(view).all() and view.shape == (20, 1) for view in (*rising, *free))
+    assert len(rising) == 4  # both linear ones, squares, and the votes of five neighbours
