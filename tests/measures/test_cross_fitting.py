@@ -238,17 +238,6 @@ def test_rows_that_are_not_trained_on_are_scored_only() -> None:
         np.testing.assert_allclose(found[held], expected, rtol=0, atol=1e-4)  # float32
 
 
-@pytest.mark.parametrize("stacked", [False, True])
-def test_a_row_that_is_not_trained_on_moves_no_score_of_another(stacked: bool) -> None:
-    """Its own scores depend on its place, but it is among no one's neighbours, axes, or means of sides."""
-    rows, is_model = _two_sets(60, 6, 1.0)
-    rows = rows.astype(np.float32)
-    seen = np.arange(120) % 60 < 50
-    one, other = (cross_fit(rows, side, trained_on=seen, stacked=stacked) for side in (is_model, is_model ^ ~seen))
-    assert np.array_equal(one.held_out.fold_of, other.held_out.fold_of)
-    np.testing.assert_array_equal(one.held_out.scores, other.held_out.scores)
-
-
 @pytest.mark.parametrize(
     ("dtype", "offset"),  # float32 holds 7 digits
     [*((np.float64, 10.0**power) for power in range(3, 9)), *((np.float32, offset) for offset in (1e3, -1e4, 1e5))],

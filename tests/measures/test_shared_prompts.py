@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.measures import shared_prompts
-from mauve_metric.measures.shared_prompts import _neighbours, find_pairs, find_repeats, standardised
+from mauve_metric.measures.shared_prompts import _neighbours, find_pairs, standardised
 
 
 def correlated(rng: np.random.Generator, n: int, d: int, correlation: float) -> tuple[np.ndarray, np.ndarray]:
@@ -89,32 +89,3 @@ def test_offsets_scales_and_constant_columns_have_no_part_in_it() -> None:
     scale, offset = rng.uniform(0.1, 100, size=50), rng.normal(size=50) * 1000
     more = [np.hstack([rows * scale + offset, np.ones((100, 1))]) for rows in (p, q)]
     np.testing.assert_array_equal(find_pairs(*standardised(*more)), expected)
-
-
-@pytest.mark.parametrize("answers", [(1, 3), (2, 2), (0, 5)])
-def test_answers_to_one_prompt_are_one_group(answers: tuple[int, int]) -> None:
-    """0: texts of that side have other prompts."""
-    rng = np.random.default_rng(5)
-    common = rng.normal(size=(60, 200))
-    sides, codes = [], []
-    for number in answers:
-        of = np.repeat(np.arange(60), number or 1)
-        prompts = common[of] if number else rng.normal(size=(len(of), 200))
-        order = rng.permutation(len(of))
-        sides.append((prompts + rng.normal(size=prompts.shape))[order])
-        codes.append(of[order] if number else of + 60)
-    found, across = find_repeats(*standardised(*sides))
-    assert across == (answers[0] > 0)
-    known, given = np.concatenate(found), np.concatenate(codes)
-    assert (known[len(sides[0]) :] >= 0).mean() > 0.9
-    for code in np.unique(known[known >= 0]):
-        assert len(np.unique(given[known == code])) == 1
-
-
-def test_kinds_of_texts_and_pairs_are_no_repeats() -> None:
-    rng = np.random.default_rng(6)
-    for kinds in (20, 60, 200):
-        centres = 1.5 * rng.normal(size=(kinds, 50))
-        p, q = (centres[rng.integers(kinds, size=100)] + rng.normal(size=(100, 50)) for _ in range(2))
-        assert all((side < 0).all() for side in find_repeats(*standardised(p, q))[0])
-    assert all((side < 0).all() for side in find_repeats(*standardised(*correlated(rng, 100, 50, 0.8)))[0])

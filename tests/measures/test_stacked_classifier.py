@@ -22,7 +22,7 @@ Sets = tuple[Array, Array]
 def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int) -> None:
     """(C + δδᵀ/4) with a ridge, by its square root: nnls minimises ‖A w - b‖ with AᵀA the sum and Aᵀb = δ/2."""
     rng = np.random.default_rng(seed)
-    rows, difference = rng.normal(size=(200, 6)) @ rng.normal(size=(6, 6)), rng.normal(size=6)
+    rows, difference = rng.normal(size=(200, 6)) @ (np.eye(6) + 0.2 * rng.normal(size=(6, 6))), rng.normal(size=6)
     covariance = np.cov(rows.T)
     total = covariance + np.outer(difference, difference) / 4
     scale = 1 / np.sqrt(total.diagonal())
@@ -133,6 +133,18 @@ def test_rows_in_blocks_are_scored_alike() -> None:
     rows, is_model = np.concatenate(spread(rng, 100)), np.arange(200) >= 100
     one, two = (cross_fit(some, is_model, stacked=True) for some in (rows, ArrayRows(rows)))
     np.testing.assert_allclose(one.held_out.scores, two.held_out.scores, atol=1e-4 * np.abs(one.held_out.scores).max())
+
+
+def test_the_side_of_a_row_that_is_not_trained_on_plays_no_part() -> None:
+    """It is among no one's neighbours, axes, means or weights."""
+    rng = np.random.default_rng(7)
+    rows, fold_of, seen = Standardised(rng.normal(size=(120, 6))), np.arange(120) // 2 % 5, np.arange(120) < 100
+    sides, found = np.arange(120) % 2 == 0, []
+    for is_model in (sides, sides ^ ~seen):
+        column = is_model[:, None].astype(np.float32)
+        found.append(combine(*views(rows, fold_of, column, seen, np.arange(120), 25), column, fold_of, seen))
+    np.testing.assert_array_equal(*found)
+    assert np.ptp(found[0][100:]) > 0
 
 
 def test_few_rows_have_few_neighbours() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,6 +78,14 @@ def test_a_classifier_that_errs_more_often_than_not_shows_nothing() -> None:
         assert Bound.of_learned(learned._replace(auc=auc, auc_p_value=0.001), None).p_value == p_value
 
 
+def test_the_p_value_is_the_least_of_the_tests_that_show_a_difference_times_their_number() -> None:
+    rng = np.random.default_rng(8)
+    tests = [bound(rng, EVEN, EVEN, p_value=p_value) for p_value in (0.004, 0.002, 0.6)]
+    for bounds, expected in ((tests, 0.006), (tests[:1], 0.004), (tests[2:], None), ([bound(rng, EVEN, TILTED)], None)):
+        found = closeness_of(bounds, CONFIG)
+        assert found is not None and found.p_value == (expected if expected is None else pytest.approx(expected))
+
+
 @pytest.mark.slow
 def test_equal_sets_differ_in_few_cases_whatever_is_chosen() -> None:
     """Of 200 equal sets at most 2.5 % by the intervals' upper ends: 5 on average, 4 standard errors are 9 more."""
@@ -101,16 +108,6 @@ def test_joined_buckets_keep_the_variance_that_they_had_before() -> None:
     for before, kept in ((0.5 * own.stderr**2, own.stderr**2), (4 * own.stderr**2, 4 * own.stderr**2)):
         found = debiased_estimates([run], CONFIG, before).frontier_integral
         assert found is not None and found.stderr**2 == pytest.approx(kept, rel=1e-9)
-
-
-def test_the_smallest_difference_is_one_that_either_kind_would_show() -> None:
-    rng = np.random.default_rng(7)
-    bounds = [bound(rng, EVEN, EVEN), replace(bound(rng, EVEN, EVEN, p_value=0.5), spread=0.01)]
-    each = [closeness_of([item], MauveConfig(confidence_level=0.975)) for item in bounds]
-    smallest = [item.smallest for item in each if item is not None and item.smallest is not None]
-    found = closeness_of(bounds, CONFIG)
-    assert found is not None and len({*smallest}) == 2
-    assert found.smallest == pytest.approx(max(smallest), rel=1e-9)
 
 
 def test_pairs_that_a_classifier_tells_apart_without_an_error_count() -> None:
@@ -145,5 +142,5 @@ def test_learned_buckets_that_became_one_have_the_interval_of_those_before() -> 
 def test_few_texts_have_a_value_without_an_interval() -> None:
     few = Bound("groups", [(np.array([0, 1, 0]), np.array([1, 1, 0]))], None)
     found = closeness_of([few], CONFIG)
-    assert found is not None and found.ci is None and found.smallest is None
+    assert found is not None and found.ci is None
     assert closeness_of([Bound("groups", [(np.array([0]), np.array([0]))], None)], CONFIG) is None

@@ -1,4 +1,4 @@
-"""The smallest difference that sets would show against the textbook's formula, and by design."""
+"""The forecasts against the textbook's formula, draws, and by design."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import compare
-from mauve_metric.uncertainty.forecast import detectable_difference, score_told_from_one
+from mauve_metric.uncertainty.forecast import detectable_difference, texts_to_decide
 from mauve_metric.uncertainty.intervals import local_form_inverse
 
 
@@ -18,13 +18,33 @@ def test_smallest_difference_is_the_textbook_formula() -> None:
     assert detectable_difference(0.02) == pytest.approx(0.02 * (normal.inv_cdf(0.975) + normal.inv_cdf(0.8)))
 
 
-def test_the_score_told_from_one_is_where_its_own_error_leaves_power() -> None:
-    """A χ² statistic's error at the integral is that of equal sets, and two thirds of it for each set's size."""
-    score, (error, n_p, n_q) = score_told_from_one(0.006, 300, 1200), (0.006, 300, 1200)
-    integral = local_form_inverse(score) / (3 * 5.0)
-    there = math.sqrt(error**2 + 2 / 3 * integral * (1 / n_p + 1 / n_q))
-    assert integral == pytest.approx(detectable_difference(there))
-    assert score_told_from_one(0.006, 1200, 300) == pytest.approx(score)
+def test_a_value_in_the_middle_or_a_wide_interval_needs_more_texts() -> None:
+    """On the scale of the shift of two normal sets: a narrower interval, or a value farther from the bound, decides."""
+    lows = [texts_to_decide(0.99, low, 0.9, 200) for low in (0.6, 0.7, 0.8, 0.88)]
+    assert None not in lows and lows == sorted(lows, reverse=True) and len({*lows}) == 4
+    levels = [texts_to_decide(0.99, 0.8, bound, 200) for bound in (0.97, 0.95, 0.9, 0.8)]
+    assert None not in levels and levels == sorted(levels, reverse=True)
+    sizes = [texts_to_decide(0.99, 0.8, 0.9, n) for n in (200, 400)]
+    assert sizes[1] == pytest.approx(2 * sizes[0], abs=1)
+    assert texts_to_decide(0.95, 0.95, 0.9, 200) is None  # no error is known
+    assert min(level for level in lows if level is not None) > 200
+
+
+def test_four_of_five_draws_decide_at_the_size_that_is_named() -> None:
+    """By drawing truth and estimate on the scale where they are normal; of 20 000 five standard errors are .014."""
+    rng, (value, low, bound, n) = np.random.default_rng(0), (0.985, 0.86, 0.9, 300)
+    at, end, most = (local_form_inverse(score) for score in (value, low, bound))
+    error, normal = (end - at) / 1.96, NormalDist()
+    texts = texts_to_decide(value, low, bound, n)
+    assert texts is not None
+    below = normal.cdf(-at / error)
+    draws = (below + (1 - below) * rng.random(20_000)).tolist()
+    truths = np.array([at + error * normal.inv_cdf(draw) for draw in draws])
+    for size, least, most_decided in ((texts, 0.786, 0.83), (texts / 1.3, 0.6, 0.786)):
+        then = error * math.sqrt(n / size)
+        found = truths + then * rng.normal(size=20_000)
+        decided = np.mean((found + 1.96 * then < most) | (found - 1.96 * then > 0))
+        assert least < decided < most_decided
 
 
 def test_compare_forecasts_fewer_texts_for_aligned_rows() -> None:

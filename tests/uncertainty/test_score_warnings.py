@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
-from mauve_metric.features.feature_set import Dependence, FeatureSet, featurize
+from mauve_metric.features.feature_set import Dependence, FeatureSet, Repetition, featurize
 from mauve_metric.inputs.fingerprints import format_numbers
 from mauve_metric.measures import frontier
-from mauve_metric.measures.groups import GroupCounts, count_groups
+from mauve_metric.measures.groups import Design, GroupCounts, count_groups
 from mauve_metric.measures.knn_precision_recall import support_scores
 from mauve_metric.uncertainty.score_warnings import (
     GUIDE,
@@ -76,13 +76,21 @@ def answers(number: int, **facts: Any) -> FeatureSet:
     return replace(alone, opening_hashes=opened)
 
 
-def aligned(moved: int) -> FeatureSet:
-    """A set of aligned rows of which the first ones open like those of other rows."""
-    opened = np.arange(100, dtype=np.uint64)
-    opened[:moved] = np.roll(opened[:moved], 1)
-    return replace(
-        side(first=moved * 1000), opening_hashes=opened, groups=np.arange(100), dependence=Dependence("aligned")
-    )
+def aligned(in_step: float, *, by_rows: bool = True) -> Warnings:
+    """The warnings of rows that are declared to be aligned, of whose pairs such a share are in step."""
+    declared: dict[str, Any] = {"groups": np.arange(100), "by_rows": by_rows}
+    dependence = Dependence("aligned", in_step=in_step)
+    return [*text_warnings(side(**declared), side(first=1000, **declared, dependence=dependence))]
+
+
+def repeating(design: Design = "undeclared", groups: int = 30, **found: Any) -> Warnings:
+    """The warnings of a model of which a share repeats itself, in so many groups."""
+    codes = np.repeat(np.arange(groups), 2)
+    alone = np.full(100 - len(codes), -1)
+    facts: dict[str, Any] = {"p_share": 0.0, "q_share": 0.0, "excess": None, "both": False, **found}
+    one = np.full(100, -1)
+    repetition = Repetition(units=(one, one), groups=np.concatenate([codes, alone]), **facts)
+    return [*text_warnings(side(), side(first=1000, dependence=Dependence(design, repetition=repetition)))]
 
 
 def prompts(number: int) -> GroupCounts | None:
@@ -185,7 +193,26 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         )
     ],
     "rows_not_aligned": [
-        (lambda: text_warnings(aligned(0), aligned(80)), lambda: text_warnings(aligned(0), aligned(49)), ["20.0 %"])
+        (lambda: aligned(0.2), lambda: [*aligned(0.5), *aligned(0.2, by_rows=False)], ["20.0 %"]),
+    ],
+    "own_prompts": [
+        (
+            lambda: repeating(both=True, p_share=0.4, q_share=0.5),
+            lambda: [*repeating(q_share=0.5), *repeating("independent", both=True), *repeating("aligned", both=True)],
+            [],
+        )
+    ],
+    "repeated_texts": [
+        (
+            lambda: repeating(q_share=0.16),
+            lambda: [*repeating(q_share=0.15), *repeating(q_share=0.5, both=True), *repeating("prompts", q_share=0.5)],
+            ["30"],
+        ),
+        (lambda: repeating("found", q_share=0.16), lambda: repeating("independent", q_share=0.16), ["30"]),
+    ],
+    "joined_with_itself": [
+        (lambda: repeating(whole=(1, 2)), lambda: repeating(whole=(1, 1)), ["model"]),
+        (lambda: repeating(whole=(3, 1)), lambda: repeating(whole=(4, 7)), ["human", "3"]),
     ],
     "dropped_texts": [
         (lambda: text_warnings(side(dropped=3), OTHER), lambda: text_warnings(side(), OTHER), ["3 empty", "human"])
@@ -211,10 +238,20 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
     ],
     "duplicates_between": [
         (
-            lambda: text_warnings(side(), side(first=98)),
-            lambda: text_warnings(side(), side(first=99)),
-            ["2.0 %"],
-        )
+            lambda: text_warnings(side(), side(first=89)),
+            lambda: text_warnings(side(), side(first=92)),  # of 8 %, 3 standard errors are .081
+            ["11.0 %"],
+        ),
+        (
+            lambda: text_warnings(side(10_000), side(10_000, first=9899)),
+            lambda: text_warnings(side(10_000), side(10_000, first=9900)),
+            ["1.0 %"],
+        ),
+        (  # as many human texts are copies of each other: short ones are, by chance
+            lambda: text_warnings(side(1000, repeated=49), side(1000, first=800)),
+            lambda: text_warnings(side(1000, repeated=129), side(1000, first=720)),
+            [],
+        ),
     ],
     "prompts_as_answers": [
         (lambda: text_warnings(side(), side(first=80)), lambda: text_warnings(side(), side(first=81)), ["20.0 %"])

@@ -1,0 +1,76 @@
+"""Near copies and answers to one prompt are found within each set, and independent draws are left alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mauve_metric.arrays import Integers
+from mauve_metric.measures.repeats import CHANCE, LEAST_SHARE, NEIGHBOURS, _groups, _nearest, find_repeats
+from mauve_metric.measures.shared_prompts import standardised
+
+
+def answers(rng: np.random.Generator, numbers: Integers, d: int = 100, correlation: float = 0.8) -> np.ndarray:
+    """Shuffled rows of so many answers to each prompt."""
+    prompts = np.repeat(rng.normal(size=(len(numbers), d)), numbers, axis=0)
+    rows = np.sqrt(correlation) * prompts + np.sqrt(1 - correlation) * rng.normal(size=prompts.shape)
+    return rows[rng.permutation(len(rows))]
+
+
+def test_answers_in_groups_of_unequal_size_are_found_on_either_side() -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(1, 10, size=60)
+    model = answers(rng, numbers)
+    human = rng.normal(size=model.shape)
+    for sides, of_answers in (((human, model), 1), ((model, human), 0)):
+        found = find_repeats(*standardised(*sides), seed=25)
+        assert found[of_answers].grouped > 0.9 and found[1 - of_answers].grouped < LEAST_SHARE
+        codes = found[of_answers].groups
+        assert len(np.unique(codes[codes >= 0])) == pytest.approx((numbers > 1).sum(), abs=4)
+        assert (found[1 - of_answers].groups < 0).all()
+
+
+def test_both_sides_with_prompts_of_their_own_are_seen_by_the_ratio_of_distances() -> None:
+    rng = np.random.default_rng(1)
+    found = find_repeats(*standardised(*(answers(rng, np.full(60, 4)) for _ in range(2))))
+    assert min(repeats.spaced for repeats in found) > 0.9
+
+
+@pytest.mark.parametrize("kinds", [1, 5, 20, 60, 200])
+def test_independent_draws_of_kinds_of_texts_repeat_nothing(kinds: int) -> None:
+    """One text in a hundred is taken for a repeat: of 5 times 300, four standard errors are .010."""
+    rng, shares = np.random.default_rng(kinds), []
+    for _ in range(5):
+        centres = 1.5 * rng.normal(size=(kinds, 50))
+        sides = (centres[rng.integers(kinds, size=300)] + rng.normal(size=(300, 50)) for _ in range(2))
+        shares += [repeats.grouped for repeats in find_repeats(*standardised(*sides))]
+    assert np.mean(shares) < 2 * CHANCE + 0.01 and max(shares) < LEAST_SHARE + 0.02
+
+
+def test_pairs_of_both_sides_are_no_repeats_of_one() -> None:
+    rng = np.random.default_rng(2)
+    common = rng.normal(size=(200, 50))
+    p, q = (common + 0.3 * rng.normal(size=(200, 50)) for _ in range(2))
+    assert max(repeats.spaced for repeats in find_repeats(*standardised(p, q))) < LEAST_SHARE
+
+
+def test_few_rows_have_no_repeats() -> None:
+    rows = np.tile(np.random.default_rng(3).normal(size=(5, 4)), (2, 1)).astype(np.float32)
+    assert len(rows) == NEIGHBOURS
+    found = find_repeats(rows, rows)
+    assert [(repeats.grouped, repeats.spaced, set(repeats.groups)) for repeats in found] == [(0.0, 0.0, {-1})] * 2
+
+
+def test_neighbours_are_those_of_all_distances_and_groups_the_connected_ones() -> None:
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(40, 6)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    distances = np.linalg.norm(rows[:, None] - rows[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    nearest, found = _nearest(rows, rows, np.arange(40))
+    np.testing.assert_array_equal(nearest, np.argsort(distances, axis=1)[:, :NEIGHBOURS])
+    np.testing.assert_allclose(found, np.sort(distances, axis=1)[:, :NEIGHBOURS], atol=1e-3)
+    chain = np.array([[1, 4], [0, 2], [1, 3], [4, 2], [3, 0]])  # 0 – 1 – 2, and 3 nearer to none
+    assert _groups(chain, np.array([[0.4, 1.0], [0.4, 1.0], [0.4, 1.0], [0.5, 1.0], [0.9, 1.0]]), 0.5).tolist() == [
+        *([0] * 3), -1, -1
+    ]  # fmt: skip
