@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from mauve_metric.apps.describing.duplicates import duplication_warnings
+from mauve_metric.features import dependence
 from mauve_metric.measures import groups
 from mauve_metric.uncertainty import format_check, intervals, score_warnings
 
-_MODULES = (duplication_warnings, groups, format_check, intervals, score_warnings)
+_MODULES = (duplication_warnings, dependence, groups, format_check, intervals, score_warnings)
 _THRESHOLDS = {module.__name__.split(".")[-1]: module for module in _MODULES}
 ADVICE = {
     code: advice._replace(
