@@ -144,8 +144,10 @@ def _repetition(
     own_times = times[is_model.astype(np.int64), copied + 1]
     near, shares, spaced = np.full(sum(sizes), -1), [0.0, 0.0], 0.0
     if not declared and min(sizes) >= 4 and human.features.shape[1] > 1:
-        first = np.flatnonzero(_is_first(copied, is_model))
+        first_of = _first_copies(copied, is_model)
+        first = np.unique(first_of)
         near, shares, spaced = _near_repeats(human, model, [first[first < n_p], first[first >= n_p] - n_p], seed)
+        near = near[first_of]
     exact = own_times > 1
     if declared and exact.any():  # several answers to a prompt may be equal
         exact = np.zeros(sum(sizes), dtype=bool)
@@ -172,7 +174,7 @@ def _repetition(
     repetition = Repetition(
         p_share,
         q_share,
-        upper_tail(excess / error) if is_own and error > 0 else None,
+        upper_tail(excess / max(error, 1 / min(sizes))) if is_own else None,  # no error where all are repeats
         (units[:n_p], units[n_p:]),
         groups[n_p:],
         spaced > BOTH_REPEAT,
@@ -181,12 +183,12 @@ def _repetition(
     return across, per_side, repetition
 
 
-def _is_first(copied: Integers, is_model: Bools) -> Bools:
-    """Whether each row is the first of its copies on its side, (n,)."""
-    first = np.zeros(len(copied), dtype=bool)
+def _first_copies(copied: Integers, is_model: Bools) -> Integers:
+    """The number of the first row that is equal to each row, on its side, (n,)."""
     codes = np.where(copied >= 0, 2 * copied + is_model, -1 - np.arange(len(copied)))
-    first[np.unique(codes, return_index=True)[1]] = True
-    return first
+    _, first, kind_of = np.unique(codes, return_index=True, return_inverse=True)
+    numbers: Integers = first[kind_of]
+    return numbers
 
 
 def _near_repeats(

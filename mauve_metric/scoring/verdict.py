@@ -84,8 +84,9 @@ def _word(
     result: MauveResult, codes: Collection[str], is_shown: bool, ci: tuple[float, float] | None
 ) -> tuple[VerdictWord, str | None]:
     """The verdict and the reason for it."""
-    never = _first_of(NOTHING_TO_SEE | OWN_PROMPTS, codes)
-    if min(result.n_p, result.n_q) < FEWEST_TEXTS or never is not None:
+    few = min(result.n_p, result.n_q) < FEWEST_TEXTS
+    never = _first_of(NOTHING_TO_SEE if few else NOTHING_TO_SEE | OWN_PROMPTS, codes)
+    if few or never is not None:
         return "no verdict", "too_few" if never is None else never
     if is_shown:
         return "different", _first_of(NOT_FEATURES | WRONG_DESIGN | LAYOUT, codes)

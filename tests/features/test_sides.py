@@ -459,9 +459,9 @@ def prompted(path: Path, texts: list[str], prompts: list[Any], field: str = "pro
         (range(30), range(30), "aligned"),
         ([*range(15)] * 2, range(30), "prompts"),
         (range(30), [*range(100, 115)] * 2, "prompts"),  # several answers to prompts that people did not answer
-        (range(30), range(100, 130), "independent"),
-        ([0] * 30, [0] * 30, "independent"),  # one instruction for all is no prompt of a text
-        ([None] * 30, [""] * 30, "independent"),
+        (range(30), range(100, 130), "undeclared"),
+        ([0] * 30, [0] * 30, "undeclared"),  # one instruction for all is no prompt of a text
+        ([None] * 30, [""] * 30, "undeclared"),
     ],
 )
 def test_equal_prompts_in_two_files_make_the_design(
@@ -474,9 +474,9 @@ def test_equal_prompts_in_two_files_make_the_design(
     with caplog.at_level(logging.INFO, "mauve_metric.features.sides"):
         found = compute_mauve(**sides, featurize_model_name="ngrams", **SMALL)
     assert found.design == design
-    assert ("have several texts: scored as sharing prompts" in caplog.text) == (design != "independent")
+    assert ("have several texts: scored as sharing prompts" in caplog.text) == (design != "undeclared")
     lists = {"p_text": HUMAN[:30], "q_text": MODEL}
-    if design == "independent":
+    if design == "undeclared":
         assert found.to_dict() == compute_mauve(**lists, featurize_model_name="ngrams", **SMALL).to_dict()
     else:
         groups = {"p_groups": [*human], "q_groups": [*model]}
@@ -486,11 +486,11 @@ def test_equal_prompts_in_two_files_make_the_design(
 def test_a_field_that_only_one_file_has_or_some_rows_lack_is_ignored(tmp_path: Path) -> None:
     human = prompted(tmp_path / "human.jsonl", HUMAN[:30], [*range(30)], "doc_id")
     model = prompted(tmp_path / "model.jsonl", MODEL, [*range(30)])
-    assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "independent"
+    assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "undeclared"
     human = prompted(tmp_path / "other.jsonl", HUMAN[:30], [*range(30)])
     with human.open("a", encoding="utf-8") as file:
         file.write('\n{"text": "One without a prompt."}')
-    assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "independent"
+    assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "undeclared"
 
 
 MISSING = [None, "", " ", float("nan"), np.float32("nan"), np.datetime64("NaT"), pd.NA, pd.NaT, np.ma.masked, "nan"]
