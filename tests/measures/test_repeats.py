@@ -54,6 +54,14 @@ def test_pairs_of_both_sides_are_no_repeats_of_one() -> None:
     assert max(repeats.spaced for repeats in find_repeats(*standardised(p, q))) < LEAST_SHARE
 
 
+@pytest.mark.parametrize(("d", "shift"), [(20, 2.0), (20, 5.0), (384, 1.0)])
+def test_sets_that_are_far_apart_repeat_nothing(d: int, shift: float) -> None:
+    """All texts of the other set are then at about one distance, which is not that of chance."""
+    p, q = np.random.default_rng(5).normal(size=(2, 200, d))
+    found = find_repeats(*standardised(p, q + shift))
+    assert max(max(repeats.grouped, repeats.spaced) for repeats in found) < LEAST_SHARE
+
+
 def test_few_rows_have_no_repeats() -> None:
     rows = np.tile(np.random.default_rng(3).normal(size=(5, 4)), (2, 1)).astype(np.float32)
     assert len(rows) == NEIGHBOURS

@@ -14,6 +14,7 @@ from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
 from mauve_metric import FeatureSet, MauveResult, compute_mauve
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.options import MauveConfig
 
 SETS = {"p_text": texts_of(150, 0), "q_text": [f"{text}!" for text in texts_of(150, 1)]}
 OPTIONS: dict[str, Any] = {"num_runs": 1, "knn": False, "num_buckets": 4}
@@ -44,22 +45,20 @@ def test_the_first_makes_the_result_and_each_is_its_own_score(result: MauveResul
         assert result.by_featurizer[name].to_dict() == one.to_dict()
         assert one.by_featurizer == {} and "by_featurizer" not in one.to_dict()
     more = {"by_featurizer": 0, "together": 0}
-    more |= dict.fromkeys(
-        ("closeness", "closeness_ci", "verdict", "verdict_reason", "shown_by", "smallest_difference"), 0
-    )
+    judged = ("closeness", "closeness_ci", "verdict", "verdict_reason", "shown_by", "shown_p_value", "texts_needed")
+    more |= dict.fromkeys(judged, 0)
     assert result.to_dict() | more == alone["blind"].to_dict() | more
     assert "blind + marks" in str(result) and "blind + marks" not in str(alone["blind"])
 
 
 def test_closeness_is_the_lowest_over_all(result: MauveResult) -> None:
-    each = [result, *result.by_featurizer.values()]
-    scores = [one.mauve_debiased for one in each] + [one.mauve_classifier for one in each]
+    each = [*result.by_featurizer.values()]
+    values = [bound.estimates(MauveConfig()).values for one in each for bound in one.bounds]
     assert result.together is not None
-    assert result.closeness == min(
-        [result.together.mauve_classifier, *(score for score in scores if score is not None)]
-    )
+    assert result.closeness == min([result.together.mauve_classifier, *(value[0] for value in values if value)])
+    # by content and finer by groups, and the classifier, of each; and one classifier of all
     assert (
-        len(result.bounds) == 5
+        len(result.bounds) == len(values) + 1 == 7
         and result.verdict == "different"
         and result.by_featurizer["blind"].verdict != "different"
     )

@@ -133,12 +133,14 @@ def test_the_published_score_does_not_depend_on_groups(of_arrays: MauveResult) -
     assert grouped.mauve_debiased != alone.mauve_debiased  # on 10 buckets, of two prompts each, in place of 12
 
 
-def test_texts_that_are_repeated_are_one_draw() -> None:
+@pytest.mark.parametrize("both", [False, True])
+def test_texts_that_people_repeat_are_one_draw(both: bool) -> None:
     """Of 12 pairs of equal sets with each row three times one may differ: 5 % of 24 would be 1.2."""
     different = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        p, q = rng.normal(size=(150, 10)), np.repeat(rng.normal(size=(50, 10)), 3, axis=0)
+        p, q = np.repeat(rng.normal(size=(50, 10)), 3, axis=0), rng.normal(size=(150, 10))
+        q = np.repeat(q[:50], 3, axis=0) if both else q
         different += compute_mauve(p_features=p, q_features=q, knn=False).verdict == "different"
     assert different <= 3
 
@@ -181,14 +183,17 @@ def test_auto_is_replaced_by_numbers_that_follow_from_the_sizes() -> None:
         replace(config, num_runs="auto")
 
 
-@pytest.mark.parametrize("declared", [True, False])
-def test_answers_to_the_prompts_of_one_set_are_no_kinds_of_texts(declared: bool) -> None:
+def test_answers_to_the_prompts_of_one_set_are_no_kinds_of_texts() -> None:
     """Both sets are draws of one distribution; k-means of all rows has buckets of a prompt each."""
     rng = np.random.default_rng(2)
     of = np.repeat(np.arange(40), 5)
     model = np.sqrt(0.8) * rng.normal(size=(40, 100))[of] + np.sqrt(0.2) * rng.normal(size=(200, 100))
-    groups = {"p_groups": list(range(40, 240)), "q_groups": of.tolist()} if declared else {}
-    found = compute_mauve(p_features=rng.normal(size=(200, 100)), q_features=model, knn=False, **groups)
+    groups = {"p_groups": list(range(40, 240)), "q_groups": of.tolist()}
+    human = rng.normal(size=(200, 100))
+    found, undeclared = (compute_mauve(p_features=human, q_features=model, knn=False, **more) for more in (groups, {}))
     assert found.verdict != "different"
     assert found.mauve_debiased is not None and found.mauve_debiased > 0.9
     assert found.mauve < 0.85  # the published score takes them for kinds
+    assert (undeclared.verdict, undeclared.design) == ("different", "undeclared")  # it repeats itself
+    assert undeclared.closeness_as_prompts is not None
+    assert undeclared.closeness_as_prompts[0] == pytest.approx(found.closeness, abs=0.05)
