@@ -218,9 +218,12 @@ def open_sides(
             models; the human texts have them.
 
     Raises:
-        TypeError: see `checked_inputs`. OSError, ValueError, ImportError: see `TextFile` and `match_rows.join`.
+        TypeError: see `checked_inputs`. WrongOption: groups of independent texts. OSError, ValueError, ImportError: see
+            `TextFile` and `match_rows.join`.
     """
     sides, is_aligned, _ = checked_inputs(sides_given, aligned)
+    if config.independent and (is_aligned or any(side.groups is not None for side in sides.values())):
+        raise WrongOption.of("independent", "must be False where aligned or groups say that texts depend on each other")
     check_bool("common_rows", common_rows)
     labels = _checked_labels(by, sides)
     field = by if isinstance(by, str) else None
