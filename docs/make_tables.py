@@ -20,8 +20,13 @@ from make_reference import filled
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS, RESULTS = ROOT / "docs", ROOT / "benchmarks" / "results"
-UNDECLARED = (("3", "0.3", "20", "shuffled"), ("5", "0.5", "20", "shuffled"), ("3", "0.8", "20", "shuffled"))
-UNDECLARED += (("5", "0.5", "20", "kept"), ("5", "0.3", "200", "shuffled"))  # answers, correlation, columns, order
+OF_MODEL, OF_BOTH = " answers to the model's own prompts", " answers of both to prompts of their own"
+UNDECLARED = (  # design, correlation, columns, order
+    *((f"{answers}{OF_MODEL}", *cell, "shuffled") for answers, *cell in (("3", "0.3", "20"), ("5", "0.5", "20"))),
+    *((f"{answers}{OF_MODEL}", *cell, "shuffled") for answers, *cell in (("3", "0.8", "20"), ("5", "0.3", "200"))),
+    (f"1 to 9{OF_MODEL}", "0.8", "200", "shuffled"),
+    (f"1 to 5{OF_BOTH}", "0.8", "200", "kept"),
+)
 LEARNED = (("0.5", "500", "20"), ("1.0", "500", "20"), ("1.0", "2000", "1280"), ("1.0", "10000", "50"))
 
 
@@ -44,30 +49,41 @@ def closeness() -> str:
         "shift in all columns": "shift by {size} along all of {kinds} columns",
         "example features": "features of {kinds} texts, tilt {size}",
         "equal": "equal sets, {kinds} columns",
+        "equal, a third of the model's texts": "equal sets, {kinds} columns, a third of the model's texts",
+        "spread of all columns": "spread × {size} of all of {kinds} columns",
+        "spread of 3 columns": "spread × {size} of 3 of {kinds} columns",
+        "spread of 1 column": "spread × {size} of 1 of {kinds} columns",
+        "spread, a third of the model's texts": "spread × {size} of {kinds} columns, a third of the model's texts",
+        "opposite correlations": "correlation {size} and −{size} of 2 of {kinds} columns",
+        "heavy tails": "normal and Student's t ({size}) in {kinds} columns",
+        "shift by kind": "{kinds} kinds, each shifted by {size} elsewhere",
+        "kinds and a shift": "{kinds} kinds, and a shift by {size}",
+        "kinds, more texts": "{kinds} kinds",
+        "an atom": "one text in {size} of the model's rows, {kinds} columns",
     }
     rows = []
     for row in read("closeness.csv"):
         name = names[row["population"]].format(kinds=row["kinds or columns"], size=row["tilt or shift"])
-        covers = (f"{100 * float(row[f'{kind} covers']):.0f} %" for kind in ("closeness", "by groups", "by classifier"))
-        rows.append([f"{name}, n = {row['n']}", row["truth"], row["closeness"], *covers])
-    head = "| population, texts a side | truth | closeness | covered by closeness | by groups | by classifier |"
-    return table(head, "|---|--:|--:|--:|--:|--:|", rows)
+        covers = (f"{score} covers" for score in ("closeness", "by groups", "by classifier"))
+        percent = (f"{100 * float(row[column]):.0f} %" for column in (*covers, "like human", "undecided"))
+        rows.append([f"{name}, n = {row['n']}", row["truth"], row["closeness"], *percent])
+    head = "| population, texts a side | truth | closeness | covered | by groups | by classifier "
+    head += "| like human | undecided |"
+    return table(head, "|---|--:|--:|--:|--:|--:|--:|--:|", rows)
 
 
 def undeclared() -> str:
     """How often sets differ whose prompts only the model shares: `benchmarks/closeness.py undeclared`."""
-    found = {}
-    for row in read("undeclared.csv"):
-        answers, _, rest = row["design"].partition(" answers to the model's own prompts")
-        if not rest and answers != row["design"]:
-            found[answers, row["correlation"], row["d"], row["order"], float(row["shift"]) > 0] = row
+    keys = ("design", "correlation", "d", "order")
+    found = {(*(row[key] for key in keys), float(row["shift"]) > 0): row for row in read("undeclared.csv")}
     rows = []
-    for answers, correlation, columns, order in UNDECLARED:
-        cells = [found[answers, correlation, columns, order, shifted] for shifted in (False, True)]
+    for design in UNDECLARED:
+        cells = [found[*design, is_shifted] for is_shifted in (False, True)]
         shares = [f"{_share(cell['different'])}, {_share(cell['declared different'])}" for cell in cells]
-        rows.append([f"{answers}, {_share(correlation)}", columns, "as written" if order == "kept" else order, *shares])
-    head = "| answers of the model alone, correlation | columns | order of rows | equal sets | shifted |"
-    return table(head, "|---|--:|---|---|---|", rows)
+        name = design[0].replace(OF_MODEL, " of the model").replace(OF_BOTH, " of both")
+        rows.append([f"{name}, {_share(design[1])}", design[2], _share(cells[0]["named"]), *shares])
+    head = "| answers to own prompts, correlation | columns | named | equal sets | shifted |"
+    return table(head, "|---|--:|--:|---|---|", rows)
 
 
 def _share(text: str) -> str:
