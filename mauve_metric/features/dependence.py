@@ -33,6 +33,7 @@ MOST_NUMBERS_PAIRED = 2**26  # of the rows of a side, 256 MiB
 IN_STEP_SHARE = 0.5  # of the texts that belong together: below, the rows of two sets are not aligned
 OPENING_SHARE = 0.1  # of a model's texts that open like a human one: they continue the same prompts
 COMMON_OPENING = 0.1  # of all texts: an opening that more have is a manner of writing, and no prompt
+LEAST_EXCESS = 0.05  # of the share of a model's repeats over that of the human set's
 EXCESS_ERRORS = 3.0  # standard errors by which a model must repeat itself more than the human set does
 BOTH_REPEAT = 0.3  # share of repeats in each set from which both may answer prompts of their own
 REAL_SHARE = 0.1  # of a side: a text that is so much of it is in every fold
@@ -142,12 +143,12 @@ def _repetition(
     times[:, 0] = 0
     of_both = (times.min(axis=0) > 0)[copied + 1]
     own_times = times[is_model.astype(np.int64), copied + 1]
-    near, shares, spaced = np.full(sum(sizes), -1), [0.0, 0.0], 0.0
+    near, is_near, spaced = np.full(sum(sizes), -1), np.zeros(sum(sizes), dtype=bool), 0.0
     if not declared and min(sizes) >= 4 and human.features.shape[1] > 1:
         first_of = _first_copies(copied, is_model)
         first = np.unique(first_of)
-        near, shares, spaced = _near_repeats(human, model, [first[first < n_p], first[first >= n_p] - n_p], seed)
-        near = near[first_of]
+        near, is_near, spaced = _near_repeats(human, model, [first[first < n_p], first[first >= n_p] - n_p], seed)
+        near, is_near = near[first_of], is_near[first_of]
     exact = own_times > 1
     if declared and exact.any():  # several answers to a prompt may be equal
         exact = np.zeros(sum(sizes), dtype=bool)
@@ -157,12 +158,12 @@ def _repetition(
             exact[rows] = (own_times[rows] > 1) & (
                 np.bincount(kinds + 1, minlength=copied.max() + 2)[copied[rows] + 1] > 1
             )
-    repeated = exact | ((near >= 0) & (np.repeat(shares, sizes) > LEAST_SHARE))
-    p_share, q_share = (float(repeated[is_model == side].mean()) for side in (0, 1))
+    repeated = exact | (near >= 0)
+    p_share, q_share = (float((exact | is_near)[is_model == side].mean()) for side in (0, 1))
     error, excess = _error([p_share, q_share], sizes), q_share - p_share
-    is_own = excess > max(LEAST_SHARE, EXCESS_ERRORS * error)
+    is_own = excess > max(LEAST_EXCESS, EXCESS_ERRORS * error)
     groups = np.where(repeated & (near >= 0), near + copied.max() + 1, np.where(exact, copied, -1))
-    units = _units(copied, np.where(repeated, near, -1), is_model)
+    units = _units(copied, near, is_model)
     # a text that both sides have and that is repeated, and answers such as "yes", are draws
     few_kinds = any(
         (side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in np.split(copied, [n_p])
@@ -193,32 +194,35 @@ def _first_copies(copied: Integers, is_model: Bools) -> Integers:
 
 def _near_repeats(
     human: FeatureSet, model: FeatureSet, distinct: Sequence[Integers], seed: int
-) -> tuple[Integers, list[float], float]:
+) -> tuple[Integers, Bools, float]:
     """Look for near copies among the different texts of each side.
 
     Returns:
-        The number of the group of each text of both sides, (n_p + n_q,), -1 for those in none; the share of repeats in
-        each side; and the smaller share of those that lie closer than by chance, whatever their distances.
+        The number of the group of each text of both sides, (n_p + n_q,), -1 for those in none; which texts are certain
+        repeats, (n_p + n_q,); and the smaller share of those that lie closer than by chance, whatever their distances.
 
     Where both sides have as many of these, they are repeats in both.
     """
-    sides, groups = (human, model), [np.full(len(side), -1) for side in (human, model)]
-    numbers, taken = [], []
+    sides, numbers, taken = (human, model), [], []
     for side, some in zip(sides, distinct, strict=True):
         in_order = some[np.argsort(side.row_keys()[some], kind="stable")]
         numbers.append(in_order[some_numbers(len(some), min(len(some), MOST_SEARCHED), seed)])
         taken.append(as_rows(side.features).take(numbers[-1]))
     found = find_repeats(*standardised(*taken), seed)
-    offset = 0
-    for codes, some, repeats in zip(groups, numbers, found, strict=True):
-        codes[some] = np.where(repeats.groups >= 0, repeats.groups + offset, -1)
-        offset += len(some)
     spaced = [repeats.spaced for repeats in found]
-    are_alike = abs(spaced[1] - spaced[0]) <= max(
-        LEAST_SHARE, EXCESS_ERRORS * _error(spaced, [len(some) for some in numbers])
-    )
+    error = _error(spaced, [len(some) for some in numbers])
+    are_alike = abs(spaced[1] - spaced[0]) <= max(LEAST_SHARE, EXCESS_ERRORS * error)
     shares = spaced if min(spaced) > LEAST_SHARE and are_alike else [repeats.grouped for repeats in found]
-    return np.concatenate(groups), shares, min(spaced) if are_alike else 0.0
+    groups, certain, offset = [], [], 0
+    for side, some, repeats, share in zip(sides, numbers, found, shares, strict=True):
+        codes, is_certain = np.full(len(side), -1), np.zeros(len(side), dtype=bool)
+        if share > LEAST_SHARE:
+            codes[some] = np.where(repeats.groups >= 0, repeats.groups + offset, -1)
+            is_certain[some] = repeats.repeated
+        groups.append(codes)
+        certain.append(is_certain)
+        offset += len(some)
+    return np.concatenate(groups), np.concatenate(certain), min(spaced) if are_alike else 0.0
 
 
 def _error(shares: Sequence[float], sizes: Sequence[int]) -> float:

@@ -16,7 +16,8 @@ from mauve_metric.arrays import Bools, Floats, Integers, Rows
 NEIGHBOURS = 10  # the distance of the last one is the scale: groups of fewer texts are seen whole
 CHANCE = 0.01  # share of independent texts that are taken for repeats
 CHANCE_OF_LINKS = 0.1  # the same where there are repeats, of which as many as possible are looked for
-LEAST_SHARE = 0.05  # of a set's texts: fewer may be chance
+LEAST_SHARE = 0.1  # of a set's texts: fewer may be chance
+FEWEST_BY_CHANCE = 20  # texts that show what is chance
 _MOST_TESTED = 500  # rows of a set that show whether there are repeats
 _LEAST_SQUARE = 1e-6  # of a distance between rows of length 1: below is rounding
 _BLOCK = 2**24  # similarities held at once
@@ -25,12 +26,14 @@ _BLOCK = 2**24  # similarities held at once
 class Repeats(NamedTuple):
     """Repeats in one set.
 
-    groups: the number of the group of each row, (n,), -1 for those in none. grouped: share of rows that are nearer to
+    groups: the number of the group of each row, (n,), -1 for those in none. repeated: the rows that are certain repeats,
+    (n,); groups hold more, so that few are missed. grouped: share of rows that are nearer to
     another one than by chance, judged by distances too, so that a set of few kinds is not taken for one that repeats
     itself. spaced: the same by the ratio alone, which also finds them where both sets repeat themselves.
     """
 
     groups: Integers
+    repeated: Bools
     grouped: float
     spaced: float
 
@@ -48,24 +51,29 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
     >>> human.grouped < LEAST_SHARE, model.grouped > 0.9, abs(len(np.unique(model.groups)) - 40) <= 2
     (True, True, True)
     """
-    none = tuple(Repeats(np.full(len(rows), -1), 0.0, 0.0) for rows in (p, q))
+    none = tuple(Repeats(np.full(len(rows), -1), np.zeros(len(rows), dtype=bool), 0.0, 0.0) for rows in (p, q))
     if min(len(p), len(q)) <= NEIGHBOURS:
         return none[0], none[1]
     rng = np.random.default_rng([seed, 4])
     tested = [np.sort(rng.permutation(len(rows))[:_MOST_TESTED]) for rows in (p, q)]
     across = [_nearest(rows[some], others)[1] for rows, others, some in ((p, q, tested[0]), (q, p, tested[1]))]
-    by_chance = np.concatenate([_ratios(distances) for distances in across])
+    own = [_nearest(rows[some], rows, some)[1] for rows, some in ((p, tested[0]), (q, tested[1]))]
+    # a set that is far away has all its texts at about one distance, which says nothing about chance
+    is_near = [to_others[:, 0] <= distances[:, -1] for to_others, distances in zip(across, own, strict=True)]
+    by_chance = np.concatenate([_ratios(to_others[near]) for to_others, near in zip(across, is_near, strict=True)])
+    if len(by_chance) < FEWEST_BY_CHANCE:
+        return none[0], none[1]
     least_ratio, of_links = np.quantile(by_chance, [CHANCE, CHANCE_OF_LINKS]).tolist()
-    own = [_nearest(rows[some], rows, some) for rows, some in ((p, tested[0]), (q, tested[1]))]
     found = []
-    for rows, (_, distances), (_, of_others) in ((p, own[0], own[1]), (q, own[1], own[0])):
+    for rows, distances, of_others, near in ((p, *own, is_near[0]), (q, *own[::-1], is_near[1])):
         least = float(np.quantile(of_others[:, 0], CHANCE))
         spaced = _ratios(distances) < least_ratio
-        grouped = float((spaced & (distances[:, 0] < least)).mean())
-        groups = np.full(len(rows), -1)
-        if max(grouped, float(spaced.mean())) > LEAST_SHARE:
-            groups = _groups(*_nearest(rows, rows, np.arange(len(rows))), of_links)
-        found.append(Repeats(groups, grouped, float(spaced.mean())))
+        grouped, by_ratio = float((spaced & (distances[:, 0] < least)).mean()), float((spaced & near).mean())
+        groups, repeated = np.full(len(rows), -1), np.zeros(len(rows), dtype=bool)
+        if max(grouped, by_ratio) > LEAST_SHARE:
+            nearest, to_nearest = _nearest(rows, rows, np.arange(len(rows)))
+            groups, repeated = _groups(nearest, to_nearest, of_links), _ratios(to_nearest) < least_ratio
+        found.append(Repeats(groups, repeated, grouped, by_ratio))
     return found[0], found[1]
 
 

@@ -11,7 +11,7 @@ from mauve_metric.uncertainty.closeness import Bound, closeness_of
 from mauve_metric.uncertainty.forecast import texts_to_decide
 
 FEWEST_TEXTS = 20  # of a set: two buckets of ten texts; fewer support no statement about two sets
-EQUIVALENT = 0.9  # sets whose closeness is shown to be above are alike
+EQUIVALENT, FEWEST_ALIKE = 0.9, 100  # sets whose closeness is shown to be above are alike; not of fewer texts a set
 # Codes of warnings, with the reason that a verdict has for them, in the order in which they are looked for.
 NOTHING_TO_SEE = {"constant_features": "constant_features"}
 NOT_FEATURES = {**NOTHING_TO_SEE, "nearly_constant_features": "nearly_constant"}
@@ -42,7 +42,7 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     """Set a result's closeness with its interval, its verdict and the reason for it, from its bounds and warnings.
 
     "different": a test or an interval shows a difference (see `Closeness.shown`), or the model repeats itself more than
-    the human set does. "like human": nothing does, and the interval lies above `EQUIVALENT`.
+    the human set does. "like human": nothing does, and the interval of `FEWEST_ALIKE` texts lies above `EQUIVALENT`.
     "undecided": more texts would tell. "no verdict": the number cannot be believed; of a difference that is shown, this
     is said only of texts that are no draws.
 
@@ -63,6 +63,7 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     needed = None
     if word == "undecided" and value is not None and ci is not None:
         needed = texts_to_decide(value, ci[0], EQUIVALENT, min(result.n_p, result.n_q), config.confidence_level)
+        needed = needed and max(needed, FEWEST_ALIKE)
     return replace(
         result,
         closeness=value,
@@ -93,7 +94,8 @@ def _word(
     reason = _first_of(NOT_FEATURES | WRONG_DESIGN, codes) or (ci and _first_of(LIFTED, codes))
     if ci is None or reason is not None:
         return "no verdict", reason or "no_interval"
-    return ("like human" if ci[0] > EQUIVALENT else "undecided"), None
+    are_alike = ci[0] > EQUIVALENT and min(result.n_p, result.n_q) >= FEWEST_ALIKE
+    return ("like human" if are_alike else "undecided"), None
 
 
 def _first_of(reasons: Mapping[str, str], codes: Collection[str]) -> str | None:
