@@ -11,7 +11,7 @@ from pathlib import Path
 from mauve_metric.version import __version__ as __version__
 
 _IMPORTS = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")  # a line "from … import … as …" for each name
-_HOMES = {line.split()[-1]: line.split()[1] for line in _IMPORTS.splitlines() if line.startswith("from ")}
+_HOMES = {line.split()[-1]: line.split()[1] for line in _IMPORTS.split("\n") if line.startswith("from ")}
 # loaded before: the measures of `describe` register the direction in which each is better
 _FIRST = {"rank_by_preferences": "mauve_metric.apps.describing.catalogue.all_measures"}
 __all__ = sorted(["evaluate_path", *_HOMES])

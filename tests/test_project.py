@@ -483,3 +483,15 @@ def test_docstrings_comments_messages_and_pages_are_plain_statements() -> None:
         lines = enumerate(page.read_text(encoding="utf-8").split("\n"), 1)
         violations += [f"{page.name}:{number}: {line[:100]}" for number, line in lines if IDIOM.search(line)]
     assert violations == []
+
+
+def test_data_end_lines_at_newlines_alone() -> None:
+    """str.splitlines also takes U+2028, U+2029, U+0085 and others, which texts hold, for the end of a line."""
+    found = [str(path) for path in PACKAGE.rglob("*.py") if "splitlines" in calls_in(path)]
+    assert not found, "split at newlines: inputs.records.lines_of, or text.split"
+
+
+def calls_in(path: Path) -> set[str]:
+    """The names of all methods that a file's code reads."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

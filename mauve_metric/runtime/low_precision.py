@@ -39,7 +39,7 @@ Bits = NDArray[np.int16]
 def has_units() -> bool:
     """Return whether the processor multiplies bfloat16 matrices faster than float32 ones, by Linux's CPU flags."""
     try:
-        lines = _CPU_INFO.read_text(encoding="ascii", errors="replace").splitlines()
+        lines = _CPU_INFO.read_text(encoding="ascii", errors="replace").split("\n")
     except OSError:
         return False
     return any(_UNITS.intersection(line.split()) for line in lines if line.startswith("flags"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from mauve_metric.runtime.errors import NoFile, NotWritten
 
 FIGURE_FILES = (".png", ".svg", ".pdf", ".html", ".json")
 REPORT_FILES = (".html", ".htm")
+_LOCK_MARK = "mauve_metric: written by "
 _HEAD_BYTES = 1000  # of a file, in which its mark is looked for
 
 
@@ -88,14 +90,16 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 @contextlib.contextmanager
-def written_whole(path: str | Path) -> Iterator[Path]:
+def written_whole(path: str | Path, new: bool = False) -> Iterator[Path]:
     """The name of a new file beside `path`, which takes its place, and its permissions, once it is written.
 
     The name is unique; the file is deleted on an error. A link is followed; a special file (a pipe, a device) is
     written to as it is.
 
+    new: never replace a file, also one that appeared meanwhile.
+
     Raises:
-        OSError: the file cannot be written; the message names it.
+        OSError: the file cannot be written, or must be new and is not; the message names it.
     """
     with naming(path):
         target = Path(os.path.realpath(path))
@@ -107,9 +111,53 @@ def written_whole(path: str | Path) -> Iterator[Path]:
             yield temporary
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())  # where space is only reserved, a full disk shows no earlier
-            temporary.replace(target)
+            if new:
+                _place_new(temporary, target)
+            else:
+                temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _place_new(file: Path, target: Path) -> None:
+    """Give a file its name unless another file has it."""
+    try:
+        os.link(file, target)
+    except FileExistsError:
+        raise
+    except OSError:  # no hard links on this file system
+        if os.path.lexists(target):
+            raise FileExistsError("it is there already") from None
+        file.rename(target)
+
+
+@contextlib.contextmanager
+def owned(lock: Path) -> Iterator[None]:
+    """Hold a file that says who writes here; it is deleted afterwards, and one of a killed process counts for nothing.
+
+    Raises:
+        OSError: another process holds it, which the message names, or it is a file of something else.
+    """
+    import filelock
+
+    check_replaceable(lock, _LOCK_MARK.encode())
+    owner = ""
+    with contextlib.suppress(OSError):  # it is not there; some systems do not let it be read
+        owner = lock.read_text(encoding="utf-8", errors="replace").removeprefix(_LOCK_MARK).strip()
+    holder = filelock.FileLock(lock, timeout=0)
+    with naming(lock), contextlib.suppress(filelock.Timeout):
+        holder.acquire()
+    if not holder.is_locked:
+        by = owner or "another process"
+        raise NotWritten(f"{str(lock.with_suffix(''))!r} is being written by {by}: wait, or give another name")
+    try:
+        with contextlib.suppress(OSError):
+            lock.write_text(f"{_LOCK_MARK}process {os.getpid()} on {platform.node()}\n", encoding="utf-8")
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # some systems delete no file that is open
+            lock.unlink()
+        holder.release()
 
 
 @contextlib.contextmanager

@@ -46,7 +46,7 @@ def cpu_quota(cgroups: Path = _CGROUPS, membership: Path = _MEMBERSHIP) -> float
         cgroups: where they are mounted. membership: the file that says which ones the process belongs to.
     """
     try:
-        lines = membership.read_text(encoding="utf-8").splitlines()
+        lines = membership.read_text(encoding="utf-8").split("\n")
     except OSError:  # not Linux
         return None
     groups: list[Path] = []

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,15 +24,15 @@ from mauve_metric.apps.generation.remote import openai_server
 from mauve_metric.apps.generation.writer import Writer
 from mauve_metric.apps.generation.writing_options import WritingOptions
 from mauve_metric.apps.generation.writing_state import random_states_kept
-from mauve_metric.apps.generation.written_file import JobFile, check_new, unfinished
+from mauve_metric.apps.generation.written_file import JobFile, check_new, lock_of, unfinished
 from mauve_metric.apps.job_progress import job_progress
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.pretrained import load_tokenizer
+from mauve_metric.features.pretrained import load_tokenizer, tokenizer_sha256
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.runtime.outputs import check_outputs
+from mauve_metric.runtime.outputs import check_outputs, owned
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,8 @@ def generate(
     """Write texts with a model into a new file of JSON lines, in the order of the prompts.
 
     A line has prompt, text, decoder, seed and tokens. Texts are written in batches of like length, and kept batch by
-    batch in OUTPUT.part: the same call continues a job that was killed, and ends with the same texts.
+    batch in OUTPUT.part: the same call continues a job that was killed, and ends with the same texts; one with another
+    argument is refused. OUTPUT.lock names the process that writes, beside which no other one does.
 
     Args:
         texts: the prompts, or, with `prompt_tokens`, human texts; in any form that `compute_mauve` takes.
@@ -86,7 +87,8 @@ def generate(
 
     Raises:
         TypeError, ValueError, OSError: an argument is not what it should be, the output is there already, or the model
-            cannot be reached; texts of a server failed, which the same call asks for again.
+            cannot be reached; another process writes the output; texts of a server failed, which the same call asks
+            for again.
     """
     settings = decoder_settings(decoder)
     check_count("n_per_prompt", n_per_prompt)
@@ -96,7 +98,9 @@ def generate(
     check_count("seed", seed, low=0)
     check_count("batch_size", batch_size)
     output = check_new(output)
-    check_outputs([output, unfinished(output)], [path for path in (model, tokenizer) if isinstance(path, str)])
+    check_outputs(
+        [output, unfinished(output), lock_of(output)], [path for path in (model, tokenizer) if isinstance(path, str)]
+    )
     author, its_tokenizer = _author(model, settings, seed, server, tokenizer, device, dtype, chat)
     if prompt_tokens is None:
         source: dict[str, Any] = {"prompts": texts, "references": ()}  # the lengths are not those of human texts
@@ -110,15 +114,18 @@ def generate(
         "weights": author.identity["revision"] if isinstance(author, Encoder) else server,
         "decoder": decoder,
         "prompts": _digest(rows),
+        "tokenizer": None if its_tokenizer is None else tokenizer_sha256(its_tokenizer),
         "include_prompt": include_prompt,
         "seed": seed,
         "batch_size": batch_size,
         "dtype": dtype,
+        "device": author.device if isinstance(author, Encoder) else None,
     }
-    job = JobFile(output, described)
     writer = Writer(generation_settings(settings), batch_size, seed)
-    _write(job, author, its_tokenizer, rows, writer, options, verbose)
-    job.finish(output, decoder, seed)
+    with owned(lock_of(output)):
+        job = JobFile(check_new(output), described)  # another process may have ended meanwhile
+        _write(job, author, its_tokenizer, rows, writer, options, verbose)
+        job.finish(output, decoder, seed)
     return [job.texts[number] for number in range(len(rows))]
 
 
@@ -169,9 +176,9 @@ def _prompts(source: PromptSource, author: Encoder | openai_server, tokenizer: A
 
 
 def _digest(prompts: Sequence[Prompt]) -> str:
-    """A hash of what is to be continued, and how far."""
-    content = [(prompt.ids, prompt.new_tokens, prompt.text, prompt.messages is None) for prompt in prompts]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+    """A hash of all that is sent for each text, every turn of a conversation too."""
+    content = json.dumps([astuple(prompt) for prompt in prompts], default=repr)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def _write(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from mauve_metric.inputs.json_rows import loaded
-from mauve_metric.inputs.records import decode, read_bytes
+from mauve_metric.inputs.records import read_bytes
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import DamagedFile, NotWritten
 from mauve_metric.runtime.outputs import check_can_be_written, check_ending, check_replaceable, naming, written_whole
+
+logger = logging.getLogger(__name__)
 
 _MARK = "mauve_metric job"  # the key of the first line of an unfinished file
 
@@ -32,13 +35,13 @@ def check_new(path: str | Path) -> Path:
 
 
 def save_written(path: str | Path, texts: Iterable[WrittenText], decoder: str, seed: int) -> None:
-    """Write texts as JSON lines with prompt, text, decoder, seed and tokens, atomically.
+    """Write texts as JSON lines with prompt, text, decoder, seed and tokens, atomically, to a new file.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written, or is there already.
     """
     lines = [json.dumps(record_of(text, decoder, seed), ensure_ascii=False) for text in texts]
-    with written_whole(path) as temporary:
+    with written_whole(path, new=True) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
@@ -57,8 +60,9 @@ class JobFile:
         texts: what is there already, by number.
 
     Raises:
-        ValueError: the file is that of a job with other settings, or is damaged. OSError: it cannot be read or written,
-            or is a file of something else.
+        ValueError: the file is that of a job with other settings, or its first line is damaged; texts of other lines
+            that cannot be read are left out, with a warning. OSError: it cannot be read or written, or is a file of
+            something else.
     """
 
     def __init__(self, output: Path, settings: Mapping[str, object]) -> None:
@@ -67,7 +71,7 @@ class JobFile:
         check_replaceable(self.path, json.dumps(_MARK).encode())
         raw = read_bytes(self.path) if self.path.exists() else b""
         whole = raw[: raw.rfind(b"\n") + 1]  # a killed job may leave part of a line
-        lines = decode(whole, str(self.path)).splitlines() if whole else []
+        lines = whole.split(b"\n")[:-1]
         wanted = json.loads(json.dumps(settings))
         if lines:
             self._check(lines[0], wanted)
@@ -75,12 +79,13 @@ class JobFile:
             file.truncate(len(whole))
             if not lines:
                 self._append(file, {_MARK: wanted})
-        for number, line in enumerate(lines[1:], 2):
-            self._read(line, number)
+        damaged = [number for number, line in enumerate(lines[1:], 2) if not self._read(line)]
+        if damaged:
+            logger.warning("%s: lines %s are damaged, and their texts are written again", self.path, damaged)
 
-    def _check(self, line: str, wanted: Mapping[str, object]) -> None:
+    def _check(self, line: bytes, wanted: Mapping[str, object]) -> None:
         """Refuse to continue a job of other settings."""
-        first = loaded(line, str(self.path), 1)
+        first = loaded(line.decode(errors="replace"), str(self.path), 1)
         earlier = first.get(_MARK) if isinstance(first, dict) else None
         if not isinstance(earlier, dict):
             raise DamagedFile(f"{str(self.path)!r} is damaged: its first line has no settings; delete it")
@@ -91,15 +96,14 @@ class JobFile:
                     f"{shown(wanted.get(name))}: delete it, or give the output another name"
                 )
 
-    def _read(self, line: str, number: int) -> None:
-        """Take the texts of one batch."""
+    def _read(self, line: bytes) -> bool:
+        """Take the texts of one batch; return whether the line could be read."""
         try:
-            for key, *fields in loaded(line, str(self.path), number):  # type: ignore[attr-defined]
-                self.texts[int(key)] = WrittenText(*fields)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, DamagedFile):
-                raise
-            raise DamagedFile(f"{self.path}, line {number} is damaged: expected texts with their numbers") from error
+            rows = {int(key): WrittenText(*fields) for key, *fields in json.loads(line)}
+        except (TypeError, ValueError, RecursionError):
+            return False
+        self.texts |= rows
+        return True
 
     def keep(self, texts: Mapping[int, WrittenText]) -> None:
         """Add the texts of a batch, on disk when this returns."""
@@ -117,6 +121,11 @@ class JobFile:
         """Write the output in the order of the numbers, and delete the unfinished file."""
         save_written(output, [self.texts[number] for number in sorted(self.texts)], decoder, seed)
         self.path.unlink(missing_ok=True)
+
+
+def lock_of(output: str | Path) -> Path:
+    """The file that says who writes an output."""
+    return Path(f"{output}.lock")
 
 
 def unfinished(output: str | Path) -> Path:

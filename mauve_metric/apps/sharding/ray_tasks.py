@@ -163,5 +163,5 @@ def _failure(error: BaseException, argument: object) -> Exception:
     """The error to raise for a task: that of the function, or, if it is Ray's, an `OSError` that names the argument."""
     if isinstance(error, (ValueError, OSError)):
         return error
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in str(error).split("\n") if line.strip()]
     return OSError(f"{argument}: {lines[-1] if lines else type(error).__name__}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,9 @@ from writers import HUMAN, PROMPTS
 from mauve_metric.apps.generation.decoding import decoder_settings, generation_settings
 from mauve_metric.apps.generation.generate import generate
 from mauve_metric.apps.generation.writer import Writer
-from mauve_metric.apps.generation.written_file import unfinished
+from mauve_metric.apps.generation.written_file import JobFile, lock_of, unfinished
 from mauve_metric.apps.job_progress import job_progress
+from mauve_metric.runtime.outputs import owned
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -130,35 +133,92 @@ def test_a_killed_job_continues_with_the_same_texts(
     assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["texts.jsonl", "whole.jsonl"]
 
 
-def test_a_job_of_other_settings_is_not_continued(
-    model: Any, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options: dict[str, Any] = {"model": (model, tokenizer), "max_new_tokens": 4, "batch_size": 2}
-    path = tmp_path / "texts.jsonl"
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        killed_after(1, patch)
-        generate(PROMPTS, path, **options)
+def not_continued(path: Path, options: dict[str, Any], changes: dict[str, Any]) -> None:
+    """Every change is refused, and leaves the unfinished file as it is."""
     before = unfinished(path).read_bytes()
-    changes: dict[str, dict[str, Any]] = {
-        "decoder": {"decoder": "top_k=3"},
-        "seed": {"seed": 3},
-        "prompts": {"max_new_tokens": 5},
-        "batch_size": {"batch_size": 3},
-        "include_prompt": {"include_prompt": False},
-    }
-    for name, change in changes.items():
-        with pytest.raises(OSError, match=rf"is the beginning of a job with {name} .*: delete it, or give the output"):
-            generate(PROMPTS, path, **{**options, **change})
-    with pytest.raises(OSError, match="beginning of a job with prompts"):
-        generate(PROMPTS[1:], path, **options)
+    for name, value in changes.items():
+        changed = {**options, name: value}
+        with pytest.raises(OSError, match=r"is the beginning of a job with .*: delete it, or give the output"):
+            generate(changed.pop("texts"), path, **changed)
+        assert unfinished(path).read_bytes() == before, name
+
+
+def test_a_job_of_other_arguments_is_not_continued(
+    tiny_gpt2: str, tiny_chat: str, answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = transformers.GPT2LMHeadModel.from_pretrained(tiny_chat)
     with torch.no_grad():
         model.transformer.wte.weight.mul_(1.5)
-    with pytest.raises(OSError, match="beginning of a job with weights"):
-        generate(PROMPTS, path, **options)
-    assert unfinished(path).read_bytes() == before
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_chat)
+    set_of = pytest.importorskip("datasets").Dataset.from_dict
+    path, rows = tmp_path / "here.jsonl", {"a": PROMPTS, "b": [f"{text} again" for text in PROMPTS]}
+    options: dict[str, Any] = {"texts": set_of(rows), "model": tiny_chat, "max_new_tokens": 4, "batch_size": 2}
+    options |= {"text_field": "a", "device": "cpu"}
+    changes: dict[str, Any] = {
+        "texts": set_of({name: texts[1:] for name, texts in rows.items()}),
+        "model": (model, tokenizer),
+        "decoder": "top_k=3",
+        "seed": 3,
+    }
+    changes |= {"prompt_tokens": 1, "n_per_prompt": 2, "max_new_tokens": 5, "include_prompt": False, "chat": True}
+    changes |= {"batch_size": 3, "device": "cpu:0", "dtype": "float64", "server": answers.url, "text_field": "b"}
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        killed_after(1, patch)
+        generate(output=path, **options)
+    not_continued(path, options, changes)
+    chats = [
+        [{"role": "system", "content": "In English."}, {"role": "user", "content": text}] for text in ("a", "never")
+    ]
+    remote: dict[str, Any] = {"model": "m", "server": answers.url, "tokenizer": tiny_gpt2, "chat": True}
+    path = tmp_path / "there.jsonl"
+    with pytest.raises(OSError, match="1 of 2 texts failed"):
+        generate(chats, path, **remote)
+    german = [[{**chat[0], "content": "Auf Deutsch."}, chat[1]] for chat in chats]
+    server_changes = {"texts": german, "model": "n", "tokenizer": tiny_chat, "server": f"{answers.url}/v2"}
+    not_continued(path, {"texts": chats, **remote}, server_changes)
+    tried = {*changes, *server_changes, "output", "verbose"}  # the last has no effect on the texts
+    assert tried == inspect.signature(generate).parameters.keys()
     unfinished(path).write_text("notes of my own\n")
     with pytest.raises(FileExistsError, match="is a file of something else"):
-        generate(PROMPTS, path, **options)
+        generate(chats, path, **remote)
+
+
+@pytest.mark.parametrize("damage", ["", "\x00\x00\x00", '[[0, "cut'])
+def test_what_can_be_read_of_an_unfinished_file_is_kept(
+    answers: Answers, tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str
+) -> None:
+    prompts = ["a\u2028b", "c\u2029d", "e\x85f", "never"]
+    path = tmp_path / "texts.jsonl"
+    options: dict[str, Any] = {"model": "m", "server": answers.url, "batch_size": 1}
+    with pytest.raises(OSError, match="1 of 4 texts failed"):
+        generate(prompts, path, **options)
+    lines = unfinished(path).read_text("utf-8").split("\n")
+    unfinished(path).write_text("\n".join([*lines[:2], *([damage] if damage else []), *lines[2:]]), "utf-8")
+    answers.requests.clear()
+    with pytest.raises(OSError, match="1 of 4 texts failed"):
+        generate(prompts, path, **options)
+    assert {body["prompt"] for _, body, _ in answers.requests} == {"never"}
+    assert ("lines [3] are damaged" in caplog.text) == bool(damage)
+
+
+def test_one_process_writes_an_output(answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, options = tmp_path / "texts.jsonl", {"model": "m", "server": answers.url}
+    with (
+        owned(lock_of(path)),
+        pytest.raises(OSError, match=rf"^'.*texts.jsonl' is being written by process {os.getpid()} on"),
+    ):
+        generate(["a"], path, **options)
+    lock_of(path).write_text("mauve_metric: written by process 1 on a machine that was switched off\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(JobFile, "keep", lambda job, texts: (job.texts.update(texts), path.write_text("of another")))
+        with pytest.raises(OSError, match=r"texts.jsonl' cannot be written: .*(exists|there already)"):
+            generate(["a"], path, **options)
+    assert path.read_text() == "of another" and not lock_of(path).exists()
+    path.unlink()
+    lock_of(path).write_text("my own notes")
+    with pytest.raises(FileExistsError, match="is a file of something else"):
+        generate(["a"], path, **options)
+    assert lock_of(path).read_text() == "my own notes"
 
 
 def test_no_file_is_overwritten(model: Any, tokenizer: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 
 from mauve_metric.hosts.cli.flags import CommandParser, count
 from mauve_metric.hosts.cli.inputs_and_outputs import show
@@ -68,7 +69,7 @@ def _write(texts: list[str], path: str) -> None:
     from mauve_metric.runtime.outputs import written_whole
 
     if path.endswith(".txt"):
-        many = sum(len(text.splitlines()) > 1 for text in texts)
+        many = sum(len(re.split("[\r\n]", text.strip("\r\n"))) > 1 for text in texts)
         if many:
             raise ValueError(f"a .txt file holds one text a line, and {many} texts have several: write .jsonl")
         lines = texts

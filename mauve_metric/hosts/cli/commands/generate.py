@@ -68,10 +68,10 @@ def _decoder(text: str) -> str:
 
 
 def more_outputs(options: argparse.Namespace) -> list[Path]:
-    """The file of the unfinished job."""
-    from mauve_metric.apps.generation.written_file import unfinished
+    """The file of the unfinished job, and that which names its process."""
+    from mauve_metric.apps.generation.written_file import lock_of, unfinished
 
-    return [unfinished(options.output)]
+    return [unfinished(options.output), lock_of(options.output)]
 
 
 def run(options: argparse.Namespace) -> None:
