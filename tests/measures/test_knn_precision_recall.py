@@ -337,12 +337,34 @@ def test_ties_do_not_depend_on_threads_and_blocks(threads: int, monkeypatch: pyt
 
 def test_the_tolerance_moves_the_edge() -> None:
     p = np.arange(6.0)[:, None]
-    # with k = 1 every human ball has radius 1: 5.99 and 6.0 are inside, 6.001 with a tolerance, 6.1 never
-    q = np.array([[5.99], [6.0], [6.001], [6.1]])
+    # with k = 1 every human ball has radius 1: 5.99 and 6.0 are inside, 6.00005 with a tolerance, 6.1 never
+    q = np.array([[5.99], [6.0], [6.00005], [6.1]])
     assert support_scores(p, q, k=1).precision == 0.5
-    assert support_scores(p, q, k=1, tolerance=0.01).precision == 0.75
+    assert support_scores(p, q, k=1, tolerance=1e-4).precision == 0.75
     assert support_scores(p, q, k=1, strict=True).precision == 0.25
-    assert support_scores(p, q, k=1, strict=True, tolerance=0.02).precision == 0
+    assert support_scores(p, q, k=1, strict=True, tolerance=1e-4).precision == 0.25
+    assert support_scores(p, q, k=1, strict=True, tolerance=2.0**-14).precision == 0.25
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+@pytest.mark.parametrize("columns", [1, 16])
+def test_an_offset_common_to_all_rows_does_not_matter(columns: int, on_device: bool) -> None:
+    """At 1e3 all rows point the same way already: what is left of the offset at 1e7 is rounding."""
+    rng, offset = np.random.default_rng(0), np.zeros(16)
+    offset[:columns] = 1.0
+    p, q = rng.normal(size=(400, 16)), 1.3 * rng.normal(size=(400, 16)) + 0.3
+    if on_device:
+        torch = pytest.importorskip("torch")
+        found = [
+            knn_precision_recall.support_scores_on_device(
+                *(torch.from_numpy(rows) for rows in (p * size, q * size)), 4, knn_precision_recall.ROUNDING
+            )
+            for size in (1.0, 1e-7)
+        ]
+    else:
+        found = [support_of(p + size * offset, q + size * offset) for size in (1e3, 1e5, 1e7)]
+    for other in found[1:]:  # one text of 400 is .0025
+        assert other == pytest.approx(found[0], abs=0.011)
 
 
 def test_blocks_smaller_than_k(monkeypatch: pytest.MonkeyPatch) -> None:

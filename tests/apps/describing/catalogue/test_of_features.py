@@ -37,12 +37,13 @@ def world() -> dict[str, Floats]:
 WORLD = world()
 
 
-def of(name: str, model: str) -> MeasuredValue:
-    row = _DISTANCES[name]
+def of(name: str, model: str, scale: float = 1.0, offset: Floats | float = 0.0) -> MeasuredValue:
+    row = MEASURES[name]
     sets = row.inputs.sets
     sides = [WORLD[model]] if sets == 1 else [WORLD["human"], WORLD[model], WORLD["training"]][:sets]
     keywords = {} if sets == 1 else {"seed": 25, "level": 0.95}
-    found = row.compute(*sides, **keywords)
+    forms = [dict.fromkeys(("features",), rows * scale + offset).__getitem__ for rows in sides]
+    found = row.compute_on(*forms, **keywords)
     return found if isinstance(found, MeasuredValue) else MeasuredValue(float(np.asarray(found)))
 
 
@@ -106,3 +107,24 @@ def test_only_the_third_set_shows_the_copies() -> None:
     assert copied[1] < 0
     assert equal[0] < 0 < equal[1]
     assert noisy[0] > 0
+
+
+_OF_FEATURES = {name: row for name, row in MEASURES.items() if "features" in row.inputs.forms}
+_SQUARED = {"frechet_distance", "frechet_infinity", "sliced_wasserstein"}  # in squared units of the features
+_KNOWS_ORIGIN = {"mmd", "vendi"}  # their kernels do: cosines, and (x·y/d + 1)³, which knows the scale too
+_OF_UNIT_ROWS = {"mauve_neighbours", "mauve_logistic", "mauve_gaussian"}  # rows are scaled to length 1 first
+
+
+@pytest.mark.parametrize("name", _OF_FEATURES)
+def test_where_the_features_have_their_origin_and_unit_does_not_matter(name: str) -> None:
+    before = of(name, "noisy").value
+    for scale in (1e-6, 1e3):
+        expected = before * scale**2 if name in _SQUARED else before
+        if name != "mmd":
+            assert of(name, "noisy", scale).value == pytest.approx(expected, rel=1e-6)
+    if name in _OF_UNIT_ROWS:  # at 1e3 all rows point the same way already
+        before = of(name, "noisy", offset=1e3 * np.eye(6)[0]).value
+    for offset in (1e5 * np.eye(6)[0], 1e5 * np.ones(6), 1e7 * np.eye(6)[0]):
+        if name not in _KNOWS_ORIGIN and not (name in _OF_UNIT_ROWS and offset[1]):
+            shifted = of(name, "noisy", offset=offset).value
+            assert shifted == pytest.approx(before, rel=0.02 if name in _OF_UNIT_ROWS else 1e-5)
