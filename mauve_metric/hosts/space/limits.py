@@ -20,7 +20,8 @@ class Limits:
     beside the human texts. total_texts, total_megabytes: in all sets together. buckets: of the histograms. points:
     drawn in the map of texts. waiting: runs in the queue. sessions: visitors whose texts and features are kept at a
     time. waiting_each: of `waiting`, runs of one client, the one at work included. seconds: that a run may take.
-    tokens: that a model may read in one run.
+    tokens: that a model may read in one run. folder_megabytes: of all uploads and files to take away.
+    judged_megabytes: of the texts that people judge at a time.
     """
 
     texts: int = 5000
@@ -36,6 +37,8 @@ class Limits:
     waiting_each: int = 3
     seconds: int = 300
     tokens: int = 2_000_000
+    folder_megabytes: int = 2000
+    judged_megabytes: int = 500
 
     @property
     def bytes(self) -> int:

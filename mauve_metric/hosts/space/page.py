@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import resources
@@ -22,7 +24,7 @@ from mauve_metric.hosts.space.server.guards import BodyLimit, ErrorAnswers, keep
 from mauve_metric.hosts.space.session.examples import SECOND, example_files
 from mauve_metric.hosts.space.session.run import ONE_RUN, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
-from mauve_metric.hosts.space.session.sessions import HOUR
+from mauve_metric.hosts.space.session.sessions import HOUR, Sessions
 from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.markup import in_controls
@@ -57,6 +59,7 @@ RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ON
 
 _WRITTEN = """(_, ...values) => [JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
+_BETWEEN_SWEEPS = 60  # seconds
 _SHOW = "() => window.mauveShowResult()"
 _DOWNLOAD = "() => window.mauveDownload()"
 _LINK = "query => window.mauveLink(query)"
@@ -295,7 +298,7 @@ def build_app(
         for name in app.endpoints.names:
             api(app.endpoints.function(name), api_name=name, **ONE_RUN)
     with app.route("Judge texts", judging.PATH, show_in_navbar=False):
-        judging.judging_page(limits)
+        judging.judging_page(app, handlers.sessions, limits)
     app.queue(max_size=limits.waiting, api_open=False)
     return app
 
@@ -327,6 +330,14 @@ def launch_options(limits: Limits) -> dict[str, Any]:
     }
 
 
+def _sweep_for_ever(sessions: Sessions) -> None:
+    """Keep the folder of uploads clean."""
+    while True:
+        with contextlib.suppress(OSError):  # a file that is deleted meanwhile
+            sessions.sweep()
+        time.sleep(_BETWEEN_SWEEPS)
+
+
 def main(**options: Any) -> None:
     """Serve the page until it is interrupted; options: of `Blocks.launch`, None for gradio's own."""
     prepare_threads()
@@ -336,5 +347,6 @@ def main(**options: Any) -> None:
     keep_texts_out()
     disable_debug_mode()  # Altair's check of each part of a figure, which the tests do
     app = build_app(limits)
+    threading.Thread(target=_sweep_for_ever, args=[app.handlers.sessions], daemon=True).start()
     threading.Thread(target=app.handlers.prepare, daemon=True).start()  # so that the first visitor need not wait
     app.launch(**launch_options(limits), **options)

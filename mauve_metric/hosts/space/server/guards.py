@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gradio.route_utils import API_PREFIX
+from gradio.utils import get_upload_folder
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.session.upload_folder import bytes_in
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +84,7 @@ class BodyLimit:
 
     A call of an endpoint may hold all sets of a `/compare`, with what JSON adds to a text; a request to gradio's upload
     route as many files as there are sets, each of which gradio holds to its own limit; any other what one paste box
-    may hold.
+    may hold. Uploads that the folder of uploads has no room for are answered with 507.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
@@ -90,10 +92,12 @@ class BodyLimit:
         self.most_called = 2 * limits.total_bytes
         self.most_pasted = min(2 * limits.bytes, self.most_called)
         self.most_uploaded = (limits.model_sets + 1) * limits.bytes + 2**20  # and the marks between the files
+        self.most_in_folder = limits.folder_megabytes * 2**20
+        self._arriving = 0  # bytes that uploads in progress may still have
 
     def most_of(self, path: str) -> int:
         """The most bytes that a request to a path may have."""
-        if path == f"{API_PREFIX}/upload":
+        if path == _UPLOAD:
             return self.most_uploaded
         return self.most_called if path.startswith(f"{API_PREFIX}/call/") else self.most_pasted
 
@@ -102,28 +106,65 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        most = self.most_of(scope["path"])
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        most, too_large = self.most_of(scope["path"]), (413, "a request may have at most {} MB here")
+        headers = dict(scope["headers"])
+        declared = headers.get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > most:
-            thrown = 0  # without reading the body, most clients would only see a broken connection
-            while thrown < _MOST_THROWN_AWAY * most:
-                message = await receive()
-                thrown += len(message.get("body", b""))
-                if message["type"] == "http.disconnect" or not message.get("more_body", False):
-                    break
-            detail = f"a request may have at most {most // 2**20} MB here"
-            await JSONResponse({"detail": detail}, 413)(scope, receive, send)
+            await _refuse(scope, receive, send, most, *too_large)
             return
-        seen = 0
+        if scope["path"] != _UPLOAD:
+            if not await self._counted(scope, receive, send, most):
+                await _refuse(scope, receive, send, most, *too_large)
+            return
+        size = int(declared) if b"content-length" in headers else most
+        if bytes_in(Path(get_upload_folder())) + self._arriving + size > self.most_in_folder:
+            full = "the uploads of all visitors fill this server's folder at the moment: try again in some minutes"
+            await _refuse(scope, receive, send, most, 507, full)
+            return
+        self._arriving += size
+        try:
+            is_whole = await self._counted(scope, receive, send, most)
+        finally:
+            self._arriving -= size
+        if not is_whole:
+            await _refuse(scope, receive, send, most, *too_large)
+
+    async def _counted(self, scope: Scope, receive: Receive, send: Send, most: int) -> bool:
+        """Pass a request on; return whether its body, of no declared length, was short enough, and it is answered."""
+        seen, started = 0, False
 
         async def receive_and_count() -> Message:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            # a body without a declared length is cut off, as if the visitor had left
-            return {"type": "http.disconnect"} if seen > most else message
+            return {"type": "http.disconnect"} if seen > most else message  # as if the visitor had left
 
-        await self.app(scope, receive_and_count, send)
+        async def send_unless_cut(message: Message) -> None:
+            nonlocal started
+            if started or seen <= most:
+                started = True
+                await send(message)
+
+        try:
+            await self.app(scope, receive_and_count, send_unless_cut)
+        except Exception:
+            if seen <= most or started:
+                raise
+        return seen <= most or started
+
+
+_UPLOAD = f"{API_PREFIX}/upload"
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, most: int, status: int, detail: str) -> None:
+    """Answer a request whose body is not read to its end."""
+    thrown = 0  # without reading the body, most clients would only see a broken connection
+    while thrown < _MOST_THROWN_AWAY * most:
+        message = await receive()
+        thrown += len(message.get("body", b""))
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            break
+    await JSONResponse({"detail": detail.format(most // 2**20)}, status)(scope, receive, send)
 
 
 _OF_SERVER = ("gradio", "uvicorn", "asyncio", "httpx", "httpcore", "starlette", "fastapi", "mcp", "python_multipart")

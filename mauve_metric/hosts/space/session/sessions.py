@@ -9,6 +9,8 @@ import contextlib
 import shutil
 import tempfile
 import threading
+import time
+from collections import deque
 from collections.abc import Container
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +21,12 @@ from mauve_metric.apps.describing.description import Description
 from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Scored
+from mauve_metric.hosts.space.session.upload_folder import sweep
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.runtime.plain_text import one_line
 
 LONGEST_NAME = 60
+_PUSHED_OUT_KNOWN = 1000  # names of sessions
 
 
 def free_name(name: str, taken: Container[str]) -> str:
@@ -72,6 +76,8 @@ def delete_upload(path: Path) -> None:
             path.parent.rmdir()
 
 
+GONE = "uploads and results are kept for an hour without use: choose them again"
+PUSHED_OUT = "this server keeps the texts of {} visitors at a time, and later ones took your place: choose them again"
 HOUR = 3600  # seconds: without use, until a visitor's texts are dropped; on the disk, until an upload is deleted
 
 
@@ -100,8 +106,9 @@ class Session:
     """One visitor's texts, features and last result.
 
     name: of the browser's session. human, models: the sets that are on the page. pasted: the name of the set that the
-    models' paste box holds. shown: the last result. run: the one in progress. folder: of the files to take away.
-    expiry: drops the session. lock: held while something is computed. editing: held while the sets change.
+    models' paste box holds. shown: the last result. run: the one in progress. folder: of the files to take away. lost:
+    why there are no earlier texts. expiry: drops the session. lock: held while something is computed. editing: held
+    while the sets change.
     """
 
     name: str
@@ -111,6 +118,7 @@ class Session:
     shown: Shown | None = None
     run: Run | None = None
     folder: Path | None = None
+    lost: str = GONE
     expiry: threading.Timer | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     editing: threading.RLock = field(default_factory=threading.RLock)
@@ -118,6 +126,10 @@ class Session:
     def sets(self) -> list[TextSet]:
         """All sets, the human one first."""
         return [side for side in (self.human, *self.models.values()) if side is not None]
+
+    def holds(self) -> bool:
+        """Return whether there is something of the visitor's own to lose."""
+        return bool(self.sets()) or (self.shown is not None and not self.shown.example)
 
     def columns_of(self, path: str | Path) -> set[str | None]:
         """The columns of an uploaded file that are sets already; equal files are one file."""
@@ -133,20 +145,24 @@ class Session:
 
 
 class Sessions:
-    """The sessions by the browser's session name; the least recently used are dropped first.
+    """The sessions by the browser's session name.
+
+    Of those with texts, and apart from them of those without, the least recently used are dropped first.
 
     gradio's own state (6.31) cannot hold them: a session that is removed for another is dropped without its
     `delete_callback`, one whose page was closed is kept for another hour, and the hour counts from when the value was
     last returned, in the middle of a run too.
 
     Args:
-        most: kept at a time.
+        most: kept at a time of either kind.
         lifetime: seconds without use.
     """
 
     def __init__(self, most: int, lifetime: float = HOUR) -> None:
         self._most, self._lifetime = most, lifetime
         self._sessions: dict[str, Session] = {}
+        self._pushed_out: deque[str] = deque(maxlen=_PUSHED_OUT_KNOWN)
+        self._chosen: dict[Path, set[str]] = {}  # uploads that are used by pages without a session here
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -157,14 +173,19 @@ class Sessions:
         if not name:
             raise ValueError("this request has no session: open the page anew")
         with self._lock:
-            session = self._sessions[name] = self._sessions.pop(name, Session(name))  # as the last
+            lost = PUSHED_OUT.format(self._most) if name in self._pushed_out else GONE
+            session = self._sessions[name] = self._sessions.pop(name, Session(name, lost=lost))  # as the last
             if session.expiry is not None:
                 session.expiry.cancel()
             session.expiry = threading.Timer(self._lifetime, self.drop, [name])
             session.expiry.daemon = True
             session.expiry.start()
-            leaving = [*self._sessions][: -self._most]
-        for old in leaving:
+            holding, empty = [], []
+            for other in self._sessions.values():
+                (holding if other.holds() else empty).append(other.name)
+            pushed_out = holding[: -self._most]
+            self._pushed_out += pushed_out
+        for old in (*pushed_out, *empty[: -self._most]):
             self.drop(old)
         return session
 
@@ -186,9 +207,36 @@ class Sessions:
         for side in sides:
             self.release(side.upload)
 
-    def release(self, path: Path | None) -> None:
-        """Delete an uploaded file that no session needs any more (equal files of two visitors are one file)."""
+    def choose(self, path: str | Path, user: str) -> None:
+        """Keep an uploaded file until this user releases it."""
         with self._lock:
-            needed = {side.path for session in self._sessions.values() for side in session.sets()}
-        if path is not None and path not in needed:
+            self._chosen.setdefault(Path(path), set()).add(user)
+
+    def release(self, path: Path | None, user: str = "") -> None:
+        """Delete an uploaded file that nobody needs any more (equal files of two visitors are one file)."""
+        if path is None:
+            return
+        with self._lock:
+            others = self._chosen.get(path, set())
+            others.discard(user)
+            if not others:
+                self._chosen.pop(path, None)
+        if path not in self._needed():
             delete_upload(path)
+
+    def _needed(self) -> set[Path]:
+        """The uploads that somebody uses, and the sessions' folders."""
+        with self._lock:
+            sessions, chosen = [*self._sessions.values()], {*self._chosen}
+        used = {side.path for session in sessions for side in session.sets() if side.path is not None}
+        return chosen | used | {session.folder for session in sessions if session.folder is not None}
+
+    def sweep(self) -> None:
+        """Delete what nobody uses and nobody has touched for the lifetime of a session, and interrupted uploads."""
+        folder, used = Path(get_upload_folder()), self._needed()
+        with self._lock:  # a page that was left keeps its files no longer than others
+            for path in [*self._chosen]:
+                if not path.exists() or time.time() - path.stat().st_mtime >= self._lifetime:
+                    del self._chosen[path]
+                    used.discard(path)
+        sweep(folder, used, self._lifetime)

@@ -36,7 +36,7 @@ _WAIT = 15.0  # seconds that a run waits for one that was just stopped
 _WARM_TEXTS = 16  # of each set, with which the speed of the preset featurizer is measured
 _LOOK = 0.05  # seconds between two checks whether a stopped run has ended
 _BUSY = "a run of this page is running already: wait for it, or stop it"
-_FIRST = f"compare two sets first: {markup.GONE}"
+_FIRST = "compare two sets first"
 
 
 class Handlers(TextHandlers):
@@ -263,10 +263,10 @@ class Handlers(TextHandlers):
                 self._paste_model(session, model_pasted)
             first = "choose a file, paste texts or take an example first"
             if session.human is None:
-                raise ValueError(f"{HUMAN} is not here any more: {markup.GONE}" if held[0] else f"{HUMAN}: {first}")
+                raise ValueError(f"{HUMAN} is not here any more: {session.lost}" if held[0] else f"{HUMAN}: {first}")
             if not session.models:
                 name = "the model's texts"
-                raise ValueError(f"{name} are not here any more: {markup.GONE}" if held[1] else f"{name}: {first}")
+                raise ValueError(f"{name} are not here any more: {session.lost}" if held[1] else f"{name}: {first}")
             check_together([side.texts for side in session.sets()], self.limits)
             return session.human, dict(session.models)
 
@@ -379,7 +379,7 @@ class Handlers(TextHandlers):
 
 def _shown_result(session: Session) -> Shown:
     if session.shown is None:
-        raise ValueError(_FIRST)
+        raise ValueError(f"{_FIRST}: {session.lost}")
     return session.shown
 
 

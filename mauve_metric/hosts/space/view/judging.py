@@ -1,207 +1,33 @@
-"""The page on which a person judges texts: rounds of Real or Fake Text, pairs of texts, and their tables.
-
-Texts and judgements are in the browser's session alone; the tables are those that `mauve-metric boundaries` and
-`mauve-metric preferences` read.
-"""
+"""The page on which a person judges texts."""
 
 from __future__ import annotations
 
-import csv
-import io
-import random
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+import secrets
+from collections.abc import Mapping
 from functools import partial
-from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 
-from mauve_metric.apps.judging.statistics.boundary_detection import boundary_points
-from mauve_metric.apps.judging.statistics.judgement_options import SENTENCES
-from mauve_metric.apps.studies.perturbations.pieces import sentences_in
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import LABEL, example_sets
+from mauve_metric.hosts.space.session.judgings import (
+    ANSWERS,
+    HUMAN,
+    REASONS,
+    Judging,
+    Judgings,
+    Round,
+    Row,
+    deal,
+    table,
+)
 from mauve_metric.hosts.space.session.run import show_errors
-from mauve_metric.hosts.space.session.sessions import HOUR, clean_name, delete_upload, free_name, name_of_file, title_of
+from mauve_metric.hosts.space.session.sessions import Sessions, clean_name, free_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
 from mauve_metric.hosts.space.view.markup import escape, in_controls, render
-from mauve_metric.runtime.plain_text import counted, spreadsheet_text
-
-HUMAN = "human"
-MOST_JUDGED = 200  # rounds, and pairs, that one person may get
-REASONS = (
-    "repetition",
-    "does not follow from what was before",
-    "contradicts what was before",
-    "against common sense or facts",
-    "grammar or wording",
-    "too general",
-    "other",
-)
-ANSWERS = {"1, clearly": "2a", "1, slightly": "1a", "no difference": "0", "2, slightly": "1b", "2, clearly": "2b"}
-
-
-class Round(NamedTuple):
-    """A text of the game. boundary: the number of its first sentence by the model, from 2; None if a person wrote all.
-
-    text: its name, the same for every person who judges these files.
-    """
-
-    text: str
-    model: str
-    sentences: tuple[str, ...]
-    boundary: int | None
-
-
-class Pair(NamedTuple):
-    """Two texts of one row by two writers, in the order in which they are shown."""
-
-    text: str
-    writers: tuple[str, str]
-    shown: tuple[str, str]
-
-
-def rounds_of(human: TextSet, models: Mapping[str, TextSet]) -> list[Round]:
-    """Make one round of each row of each model, the same for everybody.
-
-    The first sentences are a person's: those of the prompt, where the model's file has prompts of a sentence or more,
-    else 1 to 9 sentences of the human text in the same row. The model goes on: with what follows the prompt, or with
-    its own text from the same place. In a tenth of the rounds the human text goes on instead. Ten sentences are kept.
-    """
-    rounds: dict[str, Round] = {}
-    for name, side in models.items():
-        for row, text in enumerate(side.texts):
-            kept = random.Random(f"{name} {row}").randint(1, SENTENCES)
-            sentences = _sentences(human.texts[row]) if row < len(human.texts) else ()
-            prompt = None if side.prompts is None else side.prompts[row]
-            if kept == SENTENCES:
-                if len(sentences) > 1:
-                    rounds[f"{HUMAN} {row + 1}"] = Round(f"{HUMAN} {row + 1}", HUMAN, sentences[:SENTENCES], None)
-                continue
-            before: tuple[str, ...] = ()
-            if isinstance(prompt, str):  # its whole sentences come first
-                before = _sentences(prompt)
-                before = before if prompt.rstrip(" \n\"'”’»)").endswith((".", "!", "?", "…", "。")) else before[:-1]
-                whole = _sentences(text if text.startswith(prompt) else f"{prompt.rstrip()} {text.lstrip()}")
-            if not before:
-                before, model = sentences[:kept], _sentences(text)
-                whole = (*before, *(model[len(before) :] or model))
-            if 0 < len(before) < min(len(whole), SENTENCES):
-                rounds[f"{name} {row + 1}"] = Round(f"{name} {row + 1}", name, whole[:SENTENCES], len(before) + 1)
-    return [*rounds.values()]
-
-
-def _sentences(text: str) -> tuple[str, ...]:
-    return tuple(str(piece) for piece in sentences_in(text).pieces)
-
-
-def pairs_of(human: TextSet, models: Mapping[str, TextSet], draw: random.Random) -> list[Pair]:
-    """Pair the texts of every two writers row by row, the order of the two drawn."""
-    pairs = []
-    for first, other in combinations({HUMAN: human, **models}.items(), 2):
-        for row, shown in enumerate(zip(first[1].texts, other[1].texts, strict=False)):
-            sides = [(first[0], shown[0]), (other[0], shown[1])]
-            draw.shuffle(sides)
-            (a, left), (b, right) = sides
-            pairs.append(Pair(f"{row + 1}", (a, b), (left, right)))
-    return pairs
-
-
-@dataclass
-class Judging:
-    """The state of one person: what is to be judged, the first of each list next, and what was judged.
-
-    seen: sentences of the round that are shown. looks: seconds on each but the last. since: when the last thing was
-    shown.
-    """
-
-    rater: str
-    rounds: list[Round]
-    pairs: list[Pair]
-    seen: int = 2
-    looks: list[float] = field(default_factory=list)
-    since: float = field(default_factory=time.monotonic)
-    boundaries: list[dict[str, object]] = field(default_factory=list)
-    preferences: list[dict[str, object]] = field(default_factory=list)
-
-    def begin(self) -> None:
-        """Start the clock and show two sentences, of which the first is always a person's."""
-        self.seen, self.looks, self.since = 2, [], time.monotonic()
-
-    def guess(self, machine: bool, reason: str | None = None) -> tuple[Round, float] | None:
-        """Take a verdict on the last sentence that is shown: the round and its points, or None while it goes on."""
-        now = time.monotonic()
-        self.looks.append(now - self.since)
-        self.since = now
-        if not self.rounds:
-            raise ValueError("all rounds are played")
-        this = self.rounds[0]
-        if not machine and self.seen < len(this.sentences):
-            self.seen += 1
-            return None
-        never = SENTENCES + 1
-        said, true = self.seen if machine else never, this.boundary or never
-        self.boundaries.append(
-            {
-                "annotator": self.rater,
-                "date": datetime.now(UTC).isoformat(timespec="milliseconds"),
-                "model": this.model,
-                "text": this.text,
-                "boundary": this.boundary or "none",
-                "guess": said if machine else "none",
-                "reason": reason or "",
-                "words": sum(len(sentence.split()) for sentence in this.sentences),
-                "sentence_seconds": " ".join(f"{look:.1f}" for look in self.looks),
-            }
-        )
-        del self.rounds[0]
-        self.begin()
-        return this, float(boundary_points([true], [said])[0])
-
-    def rate(self, answer: str) -> None:
-        """Take an answer of `ANSWERS` on the pair that is shown."""
-        if not self.pairs:
-            raise ValueError("all pairs are judged")
-        pair = self.pairs.pop(0)
-        a, b = pair.writers
-        row: dict[str, object] = {"annotator": self.rater, "model_a": a, "model_b": b, "text": pair.text}
-        self.preferences.append(row | {"answer": ANSWERS[answer]})
-
-
-def deal(rater: str, human: TextSet, models: Mapping[str, TextSet]) -> Judging:
-    """Choose what a person judges: rounds and pairs of these texts in random order, at most 200 of each.
-
-    Raises:
-        ValueError: no text can be cut into sentences of two writers.
-    """
-    draw = random.Random()
-    rounds, pairs = rounds_of(human, models), pairs_of(human, models, draw)
-    if not rounds:
-        raise ValueError("no row has a sentence by a person with one by the model after it")
-    draw.shuffle(rounds)
-    draw.shuffle(pairs)
-    return Judging(rater, rounds[:MOST_JUDGED], pairs[:MOST_JUDGED])
-
-
-def table(rows: Sequence[Mapping[str, object]]) -> str:
-    """The rows as CSV, with a header, no name of which is a formula; empty without rows.
-
-    >>> table([{"annotator": "a", "guess": "none"}])
-    'annotator,guess\\r\\na,none\\r\\n'
-    """
-    text = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(text, list(rows[0]))
-        writer.writeheader()
-        for row in rows:
-            cells = ((key, spreadsheet_text(value) if isinstance(value, str) else value) for key, value in row.items())
-            writer.writerow(dict(cells))
-    return text.getvalue()
-
+from mauve_metric.runtime.plain_text import counted
 
 PATH = "judge"
 Values = dict[Any, object]  # by the part of the page
@@ -215,6 +41,12 @@ _SHOW = """() => {
     const shown = [...document.querySelectorAll('.mm-judged')].find(part => part.offsetParent !== null);
     shown?.scrollIntoView({block: 'center'});
 }"""
+GONE = (
+    "The texts are not on this server any more: it was started again, or an hour passed without an answer. What you "
+    "judged is in the tables: download them, or press Start, with the same files, to go on with what is left."
+)
+_BEHIND = "<p>This page was behind, so that the answer does not count: here is what comes next.</p>"
+_ASK = "kept => [kept, confirm('Delete both tables? They are nowhere else, unless you downloaded them.') ? 'yes' : '']"
 _SAVE = """(name, text) => {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([text], {type: 'text/csv'}));
@@ -245,7 +77,7 @@ class _Part:
         self.save = gr.Button("Download the table", interactive=False, elem_id=f"{name}_save")
         self.outputs = [self.shown, self.said, self.rows, self.save, *self.buttons]
 
-    def values(self, shown: str, said: str, active: bool, rows: list[dict[str, object]]) -> Values:
+    def values(self, shown: str, said: str, active: bool, rows: list[Row]) -> Values:
         """The values of the parts that a judgement changes."""
         save = gr.update(interactive=bool(rows), value=f"Download the table ({len(rows)} judged)")
         buttons = {button: gr.update(interactive=active) for button in self.buttons}
@@ -253,30 +85,25 @@ class _Part:
 
 
 def judged_sets(human: str | None, models: list[str] | None, limits: Limits) -> tuple[TextSet, Mapping[str, TextSet]]:
-    """The texts of uploaded files, which are deleted; without files those of an example.
+    """The texts of uploaded files; without files those of an example.
 
     Raises:
         ValueError: a file without its counterpart, or beyond the limits.
     """
     if human is None and not models:
         return example_sets(LABEL, limits)
-    try:
-        if human is None or not models:
-            raise ValueError("give a file of human texts and at least one of a model's, or none for the example")
-        if len(models) > limits.model_sets:
-            raise ValueError(f"at most {limits.model_sets} files of models' texts are taken here, got {len(models)}")
-        people = read_upload("Human texts", human, None, limits, side="reference")
-        sets: dict[str, TextSet] = {}
-        for path in models:
-            name = name_of_file(path)
-            name = free_name(f"{HUMAN} 1" if name == HUMAN else name, sets)
-            sets[name] = read_upload(title_of(name), path, None, limits)
-        check_together([people.texts, *(side.texts for side in sets.values())], limits)
-        return people, sets
-    finally:
-        for path in (human, *(models or ())):
-            if path is not None:
-                delete_upload(Path(path))
+    if human is None or not models:
+        raise ValueError("give a file of human texts and at least one of a model's, or none for the example")
+    if len(models) > limits.model_sets:
+        raise ValueError(f"at most {limits.model_sets} files of models' texts are taken here, got {len(models)}")
+    people = read_upload("Human texts", human, None, limits, side="reference")
+    sets: dict[str, TextSet] = {}
+    for path in models:
+        name = name_of_file(path)
+        name = free_name(f"{HUMAN} 1" if name == HUMAN else name, sets)
+        sets[name] = read_upload(title_of(name), path, None, limits)
+    check_together([people.texts, *(side.texts for side in sets.values())], limits)
+    return people, sets
 
 
 def round_shown(this: Round, seen: int, ended: bool = False) -> str:
@@ -284,10 +111,18 @@ def round_shown(this: Round, seen: int, ended: bool = False) -> str:
     return render("round", this=this, seen=len(this.sentences) if ended else seen, ended=ended)
 
 
-def judging_page(limits: Limits) -> None:
-    """The parts of the page and their events; a person's texts and judgements are in the state of the session."""
+def rows_in(kept: Mapping[str, object], name: str) -> list[Row]:
+    """The rows of a table as a browser has kept them; what is none is left out."""
+    rows = kept.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
+    """The parts of the page and their events; see `Judgings` for where a person's texts and judgements are."""
     gr.Markdown(_INTRODUCTION)
-    state = gr.State(None, time_to_live=HOUR)
+    judgings = Judgings(limits.judged_megabytes * 2**20)
+    browser = gr.BrowserState({}, storage_key="mauve_metric_judgements", secret="of no one")
+    sure = gr.Textbox(visible=False)
     with gr.Row():
         human = gr.File(label="Human texts: file", file_types=FILE_TYPES, height=96, elem_id="judge_human")
         models = gr.File(
@@ -297,12 +132,19 @@ def judging_page(limits: Limits) -> None:
             file_count="multiple",
             elem_id="judge_models",
         )
-    rater = gr.Textbox(label="Your name or a code, for the table", max_length=60, max_lines=1, elem_id="rater")
+    rater = gr.Textbox(
+        label="Your name or a code, for the table",
+        placeholder="empty: a random code",
+        max_length=60,
+        max_lines=1,
+        elem_id="rater",
+    )
     start = gr.Button("Start", variant="primary", elem_id="judge_start")
     gr.Markdown(
         "A model's text goes on from the human text of the same row, or from its own column prompt. No file: an "
         f"example. At most {limits.texts} texts of {limits.characters} characters, {limits.megabytes} MB a file. Texts "
-        "and judgements stay in this server's memory, an hour at most; no file is kept.",
+        "stay in this server's memory until an hour has passed without an answer; no file is kept. The tables stay in "
+        "your browser too, and Start adds to them, until you delete them.",
         elem_classes="mm-small",
     )
     with gr.Tabs():
@@ -315,54 +157,111 @@ def judging_page(limits: Limits) -> None:
         with gr.Tab("Compare two"):
             gr.Markdown("Which of the two texts is more likely a person's?")
             pairs = _Part("pair", {f"answer_{code}": words for words, code in ANSWERS.items()})
+    delete = gr.Button("Delete both tables", size="sm", elem_id="judge_delete")
 
-    def of_game(judging: Judging, said: str = "") -> Values:
+    def kept_of(key: str, judging: Judging) -> dict[str, object]:
+        tables = {"boundaries": judging.boundaries, "preferences": judging.preferences}
+        return {"key": key, "rater": judging.rater, "place": judging.place, **tables}
+
+    def of_game(key: str, judging: Judging, said: str = "") -> Values:
         now = round_shown(judging.rounds[0], judging.seen) if judging.rounds else "<p>All rounds are played.</p>"
-        return {state: judging, **game.values(now, said, bool(judging.rounds), judging.boundaries)}
+        return {
+            browser: kept_of(key, judging),
+            **game.values(now, said, bool(judging.rounds), judging.boundaries),
+        }
 
-    def of_pairs(judging: Judging) -> Values:
+    def of_pairs(key: str, judging: Judging, said: str = "") -> Values:
         now = render("two_texts", texts=judging.pairs[0].shown) if judging.pairs else "<p>All pairs are judged.</p>"
-        return {state: judging, **pairs.values(now, "", bool(judging.pairs), judging.preferences)}
+        return {
+            browser: kept_of(key, judging),
+            **pairs.values(now, said, bool(judging.pairs), judging.preferences),
+        }
 
-    def begin(who: str, human_file: str | None, others: list[str] | None) -> Values:
+    def only_tables(kept: Mapping[str, object], said: str) -> Values:
+        tables = {game: rows_in(kept, "boundaries"), pairs: rows_in(kept, "preferences")}
+        return {part: value for of, rows in tables.items() for part, value in of.values(said, "", False, rows).items()}
+
+    def arrive(kept: dict[str, object]) -> Values:
+        key = str(kept.get("key", ""))
+        judging = judgings.get(key)
+        if judging is not None:
+            return {rater: judging.rater, **of_game(key, judging), **of_pairs(key, judging)}
+        if not rows_in(kept, "boundaries") and not rows_in(kept, "preferences"):
+            return {rater: kept.get("rater", "")}
+        return {rater: kept.get("rater", ""), **only_tables(kept, f"<p>{GONE}</p>")}
+
+    def begin(
+        who: str, human_file: str | None, others: list[str] | None, kept: dict[str, object], request: gr.Request
+    ) -> Values:
         with show_errors(lambda message: str(escape(message))):
-            judging = deal(clean_name(who) or "anonymous", *judged_sets(human_file, others, limits))
-        return {human: None, models: None, **of_game(judging), **of_pairs(judging)}
+            key = str(kept.get("key", ""))
+            before = judgings.get(key)
+            tables = [rows_in(kept, name) for name in ("boundaries", "preferences")]
+            if before is not None:
+                tables = [before.boundaries, before.preferences]
+            name = clean_name(who) or f"judge-{secrets.token_hex(3)}"
+            try:
+                judging = deal(name, *judged_sets(human_file, others, limits), *tables)
+            finally:
+                for path in (human_file, *(others or ())):
+                    if path is not None:
+                        sessions.release(Path(path), str(request.session_hash))
+            key = judgings.put(judging, key)
+        return {human: None, models: None, rater: name, **of_game(key, judging), **of_pairs(key, judging)}
 
-    def guess(machine: bool, judging: Judging | None, why: str) -> Values:
+    def answered(kept: dict[str, object]) -> tuple[str, Judging, bool]:
+        """The state, and whether this page shows what is asked now: no answer counts for a text that was not shown."""
+        key = str(kept.get("key", ""))
+        judging = judgings.get(key)
+        if judging is None:
+            raise gr.Error(str(escape(GONE)), print_exception=False)
+        return key, judging, kept.get("place") == judging.place
+
+    def guess(machine: bool, kept: dict[str, object], why: str) -> Values:
         with show_errors(in_controls):
-            judging = _begun(judging)
-            ended = judging.guess(machine, why if machine else "")
-        said = ""
+            key, judging, is_shown = answered(kept)
+            ended = judging.guess(machine, why if machine else "") if is_shown else None
+        said = "" if is_shown else _BEHIND
         if ended is not None:
             this, points = ended
             truth = "no machine wrote" if this.boundary is None else f"the machine began at sentence {this.boundary}"
             whole = f"<details><summary>Show the last text</summary>{round_shown(this, 0, True)}</details>"
             said = f"<p>{counted(int(points), 'point')}: {truth}.</p>{whole}"
-        return {reason: "", **of_game(judging, said)}
+        return {reason: "", **of_game(key, judging, said)}
 
-    def rate(words: str, judging: Judging | None) -> Values:
+    def rate(words: str, kept: dict[str, object]) -> Values:
         with show_errors(in_controls):
-            judging = _begun(judging)
-            judging.rate(words)
-        return of_pairs(judging)
+            key, judging, is_shown = answered(kept)
+            if is_shown:
+                judging.rate(words)
+        return of_pairs(key, judging, "" if is_shown else _BEHIND)
+
+    def forget(kept: dict[str, object], answer: str) -> Values:
+        if not answer:
+            return {sure: ""}
+        key = str(kept.get("key", ""))
+        judging = judgings.get(key)
+        if judging is None:
+            return {browser: {}, **only_tables({}, "<p>Press Start.</p>")}
+        judging.boundaries, judging.preferences = [], []
+        return {**of_game(key, judging), **of_pairs(key, judging)}
+
+    def choose(files: str | list[str] | None, request: gr.Request) -> None:
+        for path in [files] if isinstance(files, str) else files or []:
+            sessions.choose(path, str(request.session_hash))
 
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     once: dict[str, Any] = {**quiet, "trigger_mode": "once"}
-    begun = start.click(begin, [rater, human, models], [human, models, state, *game.outputs, *pairs.outputs], **quiet)
+    everything = [rater, browser, *game.outputs, *pairs.outputs]
+    app.load(arrive, browser, everything, **quiet)
+    for box in (human, models):
+        box.upload(choose, box, None, **quiet)
+    begun = start.click(begin, [rater, human, models, browser], [human, models, *everything], **once)
     begun.success(None, None, None, js=_SHOW, **quiet)
     for button, machine in zip(game.buttons, (False, True), strict=True):
-        button.click(
-            partial(guess, machine), [state, reason], [reason, state, *game.outputs], trigger_mode="once", **quiet
-        )
+        button.click(partial(guess, machine), [browser, reason], [reason, browser, *game.outputs], **once)
     for button, words in zip(pairs.buttons, ANSWERS, strict=True):
-        button.click(partial(rate, words), state, [state, *pairs.outputs], **once)
+        button.click(partial(rate, words), browser, [browser, *pairs.outputs], **once)
     for part, name in ((game, "boundaries.csv"), (pairs, "preferences.csv")):
         part.save.click(None, part.rows, None, js=f"text => ({_SAVE})({name!r}, text)", **quiet)
-
-
-def _begun(judging: Judging | None) -> Judging:
-    """The state; `gr.Error` after the hour for which it is kept."""
-    if judging is None:
-        raise gr.Error("the hour is over, and your texts are gone: press Start again", print_exception=False)
-    return judging
+    delete.click(forget, [browser, sure], [sure, browser, *game.outputs, *pairs.outputs], js=_ASK, **once)

@@ -30,7 +30,6 @@ from mauve_metric.runtime.plain_text import cell, digits, percent
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
-GONE = "uploads and results are kept for an hour: choose them again"
 _BUCKET_TEXTS = 12
 _PAIR_CHARACTERS = 330  # shown of the text of either side on the first screen
 _TEXT_CHARACTERS = 700  # shown of a text in a bucket

@@ -1,121 +1,17 @@
-"""Rounds and pairs of a person's own texts, and tables that the commands read."""
+"""The page of judgements: files, escaped texts, the order of its parts."""
 
 from __future__ import annotations
 
-import csv
-import io
-import random
-import re
 from pathlib import Path
 
 import pytest
 
-from mauve_metric import rank_by_preferences, score_boundary_guesses
-from mauve_metric.hosts.space.session.uploads import TextSet
-from mauve_metric.hosts.space.view.judging import ANSWERS, MOST_JUDGED, REASONS, deal, pairs_of, rounds_of, table
 
-
-def texts(word: str, rows: int = 40, sentences: int = 12) -> list[str]:
-    return [" ".join(f"{word} {row} says {number}." for number in range(sentences)) for row in range(rows)]
-
-
-def sets(rows: int = 40) -> tuple[TextSet, dict[str, TextSet]]:
-    models = {name: TextSet(name, f"{name}.txt", texts(name.capitalize(), rows)) for name in ("small", "large")}
-    return TextSet("people", "human.txt", texts("Human", rows)), models
-
-
-def test_a_round_begins_with_a_person_and_goes_on_with_the_model_of_the_same_row() -> None:
-    human, models = sets()
-    rounds = rounds_of(human, models)
-    assert rounds == rounds_of(human, models)  # others who judge these files get the same
-    for this in rounds:
-        name, row = this.text.rsplit(" ", 1)
-        first = 11 if this.boundary is None else this.boundary
-        assert (name == this.model == "human") == (this.boundary is None)
-        writers = ["Human"] * (first - 1) + [this.model.capitalize()] * (11 - first)
-        assert list(this.sentences) == [f"{who} {int(row) - 1} says {place}." for place, who in enumerate(writers)]
-    found = {this.boundary for this in rounds}
-    # 80 draws from ten: each is missed with a chance of .9^80 < .0003, and the draws do not change
-    assert found == {None, *range(2, 11)}
-
-
-def test_the_sentences_of_a_prompt_are_the_persons() -> None:
-    human = TextSet("people", "human.txt", ["One. Two."] * 30)
-    prompts = ["It was late. She left.", "It was late. She left and", "No sentence yet"] * 10
-    answers = ["It was late. She left. He stayed. He slept.", " he stayed. He slept.", "No sentence yet. Or two."] * 10
-    side = TextSet("m", "m.jsonl", answers, prompts=prompts)
-    of_model = [this for this in rounds_of(human, {"m": side}) if this.boundary is not None]
-    for this in of_model:
-        kind = (int(this.text.split()[1]) - 1) % 3
-        if kind == 0:
-            assert (this.sentences[2:], this.boundary) == (("He stayed.", "He slept."), 3)
-        elif kind == 1:  # the sentence in which the model goes on is the model's
-            assert (this.sentences[1:], this.boundary) == (("She left and he stayed.", "He slept."), 2)
-        else:  # as without a prompt
-            assert this.sentences[0] == "One." and this.boundary in (2, 3)
-    assert len(of_model) > 20
-
-
-def test_a_played_game_is_a_table_that_the_command_reads() -> None:
-    judging = deal("ann", *sets())
-    expected = []
-    while judging.rounds:
-        this = judging.rounds[0]
-        guess = len(judging.boundaries) % 10 + 2  # 2 to 11, which is "no machine"
-        for sentence in range(2, guess):  # the first two are shown together
-            ended = judging.guess(machine=False)
-            assert (ended is None) == (sentence < 10)
-        if guess < 11:
-            ended = judging.guess(machine=True, reason=REASONS[guess % 3])
-        assert ended is not None and ended[0] is this
-        true = this.boundary or 11
-        expected.append(5.0 if guess == true else max(5.0 - (guess - true), 0.0) if guess > true else 0.0)
-        assert ended[1] == expected[-1]
-        judging.begin()
-    rows = list(csv.DictReader(io.StringIO(table(judging.boundaries))))
-    game = score_boundary_guesses(rows, by="reason", keep_runs=True)
-    assert game.total.points == pytest.approx(sum(expected) / len(expected)) and game.total.rounds == len(expected)
-    assert set(game.models) == {"small", "large", "human"} and set(game.groups) == {"(none)", *REASONS[:3]}
-    assert game.total.players == 1 and game.total.seconds is not None and rows[0]["words"] == "40"
-
-
-def test_no_cell_of_a_table_is_a_formula() -> None:
-    rows = [{"annotator": "=1+1", "model_a": "@x", "model_b": "a;=2", "words": 3, "guess": "none"}]
-    assert table(rows).splitlines()[1] == "'=1+1,'@x,a;'=2,3,none"
-
-
-def test_rated_pairs_are_a_table_that_the_command_reads() -> None:
-    judging = deal("ann", *sets())
-    pairs = list(judging.pairs)
-    for pair in pairs:
-        shown = [re.sub(r" \d+ says.*", "", text).lower() for text in pair.shown]
-        assert tuple(shown) == pair.writers and f" {int(pair.text) - 1} says" in pair.shown[0]
-        place = pair.writers.index(max(pair.writers, key=["human", "small", "large"].index)) if pair.text != "1" else 0
-        judging.rate("1, clearly" if place == 0 else "2, slightly")
-    rows = list(csv.DictReader(io.StringIO(table(judging.preferences))))
-    found = rank_by_preferences(rows, pseudo_wins=0.5).questions["answer"]
-    assert found.judgements == len(pairs) == 120 and found.annotators == 1
-    assert [score.model for score in found.models] == ["large", "small", "human"]
-    assert len(ANSWERS) == 5 and table([]) == ""
-
-
-def test_the_order_of_a_pair_is_drawn() -> None:
-    human, models = sets()
-    first = [pair.writers[0] for pair in pairs_of(human, {"small": models["small"]}, random.Random(1))]
-    assert 7 < first.count("human") < 33  # 40 coins: four deviations are 12.6
-
-
-def test_rounds_end_after_enough_texts_and_unusable_texts_are_an_error() -> None:
-    judging = deal("ann", *sets(300))
-    assert len(judging.rounds) == len(judging.pairs) == MOST_JUDGED
-    with pytest.raises(ValueError, match="no row has a sentence by a person with one by the model after it"):
-        deal("ann", TextSet("p", "p.txt", [""]), {"m": TextSet("m", "m.txt", ["One."])})
-
-
-def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
+def test_texts_are_escaped_and_files_within_limits(tmp_path: Path) -> None:
     pytest.importorskip("gradio")
     from mauve_metric.hosts.space.limits import Limits
-    from mauve_metric.hosts.space.view.judging import Round, judged_sets, round_shown
+    from mauve_metric.hosts.space.session.judgings import Round
+    from mauve_metric.hosts.space.view.judging import judged_sets, round_shown
     from mauve_metric.hosts.space.view.markup import render
 
     bad = "<img src=x onerror=1>"
@@ -130,7 +26,7 @@ def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
         return str(path)
 
     human, models = judged_sets(write("h.txt"), [write("human.txt"), write("m.txt")], Limits())
-    assert (len(human.texts), list(models)) == (3, ["human 1", "m"]) and not list(tmp_path.iterdir())
+    assert (len(human.texts), list(models)) == (3, ["human 1", "m"])
     for names, limits, message in (
         ([], Limits(), "give a file of human texts and at least one"),
         (["m.txt"], Limits(texts=2), "at most 2 texts are taken here"),
@@ -139,7 +35,6 @@ def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             judged_sets(write("h.txt"), [write(name) for name in names], limits)
-        assert not list(tmp_path.iterdir())
     for folder in "xy":
         (tmp_path / folder).mkdir()
     _, models = judged_sets(write("h.txt"), [write("m 3.txt"), write("x/m.txt"), write("y/m.txt")], Limits())
@@ -151,10 +46,11 @@ def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
 def test_the_reason_stands_between_the_text_and_the_buttons_and_start_shows_the_text() -> None:
     gradio = pytest.importorskip("gradio")
     from mauve_metric.hosts.space.limits import Limits
+    from mauve_metric.hosts.space.session.sessions import Sessions
     from mauve_metric.hosts.space.view.judging import judging_page
 
     with gradio.Blocks() as page:
-        judging_page(Limits())
+        judging_page(page, Sessions(1), Limits())
     tree = str(page.get_config_file()["layout"])
     numbers = {block.elem_id: number for number, block in page.blocks.items() if block.elem_id}
     order = [tree.index(f"'id': {numbers[name]}") for name in ("boundary_shown", "reason", "machine")]
