@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
@@ -17,6 +18,8 @@ from mauve_metric.inputs.records import Record, Rows, WrongEncoding, check_conte
 from mauve_metric.inputs.tables import csv_rows, workbook_rows
 from mauve_metric.runtime.checks import check_count, check_file, check_number, is_bool, listed, quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, UnknownEnding
+
+logger = logging.getLogger(__name__)
 
 TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
 TABLE_ENDINGS = (".csv", ".tsv", ".xlsx")
@@ -203,9 +206,31 @@ def read_preferences(
             column: [_outcome(line, column, *pair) for line, pair in zip(lines, pairs, strict=True)]
             for column in _answer_columns(table, answers)
         }
+    _tell_second_answers(table, lines, annotators, [tuple(sorted(pair)) for pair in pairs])
     first, second = [model for model, _ in pairs], [model for _, model in pairs]
     questions = {name: Question(first, second, values, annotators) for name, values in outcomes.items()}
     return table.name, questions, len(table.lines) - len(lines)
+
+
+def _tell_second_answers(
+    table: Table, lines: Sequence[Record], annotators: Sequence[str] | None, writers: Sequence[tuple[str, ...]]
+) -> None:
+    """Log how many texts have several answers by one annotator, which may be two people without a name."""
+    columns = [column for column in (table.column("file"), table.column(*_TEXTS)) if column is not None]
+    if annotators is None or table.column(*_TEXTS) is None:
+        return
+    texts = (tuple(str(line.value[column]) for column in columns) for line in lines)
+    answers = Counter(zip(annotators, texts, writers, strict=True))
+    again = [(who, text[-1]) for (who, text, _), number in answers.items() if number > 1]
+    if again:
+        logger.warning(
+            "%s: annotator %s answered more than once to text %s, as with %d of %d texts: are these two people under "
+            "one name? Intervals take them for one",
+            table.name,
+            *map(repr, again[0]),
+            len(again),
+            len(answers),
+        )
 
 
 def _pair_of_columns(table: Table, names: Iterable[tuple[str, str]], expected: str) -> tuple[str, str]:
@@ -312,6 +337,7 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
     first = plain_name(true) == "boundary"  # the columns name the first sentence by a machine
     times = table.column(*_TIMES)
     players = _words(table, lines, *_PLAYERS)
+    _tell_second_answers(table, lines, players, [()] * len(lines))
     return Guesses(
         table.name,
         sentences,

@@ -186,3 +186,16 @@ def test_a_limit_of_seconds_that_is_none(seconds: Any) -> None:
     rows = [{"winner": "x", "loser": "y", "seconds": 3}]
     with pytest.raises(ValueError, match=r"min_seconds must be a number in \[0, inf\), got "):
         read_preferences(rows, min_seconds=seconds)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_two_answers_of_one_annotator_to_one_text_are_told(told: bool, caplog: pytest.LogCaptureFixture) -> None:
+    who = "anonymous" if told else "ben"
+    pair = {"model_a": "x", "model_b": "y", "text": "7", "answer": "a"}
+    swapped = pair | {"model_a": "y", "model_b": "x"}
+    read_preferences([pair | {"annotator": "anonymous"}, swapped | {"annotator": who}])
+    guess = {"text": "x 7", "boundary": 3, "guess": 4}
+    read_guesses([guess | {"annotator": "anonymous"}, guess | {"annotator": who}])
+    read_guesses([guess | {"annotator": "anonymous", "file": name} for name in "ab"])
+    said = [line for line in caplog.messages if "answered more than once to text" in line]
+    assert len(said) == 2 * told and all("with 1 of 1 texts" in line for line in said)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from visitors import foreign
+from samples import ngrams
+from visitors import SERVED, foreign, free_port
 
 from mauve_metric.hosts.cli.main import main
 
@@ -65,3 +66,70 @@ def test_two_rounds_and_a_pair_by_keyboard_become_tables_for_the_commands(
     arguments = [str(tmp_path / "preferences.csv"), "--pseudo-wins", "0.5", "--errors", "fisher", "--json"]
     assert main(["preferences", *arguments]) == 0
     assert json.loads(capsys.readouterr().out)["questions"]["answer"]["judgements"] == 1
+
+
+def judged(page: Any, count: int) -> None:
+    page.wait_for_selector(f"#boundary_save:has-text('({count} judged)')")
+
+
+def test_nothing_but_the_judge_deletes_the_tables(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import app
+    from mauve_metric.hosts.space.limits import Limits
+
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    port = free_port()
+
+    def serve() -> Any:
+        page = app.build_app(Limits(), [], {"ngrams": ngrams})
+        page.launch(**(app.launch_options(Limits()) | SERVED | {"server_port": port}))
+        return page
+
+    server, context = serve(), browser.new_context()
+    context.set_default_timeout(180_000)
+    page = context.new_page()
+    page.goto(f"{server.local_url}judge")
+    page.click("#judge_start")
+    page.wait_for_selector("#boundary_shown :text('Sentence 2 of')")
+    assert page.input_value("#rater textarea, #rater input").startswith("judge-")
+    page.click("#machine")
+    judged(page, 1)
+    page.reload()
+    judged(page, 1)
+    other = context.new_page()  # of the same browser: it goes on where the first one is
+    other.goto(f"{server.local_url}judge")
+    judged(other, 1)
+    other.click("#machine")
+    judged(other, 2)
+    page.click("#machine")  # for a text that is judged already
+    page.wait_for_selector("#boundary_said :text('This page was behind')")
+    judged(page, 2)
+    other.close()
+    page.click("#judge_start")  # adds to the tables
+    page.wait_for_selector("#boundary_said:not(:has-text('behind'))", state="attached")
+    judged(page, 2)
+    context.set_offline(True)
+    page.click("#machine")
+    page.wait_for_timeout(6000)
+    context.set_offline(False)
+    page.reload()
+    page.wait_for_selector("#boundary_save:has-text('judged')")
+    kept = int(page.inner_text("#boundary_save").split("(")[1].split()[0])
+    assert kept >= 2
+    server.close()
+    server = serve()
+    page.reload()
+    page.wait_for_selector("#boundary_shown :text('not on this server any more')")
+    judged(page, kept)
+    page.click("#judge_start")
+    page.wait_for_selector("#boundary_shown :text('Sentence 2 of')")
+    page.click("#machine")
+    judged(page, kept + 1)
+    for accepted, count in ((False, kept + 1), (True, 0)):
+        page.once("dialog", lambda asked, yes=accepted: asked.accept() if yes else asked.dismiss())
+        page.click("#judge_delete")
+        page.wait_for_timeout(1000)
+        judged(page, count)
+    context.close()
+    server.close()

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +22,8 @@ from samples import HUMAN, LIMITS, MODEL, ROOT
 from visitors import free_port
 
 pytest.importorskip("gradio")
+
+from starlette.responses import JSONResponse
 
 from mauve_metric.hosts.space.server.guards import BodyLimit, ErrorAnswers
 
@@ -81,7 +84,7 @@ def test_the_limit_on_a_body_depends_on_the_route() -> None:
 
 
 def post(address: str, path: str, content: object) -> tuple[int, Any]:
-    body = content if isinstance(content, bytes) else json.dumps(content).encode()
+    body = content if isinstance(content, bytes | Iterator) else json.dumps(content).encode()
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=120)
     connection.request("POST", path, body, {"Content-Type": "application/json"})
     answer = connection.getresponse()
@@ -106,6 +109,35 @@ def test_uploads_have_a_total_limit(served: Any) -> None:
     kind = {"Content-Type": "multipart/form-data; boundary=x"}
     connection.request("POST", "/gradio_api/upload", part * (LIMITS.model_sets + 2) + b"--x--\r\n", kind)
     assert connection.getresponse().status == 413
+
+
+def test_a_body_without_a_length_has_the_same_limit(served: Any) -> None:
+    before = post(served.local_url, "/gradio_api/queue/join", iter([b" " * 2**20] * 5))
+    assert before == (413, {"detail": "a request may have at most 2 MB here"})
+
+
+def test_uploads_beyond_the_folder_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    (tmp_path / "earlier").write_bytes(b"a" * 600_000)
+    taken: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        taken.append(scope["path"])
+        await JSONResponse([])(scope, receive, send)
+
+    limit, sent = BodyLimit(app, replace(LIMITS, folder_megabytes=1)), []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    for size in (400_000, 500_000, None):  # None: not declared
+        headers = [] if size is None else [(b"content-length", str(size).encode())]
+        asyncio.run(limit({"type": "http", "path": "/gradio_api/upload", "headers": headers}, receive, send))
+    assert [message["status"] for message in sent if "status" in message] == [200, 507, 507] and len(taken) == 1
+    assert b"fill this server's folder at the moment" in sent[-1]["body"] and limit._arriving == 0
 
 
 pytest.importorskip("gradio")

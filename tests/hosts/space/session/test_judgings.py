@@ -8,9 +8,19 @@ import random
 import re
 
 import pytest
+from visitors import wait_until
 
 from mauve_metric import rank_by_preferences, score_boundary_guesses
-from mauve_metric.hosts.space.session.judgings import ANSWERS, MOST_JUDGED, REASONS, deal, pairs_of, rounds_of, table
+from mauve_metric.hosts.space.session.judgings import (
+    ANSWERS,
+    MOST_JUDGED,
+    REASONS,
+    Judgings,
+    deal,
+    pairs_of,
+    rounds_of,
+    table,
+)
 from mauve_metric.hosts.space.session.uploads import TextSet
 
 
@@ -109,3 +119,43 @@ def test_rounds_end_after_enough_texts_and_unusable_texts_are_an_error() -> None
     assert len(judging.rounds) == len(judging.pairs) == MOST_JUDGED
     with pytest.raises(ValueError, match="no row has a sentence by a person with one by the model after it"):
         deal("ann", TextSet("p", "p.txt", [""]), {"m": TextSet("m", "m.txt", ["One."])})
+
+
+def test_judgements_are_kept_when_the_next_files_come_and_nothing_is_asked_twice() -> None:
+    first = deal("ann", *sets(3))
+    asked = {(this.text, this.model) for this in first.rounds}
+    first.guess(machine=True)
+    first.rate("1, clearly")
+    again = deal("ann", *sets(3), first.boundaries, first.preferences)
+    assert again.boundaries == first.boundaries and again.preferences == first.preferences
+    row = first.boundaries[0]
+    assert {(this.text, this.model) for this in again.rounds} == asked - {(row["text"], row["model"])}
+    assert len(again.pairs) == len(first.pairs) == 8
+    for row in (*first.boundaries, *first.preferences):
+        assert row["file"] == "human.txt, small.txt, large.txt" and str(row["date"]).startswith("20")
+    assert len(deal("ben", *sets(3), first.boundaries, first.preferences).rounds) == len(asked)
+    while again.rounds:
+        again.guess(machine=True)
+    while again.pairs:
+        again.rate("no difference")
+    with pytest.raises(ValueError, match="all texts of these files are judged by this name already"):
+        deal("ann", *sets(3), again.boundaries, again.preferences)
+
+
+def test_no_judge_takes_the_place_of_another() -> None:
+    one = deal("ann", *sets(3))
+    judgings = Judgings(100 * one.size)
+    keys = [judgings.put(deal(f"judge {number}", *sets(3))) for number in range(100)]
+    with pytest.raises(ValueError, match=r"the texts of 100 other judges take all the 0 MB .* try again later"):
+        judgings.put(deal("one more", *sets(3)))
+    assert [getattr(judgings.get(key), "rater", None) for key in keys] == [f"judge {number}" for number in range(100)]
+    new = judgings.put(one, instead=keys[0])
+    assert judgings.get(keys[0]) is None and judgings.get(new) is one
+    short = Judgings(one.size, lifetime=0.05)
+    key = short.put(one)
+    wait_until(lambda: not short._all)
+    assert short.get(key) is None
+
+
+def test_columns_of_earlier_versions_stay_in_the_table() -> None:
+    assert table([{"text": "1"}, {"text": "2", "file": "a"}]).split("\r\n") == ["text,file", "1,", "2,a", ""]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ from mauve_metric.hosts.space.session.examples import example_files
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.session.sessions import Sessions
+from mauve_metric.hosts.space.session.upload_folder import bytes_in
+from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
 
@@ -79,9 +83,64 @@ def test_sessions_expire_and_the_least_recently_used_is_dropped() -> None:
     assert len(sessions) == 2 and run.stopped
     assert sessions.get("c") is sessions.get("c")
     assert sessions.get("a") is not first
+    assert sessions.get("a").lost.startswith("uploads and results are kept for an hour without use")
     short = Sessions(2, lifetime=0.05)
     run = short.get("a").run = Run()
     wait_until(lambda: len(short) == 0 and run.stopped)
+
+
+def test_sessions_without_texts_take_no_place_and_the_reason_of_a_loss_is_told() -> None:
+    sessions = Sessions(2)
+    for name in ("a", "b"):
+        sessions.get(name).human = TextSet("people", "human.txt", ["one"])
+    for number in range(40):  # visitors who press Stop
+        sessions.get(f"empty {number}")
+    assert sessions.get("a").human and sessions.get("b").human and len(sessions) == 4
+    sessions.get("c").human = TextSet("people", "human.txt", ["one"])
+    sessions.get("d")
+    assert sessions.get("b").human and sessions.get("c").human and not sessions.get("a").human
+    assert sessions.get("a").lost.startswith("this server keeps the texts of 2 visitors at a time")
+
+
+def test_a_file_that_another_page_uses_stays(desk: Handlers, tmp_path: Path) -> None:
+    path = tmp_path / "gradio" / "1" / "a.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("one\n")
+    for user in ("judge", "other judge"):
+        desk.sessions.choose(path, user)
+    visitor(desk).human = TextSet("people", "a.txt", ["one"], path=path)
+    desk.sessions.release(path, "judge")
+    desk.leave(request())
+    assert path.exists()
+    desk.sessions.release(path, "other judge")
+    assert not path.parent.exists()
+
+
+def test_what_nobody_uses_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    sessions, files = Sessions(2), {}
+    for name, age in {
+        "partial": 130,
+        "arriving": 5,
+        "old/a": 3700,
+        "chosen/a": 3500,
+        "used/a": 9999,
+        "new/a": 9,
+    }.items():
+        files[name] = tmp_path / name
+        files[name].parent.mkdir(exist_ok=True)
+        files[name].write_bytes(b"1234")
+        for path in (files[name], *([files[name].parent] if "/" in name else [])):
+            os.utime(path, (time.time() - age,) * 2)
+    sessions.choose(files["chosen/a"], "judge")
+    sessions.choose(files["old/a"], "a judge who left")
+    sessions.get("a").human = TextSet("people", "a", ["one"], path=files["used/a"])
+    mine = sessions.get("a").new_folder()
+    os.utime(mine, (1, 1))
+    assert bytes_in(tmp_path) >= 24
+    sessions.sweep()
+    assert {name for name, path in files.items() if path.exists()} == {"arriving", "chosen/a", "used/a", "new/a"}
+    assert mine.exists() and not (tmp_path / "old").exists()
 
 
 def settings(**more: Any) -> list[object]:
@@ -96,5 +155,5 @@ def test_expired_sets_are_reported(desk: Handlers) -> None:
         desk.compare(["", "", False, *settings()], ("<p>24 texts</p>", "a"), visitor(desk), progress)
     with pytest.raises(gr.Error, match="texts are not here any more"):
         desk.compare(["a\nb", "", False, *settings()], ("<p>24 texts</p>", "a"), visitor(desk), progress)
-    with pytest.raises(gr.Error, match="kept for an hour: choose them again"):
+    with pytest.raises(gr.Error, match="kept for an hour without use: choose them again"):
         desk.replay([5, 4, 7, 0.95], visitor(desk))
