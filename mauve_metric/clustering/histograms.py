@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Counts, Floats, Integers, Labels
 from mauve_metric.measures.groups import GroupCounts, count_groups
+from mauve_metric.runtime.checks import check_number
 
 Advance = Callable[[int, int | None], None]  # called with the steps done and those in all
 MOST_SINGLES = 1.75  # buckets with a single text, over the root of the filled ones: beyond, no interval is wide enough
@@ -53,9 +54,13 @@ class Histograms:
     def probabilities(self, smoothing: float = 0.0) -> tuple[Floats, Floats]:
         """Both histograms with `smoothing` added to every count: ½ is Krichevsky–Trofimov (Liu et al. 2021, §4).
 
+        Raises:
+            WrongOption: `smoothing` is no number of at least 0.
+
         >>> Histograms(np.array([3, 1]), np.array([0, 2])).probabilities(0.5)[1]
         array([0.16666667, 0.83333333])
         """
+        smoothing = check_number("smoothing", smoothing, 0, math.inf, low_included=True)
         p, q = self.p_counts + smoothing, self.q_counts + smoothing
         return p / p.sum(), q / q.sum()
 

@@ -145,6 +145,10 @@ class FeatureSet(StoredFeatures):
                 object.__setattr__(self, name, _one_each(name, value, is_whole, shape[0] if shape else None))
         for name in ("truncated", "dropped"):
             object.__setattr__(self, name, check_count(name, getattr(self, name), low=0))
+        if shape and self.truncated > shape[0]:
+            raise wrong("truncated", f"at most the {shape[0]} texts that there are", self.truncated)
+        if self.lengths is not None and len(self.lengths) and not self.lengths.min() >= 0:
+            raise wrong("lengths", "numbers of at least 0", self.lengths.min())
         stripped = self.stripped
         if not isinstance(stripped, Mapping) or not all(isinstance(rule, str) for rule in stripped):
             raise wrong("stripped", "a dict of numbers by the names of rules", stripped)
@@ -185,7 +189,14 @@ class FeatureSet(StoredFeatures):
         return "undeclared" if self.dependence is None else self.dependence.design
 
     def of_rows(self, numbers: Integers) -> FeatureSet:
-        """The features of the texts with these numbers, in this order; without what is known of the set alone."""
+        """The features of the texts with these numbers, in this order; without what is known of the set alone.
+
+        Raises:
+            WrongOption: these are no numbers of its texts.
+        """
+        numbers = _one_each("numbers", numbers, True, None)
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self):
+            raise wrong("numbers", f"from 0 to {len(self) - 1}", numbers)
         of_each = (*EACH_TEXT, "groups")
         taken: dict[str, Any] = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
         taken |= {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}, "content_keys": None}

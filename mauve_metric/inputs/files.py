@@ -46,7 +46,7 @@ from mauve_metric.inputs.tool_formats import (
     inspect_rows,
     text_in,
 )
-from mauve_metric.runtime.checks import check_file, shown
+from mauve_metric.runtime.checks import check_count, check_file, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, UnknownEnding
 from mauve_metric.runtime.plain_text import counted
 
@@ -200,6 +200,8 @@ class TextFile:
         for name, value in (fields | {"filter": filter, "prompt_field": prompt_field, "encoding": encoding}).items():
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"{name} must be a text, got {shown(value)}")
+        if most_bytes is not None:
+            check_count("most_bytes", most_bytes)
         if str(path) == "":
             raise ValueError("a file must have a name, got ''")
         name, field = split_field(str(path))

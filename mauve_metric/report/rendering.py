@@ -12,6 +12,7 @@ from mauve_metric.report.document import Document
 from mauve_metric.report.wording import evidence, words
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
+from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.optional_imports import import_vl_convert
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_can_be_written, check_ending, written_whole
 from mauve_metric.runtime.plain_text import cell, digits
@@ -60,7 +61,7 @@ def chart_svg(chart: alt.TopLevelMixin) -> str:
 
 def save_page(path: str | Path, page: Callable[[], str]) -> Path:
     """Write a page to a file whose name was checked before the page is made; errors as for `Result.save_report`."""
-    path = Path(path)
+    path = check_path("path", path)
     check_ending("report", path, REPORT_FILES)
     check_can_be_written(path)
     text = page()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from mauve_metric.results.signature import format_signature
+from mauve_metric.runtime.checks import check_bool
 from mauve_metric.runtime.optional_imports import import_pandas
 
 if TYPE_CHECKING:
@@ -123,8 +124,11 @@ class Result(AsDict, ABC):
 
         Args:
             every: all tables and columns, too.
+
+        Raises:
+            WrongOption: `every` is neither True nor False.
         """
-        return self.document().latex(every)
+        return self.document().latex(check_bool("every", every))
 
     def save_report(self, path: str | Path) -> Path:
         """Write one HTML page with sentences, tables, figure and signature, that needs no network.

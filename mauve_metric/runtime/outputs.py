@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import platform
 import secrets
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from mauve_metric.runtime.errors import NoFile, NotWritten
 FIGURE_FILES = (".png", ".svg", ".pdf", ".html", ".json")
 REPORT_FILES = (".html", ".htm")
 _LOCK_MARK = "mauve_metric: written by "
+_TEMPORARY = ".mauve_metric-"
+_STALE = 86_400  # seconds, as a write in progress may pause
 _HEAD_BYTES = 1000  # of a file, in which its mark is looked for
 
 
@@ -172,7 +176,8 @@ def folder_written_whole(path: str | Path) -> Iterator[Path]:
     with naming(path):
         target = Path(path)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary, earlier = (target.with_name(f".mauve_metric-{secrets.token_hex(8)}.part") for _ in range(2))
+        _sweep(target.parent)
+        temporary, earlier = (target.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}.part") for _ in range(2))
         temporary.mkdir(mode=0o700)
         try:
             yield temporary
@@ -253,9 +258,19 @@ def naming(path: str | Path) -> Iterator[None]:
         raise named from error
 
 
+@functools.cache  # once for each folder
+def _sweep(folder: Path) -> None:
+    """Delete what killed processes have left in a folder: temporary files that nobody has touched for a day."""
+    for path in folder.glob(f"{_TEMPORARY}*.part"):
+        with contextlib.suppress(OSError):  # it belongs to somebody else, or another process deletes it
+            if time.time() - path.stat().st_mtime > _STALE:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def _new_file(target: Path) -> Path:
     """An empty file beside the target, with the permissions that it has or would have."""
-    temporary = target.with_name(f".mauve_metric-{secrets.token_hex(8)}.part")
+    _sweep(target.parent)
+    temporary = target.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}.part")
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     if target.exists():
         with contextlib.suppress(OSError):  # not every file system has permissions

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -43,3 +45,9 @@ def test_histograms_take_any_integers() -> None:
 def test_histogram_errors(p: object, q: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Histograms(p, q)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("smoothing", [-4, float("nan"), float("inf"), "1", None])
+def test_what_cannot_be_added_to_counts_is_refused(smoothing: Any) -> None:
+    with pytest.raises(ValueError, match=r"^smoothing must be a number in \[0, inf\), got "):
+        Histograms(np.array([3, 1]), np.array([0, 2])).probabilities(smoothing)

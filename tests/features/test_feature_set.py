@@ -317,6 +317,8 @@ def test_a_file_of_a_built_in_featurizer_is_followed(minilm: str, tmp_path: Path
         ("format_numbers", [[1], [2, 3]], "None, or numbers for each of 20 texts"),
         ("truncated", "x", "an integer of at least 0, got 'x'"),
         ("truncated", -1, "an integer of at least 0, got -1"),
+        ("truncated", 21, "at most the 20 texts that there are, got 21"),
+        ("lengths", [-3] * 20, "numbers of at least 0, got "),
         ("dropped", None, "an integer of at least 0, got None"),
         ("stripped", 5, "a dict of numbers by the names of rules, got 5"),
         ("stripped", {1: 2}, "a dict of numbers by the names of rules"),
@@ -358,3 +360,9 @@ def test_characters_and_formats_without_a_token_are_known_with_and_without_the_c
     fresh.save(tmp_path / "features.npz")
     loaded = FeatureSet.load(tmp_path / "features.npz")
     assert loaded.unseen_formats == fresh.unseen_formats and loaded.unseen is not None
+
+
+@pytest.mark.parametrize("numbers", [[20], [-1], "abc", [0.5], [True] * 20, None])
+def test_numbers_of_no_texts_are_refused(numbers: Any) -> None:
+    with pytest.raises(ValueError, match=r"^numbers must be "):
+        FeatureSet(np.zeros((20, 3)), lengths=np.arange(20)).of_rows(numbers)

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -312,3 +313,10 @@ def test_json_that_is_no_list_is_no_log_of_inspect(content: str, tmp_path: Path)
     (tmp_path / "n.json").write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match="must hold a JSON list of texts or objects, got"):
         read_texts(tmp_path / "n.json")
+
+
+@pytest.mark.parametrize("most", [-1, "20", 1.5, True])
+def test_a_limit_that_is_none_is_named(most: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    with pytest.raises(ValueError, match=r"^most_bytes must be an integer of at least 1, got "):
+        TextFile(tmp_path / "a.txt", most_bytes=most)

@@ -181,3 +181,18 @@ def test_each_view_of_one_document() -> None:
     body = "a\\_b & 0.50 \\\\\nc & -- \\\\\n\\bottomrule\n\\end{tabular}"
     assert found.latex() == f"% a_b\n\n{top}{body}\n\n% s:1\n"
     assert found.csv() == found.csv("rows") == "name,value\na_b,0.5\nc,\n"
+
+
+def test_methods_check_their_arguments() -> None:
+    result = made("describe")
+    for path in (3, "", None, b"a.html"):
+        with pytest.raises(ValueError, match=r"^path must be the name of a file, got "):
+            result.save_report(path)  # type: ignore[arg-type]
+    for every in ("no", np.zeros(2), None):
+        with pytest.raises(ValueError, match=r"^every must be True or False, got "):
+            result.to_latex(every=every)  # type: ignore[arg-type]
+    for name in ("nope", 3, ["mmd"]):
+        with pytest.raises(ValueError, match=r"^measure must be one of "):
+            result.best_model(name)  # type: ignore[attr-defined]
+        with pytest.raises(ValueError, match=r"^table must be one of "):
+            result.to_csv(name)  # type: ignore[arg-type]

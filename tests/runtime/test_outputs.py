@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,17 @@ def test_a_kill_leaves_what_was_there(tmp_path: Path) -> None:
     path.write_text("old")
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], cwd=ROOT, timeout=300, check=False)
     assert done.returncode == -9 and path.read_text() == "old"
+
+
+def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
+    """A day later, when the next file is written there."""
+    names = {".mauve_metric-old.part": 90_000, ".mauve_metric-new.part": 60, "notes.part": 90_000}
+    for name, age in names.items():
+        (tmp_path / name).write_text("half")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    folder = tmp_path / ".mauve_metric-folder.part"
+    folder.mkdir()
+    os.utime(folder, (1, 1))
+    with written_whole(tmp_path / "a") as temporary:
+        temporary.write_text("whole")
+    assert {path.name for path in tmp_path.iterdir()} == {".mauve_metric-new.part", "notes.part", "a"}

@@ -13,6 +13,7 @@ from mauve_metric.report.document import Column, Document, Heading, Part, Prose,
 from mauve_metric.report.wording.words import collected_warnings, warnings_prose
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.methods import SignedResult, plain
+from mauve_metric.runtime.checks import check_known
 from mauve_metric.runtime.plain_text import printable, shown_names
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -138,7 +139,12 @@ class Description(SignedResult):
         )
 
     def best_model(self, measure: str) -> str | None:
-        """The model with the best value, if its interval lies apart from those of all others; else None."""
+        """The model with the best value, if its interval lies apart from those of all others; else None.
+
+        Raises:
+            WrongOption: there is no measure of this name.
+        """
+        check_known("measure", measure, MEASURES)
         better = MEASURES[measure].better
         distances: dict[str, tuple[float, float]] = {}  # ends of how far each is from the best value
         for name, entries in self.models.items():

@@ -123,7 +123,8 @@ class MauveCallback(TrainerCallback):
         check_option_names(options, MauveCallback.__init__)
         if "distributed" in options:
             raise TypeError("distributed is not an option of the callback: it finds the other processes by itself")
-        if options.get("cut_references", "auto") == "auto":
+        cut = options.get("cut_references", "auto")
+        if isinstance(cut, str) and cut == "auto":
             options["cut_references"] = True
         self.evaluator = ModelEvaluator(
             prompts,

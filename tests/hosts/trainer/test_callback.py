@@ -489,6 +489,8 @@ def test_contradicting_options_are_refused_at_the_start(tiny_gpt2: str, tokenize
     missing = mauve_callback(featurize_model_name="/no/such/folder", embed_at_start=True)
     with pytest.raises(FileNotFoundError):
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [missing]).train()
+    with pytest.raises(ValueError, match=r"^cut_references must be one of 'auto', True, False, got "):
+        MauveCallback(references=HUMAN, cut_references=np.zeros(2))  # type: ignore[arg-type]
 
 
 def test_the_prefix_is_read_from_the_runtime() -> None:
