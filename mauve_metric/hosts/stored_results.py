@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,14 @@ from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import parse_signature
 from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.scoring.score import score_histograms
+from mauve_metric.scoring.verdict import LAYOUT, REASONS, SMALL
+from mauve_metric.uncertainty.intervals import debiased_scores
+from mauve_metric.uncertainty.jackknife import frontier_of
 
 _SAME = 1e-6  # by which a score may differ from what its own counts give: other versions round otherwise
+_PARTS = {"mauve_debiased": "mauve_ci", "mauve_classifier": "mauve_classifier_ci"}  # of closeness, with their intervals
+# fields that a file's own numbers do not determine
+AS_STORED = ("closeness", "mauve_debiased", "precision", "recall", "density", "coverage", "frechet_distance", "p_value")
 _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size")
 
 
@@ -24,8 +31,9 @@ def check_stored(values: Mapping[str, Any]) -> None:
     """Refuse a result whose numbers contradict each other.
 
     From the histograms come MAUVE, the areas, the floor and the divergences; from the counts on learned buckets the
-    ends between which the AUC lies. The debiased and the learned score and nearest neighbours need the texts: they
-    must be in their range. Errors, intervals and warnings are only read.
+    ends between which the AUC lies, and where no texts share prompts the learned score. Closeness is no higher than any
+    of its parts, and the verdict is the one that follows from it. What needs the texts is only held to its range:
+    `AS_STORED`, errors and warnings.
 
     Args:
         values: what `MauveResult.to_dict` gave.
@@ -52,9 +60,35 @@ def check_stored(values: Mapping[str, Any]) -> None:
             expected[name] = row.compute(scores["p_hist"], scores["q_hist"])
     for name, value in expected.items():
         _check_equal(name, values[name], value)
-    _check_learned(values)
     for name, row in SCORES.items():
         _check_range(name, values.get(name), row.low, row.high)
+    _check_learned(values, config)
+    check_closeness(values, (values.get("by_featurizer") or {}).values())
+    _check_verdict(values)
+
+
+def check_stored_order(values: Mapping[str, Any]) -> None:
+    """Refuse a comparison whose ranking and differences are not those of its models' scores, each checked before.
+
+    Args:
+        values: what `Comparison.to_dict` gave.
+
+    Raises:
+        ValueError: they are others. KeyError, TypeError: a part is missing or wrong.
+    """
+    models = values["models"]
+    for name, result in models.items():
+        check_closeness(result, [each["models"][name] for each in (values.get("by_featurizer") or {}).values()])
+    if values["ranked_by"] != "closeness" or any(result["closeness_ci"] is None for result in models.values()):
+        return
+    scores = {name: result["closeness"] for name, result in models.items()}
+    ranked = [scores[name] for name in values["ranking"]]
+    if any(after > before + _SAME for before, after in pairwise(ranked)):
+        raise ValueError("its ranking is not by falling closeness: the file was changed")
+    for pair in values["differences"]:
+        _check_equal(
+            f"difference of {pair['a']} and {pair['b']}", pair["difference"], scores[pair["a"]] - scores[pair["b"]]
+        )
 
 
 def bucket_counts(values: Mapping[str, Any], side: str) -> Integers:
@@ -74,8 +108,8 @@ def bucket_counts(values: Mapping[str, Any], side: str) -> Integers:
     return in_buckets
 
 
-def _check_learned(values: Mapping[str, Any]) -> None:
-    """Check the AUC against the counts on learned buckets, from human to model-like."""
+def _check_learned(values: Mapping[str, Any], config: MauveConfig) -> None:
+    """Check score and AUC against the counts on learned buckets, from human to model-like."""
     score, auc = values.get("mauve_classifier"), values.get("auc")
     counts = [values.get(f"learned_{side}_counts") for side in ("p", "q")]
     if None in counts or score is None or auc is None:
@@ -89,6 +123,46 @@ def _check_learned(values: Mapping[str, Any]) -> None:
     below = float(q_shares @ (np.cumsum(p_shares) - p_shares))  # without pairs in one bucket, which count 0 to 1
     if not below - _SAME <= auc <= below + float(p_shares @ q_shares) + _SAME:
         raise ValueError("its auc is not what its own counts give: the file was changed")
+    if values["design"] == "independent":
+        expected = debiased_scores(frontier_of(Histograms(p, q)), config.mauve_scaling_factor).mauve
+        _check_equal("mauve_classifier", score, expected)
+
+
+def check_closeness(values: Mapping[str, Any], each: Iterable[Mapping[str, Any]]) -> None:
+    """Check that closeness and the lower end of its interval are no higher than those of any part with an interval.
+
+    Args:
+        values: of a result. each: of the results of each featurizer, where there are several.
+
+    Raises:
+        ValueError: they are higher.
+    """
+    value, ci = values.get("closeness"), values.get("closeness_ci")
+    if value is None or ci is None:
+        return
+    for part in (values, *each, values.get("together") or {}):
+        for score, ends in _PARTS.items():
+            if part.get(score) is None or part.get(ends) is None:
+                continue
+            if value > part[score] + _SAME or ci[0] > part[ends][0] + _SAME:
+                raise ValueError(f"its closeness must be no higher than its {score}: the file was changed")
+
+
+def _check_verdict(values: Mapping[str, Any]) -> None:
+    """Check the verdict against the numbers that it follows from, see `scoring.verdict.judged`."""
+    word, reason, ci = (values.get(name) for name in ("verdict", "verdict_reason", "closeness_ci"))
+    smallest = values.get("smallest_difference")
+    if word == "no verdict":
+        follows = reason in REASONS
+    elif ci is None or reason not in (None, *(LAYOUT.values() if word == "different" else ())):
+        follows = False
+    elif values.get("shown_by"):
+        follows = word == "different"
+    else:
+        is_like = ci[1] >= 1 and smallest is not None and smallest <= SMALL
+        follows = word == ("like human" if is_like else "undecided")
+    if not follows:
+        raise ValueError(f"its verdict {shown(word)} is not what its own numbers give: the file was changed")
 
 
 def _check_range(name: str, stored: object, low: float | None, high: float | None) -> None:

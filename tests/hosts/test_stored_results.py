@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mauve_metric import compute_mauve
-from mauve_metric.hosts.stored_results import check_stored
+from mauve_metric import compare, compute_mauve
+from mauve_metric.hosts.stored_results import check_stored, check_stored_order
 
 RNG = np.random.default_rng(0)
 SETS = {
@@ -57,6 +57,13 @@ _CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"mauve": float("nan")}, "its mauve is not what"),
     ({"mauve": "0.9"}, "its mauve is not what"),
     ({"precision": 1e308}, "its precision must be a number in its range"),
+    ({"mauve_classifier": 0.9}, "its mauve_classifier is not what"),
+    ({"closeness": 0.99}, "its closeness must be no higher than its mauve_debiased"),
+    ({"closeness_ci": [0.98, 1.0]}, "its closeness must be no higher than its mauve_debiased"),
+    ({"verdict": "like human"}, "its verdict 'like human' is not what its own numbers give"),
+    ({"verdict": "undecided"}, "its verdict 'undecided' is not what"),
+    ({"shown_by": []}, "its verdict 'different' is not what"),
+    ({"verdict": "no verdict"}, "its verdict 'no verdict' is not what"),
     ({"closeness": True}, "its closeness must be a number"),
     ({"density": float("inf")}, "its density must be a number"),
 ]
@@ -68,3 +75,17 @@ def test_a_changed_number_is_found(change: dict[str, Any], message: str) -> None
     result = compute_mauve(p_features=p, q_features=q, num_buckets=5).to_dict()
     with pytest.raises(ValueError, match=message):
         check_stored(result | change)
+
+
+def test_a_comparison_that_contradicts_itself_is_found() -> None:
+    (human, near), (_, far) = SETS["equal"], SETS["far"]
+    values = compare(p_features=human, models={"near": near, "far": far}).to_dict()
+    check_stored_order(values)
+    with pytest.raises(ValueError, match="its ranking is not by falling closeness"):
+        check_stored_order(values | {"ranking": values["ranking"][::-1]})
+    (pair,) = values["differences"]
+    with pytest.raises(ValueError, match="its difference of near and far is not what"):
+        check_stored_order(values | {"differences": [pair | {"difference": 0.01}]})
+    lower = {**values["models"]["near"], "mauve_debiased": 0.1}
+    with pytest.raises(ValueError, match="its closeness must be no higher than its mauve_debiased"):
+        check_stored_order(values | {"by_featurizer": {"x": {"models": {**values["models"], "near": lower}}}})

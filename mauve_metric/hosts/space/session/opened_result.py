@@ -18,7 +18,7 @@ from mauve_metric.clustering.partition import Partition
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Outcome
-from mauve_metric.hosts.stored_results import bucket_counts, check_stored
+from mauve_metric.hosts.stored_results import bucket_counts, check_stored, check_stored_order
 from mauve_metric.measures.groups import SHARED
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.comparison import Comparison
@@ -130,6 +130,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         compared = [(difference.a, difference.b) for difference in differences]
         if {name for pair in compared for name in pair} - {*results} or len({*compared}) < len(compared):
             raise ValueError("own and differences must be of the models")
+    check_stored_order(values)
     comparison = Comparison(
         models=results,
         signature_entries=parse_signature(str(values["signature"])),

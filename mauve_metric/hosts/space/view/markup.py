@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import jinja2
@@ -166,10 +166,13 @@ def shared_headline(shared: SharedResult) -> str:
     )
 
 
-def scores_panel(result: MauveResult, model: str | None = None) -> str:
-    """Every score that was computed, with its direction and meaning; of one of several models under its name."""
-    values = [(score, getattr(result, name)) for name, score in SCORES.items()]
-    scores = [(score, value) for score, value in values if value is not None]
+def scores_panel(result: MauveResult, model: str | None = None, as_stored: Container[str] = ()) -> str:
+    """Every score that was computed, with its direction and meaning; of one of several models under its name.
+
+    as_stored: names of scores that were only read from a file, and are marked.
+    """
+    values = [(score, getattr(result, name), name in as_stored) for name, score in SCORES.items()]
+    scores = [entry for entry in values if entry[1] is not None]
     return render("scores", scores=scores, facts=words.facts(result), model=model)
 
 

@@ -18,6 +18,7 @@ from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, takeaway
 from mauve_metric.hosts.space.view.text_map import map_chart
+from mauve_metric.hosts.stored_results import AS_STORED
 from mauve_metric.report.charts import of_comparison, of_result
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
@@ -95,7 +96,9 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
         "bucket": gr.update(choices=buckets, value=bucket),
         "bucket_texts": bucket_html(shown, bucket),
         "histogram": plot_value(of_result.histogram_chart(result, model_index=scored.best_first.index(name))),
-        "table": markup.scores_panel(result, None if scored.comparison is None else name),
+        "table": markup.scores_panel(
+            result, None if scored.comparison is None else name, AS_STORED if isinstance(scored, Opened) else ()
+        ),
     }
 
 

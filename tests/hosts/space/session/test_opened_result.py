@@ -59,6 +59,8 @@ def test_a_result_file_is_opened_again_without_texts(
         "were only read" in shown["about"]
         and "without its texts" in shown["about"]
         and "texts are not in a result's file" in shown["bucket_texts"]
+        and "(as the file says)" in shown["table"]
+        and "(as the file says)" not in made["table"]
     )
     assert shown["text_map"] is None and shown["play_part"]["visible"] is False and not copy.exists()
 
