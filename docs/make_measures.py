@@ -60,8 +60,9 @@ example texts, range and better direction, how it misleads, function, test, pape
   valid, an interval. `--measures` takes groups, names or `all`; without it none of those **on request**.
 * **Better: human** means near the human texts' value.
 * A measure that **depends on n** is computed on equal numbers of texts, drawn by the seed.
-* Intervals of means over texts are Welch's, of shares of texts Newcombe's (texts of one prompt count as one draw);
-  other measures have their own or none.
+* A mean is over texts, so that a prompt with more texts counts for more. Intervals of means are Welch's, longer where
+  values are skewed (Hall's), of shares of texts Newcombe's (texts of one prompt count as one draw); other measures have
+  their own or none.
 * Values are of `examples/` with minilm, scores on each model's own buckets, measures on common ones; on another
   processor they may differ by some percent.
 

@@ -54,8 +54,8 @@ def decode(raw: bytes, name: str, encoding: str | None = None) -> str:
     wide = zeros > _WIDE_SHARE * len(raw) or raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if encoding is not None:
         try:
-            codecs.lookup(encoding)
-        except (LookupError, ValueError) as error:
+            "a".encode(encoding)  # some codecs are none of texts
+        except (LookupError, ValueError, TypeError) as error:
             raise WrongOption.of("encoding", f"must be a name such as 'cp1252', got {shown(encoding)}") from error
     try:
         if not wide and (encoding is None or b"\x1b" not in raw):

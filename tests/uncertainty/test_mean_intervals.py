@@ -12,16 +12,29 @@ from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_in
 
 def test_against_scipy() -> None:
     rng = np.random.default_rng(0)
-    p, q = rng.normal(0, 1, 12), rng.normal(0.5, 3, 30)
+    p, q = rng.normal(0, 1, 12), rng.normal(0.5, 3, 18)
     welch = stats.ttest_ind(p, q, equal_var=False).confidence_interval(0.9)
     np.testing.assert_allclose(difference_interval(p, q, 0.9), welch, rtol=1e-12)
     np.testing.assert_allclose(mean_interval(p, 0.95), stats.ttest_1samp(p, 0).confidence_interval(0.95), rtol=1e-12)
-    same = difference_interval(p, q, 0.9, range(12), range(100, 130))  # every text a prompt of its own
+    same = difference_interval(p, q, 0.9, range(12), range(100, 118))  # every text a prompt of its own
     np.testing.assert_allclose(same, welch, rtol=1e-12)
     paired = stats.ttest_rel(p, q[:12]).confidence_interval(0.95)
     np.testing.assert_allclose(difference_interval(p, q[:12], 0.95, range(12), range(12)), paired, rtol=1e-12)
     twice = difference_interval(np.repeat(p, 2), q[:12], 0.95, np.repeat(np.arange(12), 2), range(12))
     np.testing.assert_allclose(twice, paired, rtol=1e-12)  # copies of a text say nothing new
+
+
+def test_skewed_values_have_an_interval_that_holds() -> None:
+    """Lengths of texts are about lognormal; Welch's interval holds in 92 % of draws here."""
+    rng, held, before, times = np.random.default_rng(0), 0, 0, 2000
+    for _ in range(times):
+        p, q = rng.lognormal(size=100), rng.lognormal(size=1000)
+        interval = difference_interval(p, q, 0.95)
+        welch = stats.ttest_ind(p, q, equal_var=False).confidence_interval(0.95)
+        assert interval is not None and interval[0] <= welch.low + 1e-9 and interval[1] >= welch.high - 1e-9
+        held, before = held + (interval[0] < 0 < interval[1]), before + (welch.low < 0 < welch.high)
+    assert held / times > 0.944 - 4 * (0.944 * 0.056 / times) ** 0.5
+    assert held - before > 0.01 * times
 
 
 def test_groups_of_one_size_count_by_their_means() -> None:

@@ -272,7 +272,7 @@ def _decoders(
         if name not in models:
             raise ValueError(f"decoder must name models, got {name!r}{did_you_mean(name, models)}")
     if not any("a decoder" in MEASURES[name].inputs.given for name in measures if name != "score"):
-        raise ValueError("decoder is for measures of the group language-model: name it in measures (--measures)")
+        raise WrongOption.of("decoder", "is for measures of the group language-model: name it in measures (--measures)")
     return {name: parse_decoder(str(value)) for name, value in named.items()}
 
 

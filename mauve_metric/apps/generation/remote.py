@@ -45,9 +45,9 @@ class openai_server:  # called as a function
             top_k. What is not given, the server decides. With a seed, prompt i gets seed + i.
 
     Attributes:
-        failures: of the last call: the reason for each prompt that failed, by its number.
+        failures: of the last call: the reason for each prompt that failed, by its place among them.
         unreachable: whether the last call ended because no prompt could be answered.
-        texts: of the last call: each text that came, by the number of its prompt, also after an interrupt.
+        texts: of the last call: each text that came, by the place of its prompt, also after an interrupt.
 
     Returns:
         A function from prompts to texts in their order, None for a prompt that failed. Its method `resume` asks again
@@ -130,7 +130,8 @@ class openai_server:  # called as a function
         if len(self.texts) < len(requests):
             _run(self._ask_all(requests))
         self.failures = dict(sorted(self.failures.items()))
-        named = "; ".join(f"prompt {number}: {reason}" for number, reason in [*self.failures.items()][:_NAMED])
+        failed = [(self._numbers[place], reason) for place, reason in self.failures.items()]
+        named = "; ".join(f"prompt {number}: {reason}" for number, reason in failed[:_NAMED])
         more = "; …" if len(self.failures) > _NAMED else ""
         if self.failures and not self.texts:
             raise OSError(f"no text came from {self.url} for any of {len(requests)} prompts ({named}{more})")

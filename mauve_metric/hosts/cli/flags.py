@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import inspect
+import re
 from collections.abc import Callable, Collection
 from dataclasses import Field
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_ending
 
+_REPEATED = 40  # characters by which a message's value is known
 Value = TypeVar("Value")
 # Metavars of arguments that name no file to read. Every other text is taken for the name of one, so that no output
 # replaces it: a new argument is safe by default.
@@ -36,6 +38,17 @@ _WORDS = (
     *("N", "NUMBER"),  # some of which may also be "auto"
     "FOLDER",  # that the package fills for itself
 )
+
+
+def _repeats(message: str, value: str) -> bool:
+    """Return whether a message repeats a value: in quotes, maybe cut, or as a word that is no number.
+
+    >>> _repeats("there is no file 'a.txt'", "a.txt"), _repeats("got 30 texts", "30"), _repeats("nothing here", "thing")
+    (True, False, False)
+    """
+    begin = repr(value) if len(value) < _REPEATED else repr(value)[:_REPEATED]
+    word = len(value) > 2 and re.search(rf"(?<![\w./-]){re.escape(value)}(?![\w/-])", message)
+    return begin in message or bool(word and not value.isdecimal())
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -61,6 +74,22 @@ class CommandParser(argparse.ArgumentParser):
         action = (self if group is None else group).add_argument(*names, **options)
         self._outputs.append(action.dest)
         return action
+
+    def flags(self) -> dict[str, str]:
+        """The long flag of each argument that has one, by its name."""
+        return {action.dest: action.option_strings[-1] for action in self._actions if action.option_strings}
+
+    def with_flag(self, message: str, options: argparse.Namespace) -> str:
+        """An error's message after the flag whose value it repeats, where it is one and the message names none."""
+        given = {}
+        for action in self._actions:
+            values = [*map(str, _listed(getattr(options, action.dest, None)))]
+            if action.option_strings and action.nargs != 0 and values != [*map(str, _listed(action.default))]:
+                given[action.option_strings[-1]] = values
+        if any(re.search(rf"{flag}(?![\w-])", message) for flag in given):
+            return message
+        about = [flag for flag, values in given.items() if any(_repeats(message, value) for value in values)]
+        return f"{about[0]}: {message}" if len(about) == 1 else message
 
     def inputs_of(self, options: argparse.Namespace) -> list[str]:
         """Every text on the command line that may name a file or folder to read; of `NAME=FILE` as well."""

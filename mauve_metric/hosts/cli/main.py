@@ -61,7 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.debug:
                 raise
             code = code_of(error)
-            message = SHELL.respell(message_of(error), getattr(error, "argument", None))
+            spelling = SHELL._replace(names={**SHELL.names, **options.parser.flags()})
+            message = spelling.respell(message_of(error), getattr(error, "argument", None))
+            message = options.parser.with_flag(message, options)
             tell(f"error: {message}" + ("" if code is None else f"  [{code}]"))
             return 1
 
@@ -122,7 +124,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             near = several if "model" in options else " (the command takes no more files)"
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
-    path = named_file(options.human)[1] if alone else "-"
+    path = named_file(options.human)[1] if alone and "human" in options else "-"
     if path != "-" and not os.path.isdir(path) and Path(path).suffix.lower() not in set(READERS) - {".txt"}:
         options.parser.error(f"{options.human}: expected MODEL after HUMAN, or a file that holds both")
     command = COMMANDS[options.command]

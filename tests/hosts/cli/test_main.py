@@ -100,6 +100,30 @@ def test_input_errors_are_one_line(files: tuple[str, str], tmp_path: Path, capsy
     assert "--num-buckets must be at most" in input_error(["score", *files, "--num-buckets", "111"], capsys)
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("score A A --encoding hex", "--encoding must be a name such as 'cp1252', got 'hex'"),
+        (f"score A A --featurizer ngrams --checkpoint {'y' * 5000}", "--checkpoint: 'yyyyyyy"),
+        ("deduplicate A -o /no/folder/a.jsonl", "--output: '/no/folder/a.jsonl' cannot be written"),
+        ("deduplicate A --against nowhere.txt", "--against: there is no file 'nowhere.txt'"),
+        ("describe A A --decoder greedy --featurizer ngrams", "--decoder is for measures of the group"),
+        ("memorised A A --length 0", "--length must be at least 1"),
+        ("generate A --model x --tokenizer y -o o.jsonl", "--tokenizer is for a server's model"),
+        ("generate A --model= -o o.jsonl", "--model: model must be the name"),
+        ("generate A --model m --server nowhere -o o.jsonl", "--server: url must be an address"),
+        ("deduplicate nowhere.txt --preset lee", "there is no file 'nowhere.txt'"),  # of no flag
+    ],
+)
+def test_an_error_names_its_argument_as_the_shell_does(
+    command: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("A").with_suffix(".txt").write_text("\n".join(HUMAN * 4), encoding="utf-8")
+    message = input_error([*("A.txt" if word == "A" else word for word in command.split()), "-q"], capsys)
+    assert message.startswith(f"mauve-metric: error: {said}") and len(message) < 400
+
+
 def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(FileNotFoundError):
         main(["score", "nowhere.txt", "nowhere.txt", "--debug"])

@@ -30,14 +30,14 @@ BUCKETS: dict[str, Measure] = {
         title="KL(human‖model)",
         paper="Pimentel et al. 2023",
         meaning="how unlikely human texts are for the model, in nats, debiased with ½ a text a bucket",
-        trap="buckets without a model text decide it; half a text there keeps it finite",
+        trap="buckets without a model text decide it: it is of buckets smoothed by ½ a text; the truth may be infinite",
         compute=divergence_intervals.kl_forward,
     ),
     "kl_backward": _of_size(
         title="KL(model‖human)",
         paper="Pimentel et al. 2023",
         meaning="how unlikely the model's texts are among human ones, in nats, debiased with ½ a text a bucket",
-        trap="buckets without a human text decide it; half a text there keeps it finite",
+        trap="buckets without a human text decide it: it is of buckets smoothed by ½ a text; the truth may be infinite",
         compute=divergence_intervals.kl_backward,
     ),
     "kl_exponentiated": _of_size(

@@ -6,6 +6,7 @@ import argparse
 import importlib
 
 from mauve_metric.hosts.cli.flags import CommandParser
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.optional_imports import import_gradio
 
 HELP = "start the page on which texts are uploaded and compared in a browser"
@@ -34,4 +35,10 @@ def run(options: argparse.Namespace) -> None:
     import_gradio()
     # by its name: no host imports another
     page = importlib.import_module("mauve_metric.hosts.space.page")
-    page.main(server_name=options.host, server_port=options.port)
+    try:
+        page.main(server_name=options.host, server_port=options.port)
+    except OSError as error:
+        if options.port is None:
+            raise
+        said = f"must be free, and {options.port} cannot be listened at: give another one, or leave it out"
+        raise WrongOption.of("port", said) from error

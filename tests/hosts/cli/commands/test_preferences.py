@@ -95,7 +95,7 @@ def test_boundaries_prints_points_and_those_of_random_guesses(
             ["preferences", "PREFERENCES", "--confidence-level", "95"],
             "--confidence-level must be a number in (0, 1), got 95",
         ),
-        (["preferences", "PREFERENCES", "--pseudo-wins", "-1"], "pseudo_wins must be a number in [0, 1e+09), got -1"),
+        (["preferences", "PREFERENCES", "--pseudo-wins", "-1"], "--pseudo-wins must be a number in [0, 1e+09), got -1"),
     ],
 )
 def test_bad_input_is_one_sentence(

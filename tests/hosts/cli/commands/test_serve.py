@@ -20,6 +20,13 @@ def test_the_page_is_served_at_the_address(monkeypatch: pytest.MonkeyPatch) -> N
     assert served == [{"server_name": None, "server_port": None}, {"server_name": "0.0.0.0", "server_port": 81}]
 
 
+def test_a_port_that_is_taken_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = pytest.importorskip("mauve_metric.hosts.space.page")
+    monkeypatch.setattr(page, "main", lambda **options: (_ for _ in ()).throw(OSError("Cannot find empty port")))
+    assert main(["serve", "--port", "81"]) == 1
+    assert "error: --port must be free, and 81 cannot be listened at" in capsys.readouterr().err
+
+
 def test_without_gradio_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "gradio", None)
     assert main(["serve"]) == 1
