@@ -180,9 +180,8 @@ class Sessions:
             session.expiry = threading.Timer(self._lifetime, self.drop, [name])
             session.expiry.daemon = True
             session.expiry.start()
-            holding, empty = [], []
-            for other in self._sessions.values():
-                (holding if other.holds() else empty).append(other.name)
+            holding = [name for name, other in self._sessions.items() if other.holds()]
+            empty = [name for name in self._sessions if name not in holding]
             pushed_out = holding[: -self._most]
             self._pushed_out += pushed_out
         for old in (*pushed_out, *empty[: -self._most]):
