@@ -11,7 +11,9 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.clustering.histograms import Histograms
-from mauve_metric.options import MauveConfig
+from mauve_metric.clustering.num_buckets import auto_num_buckets
+from mauve_metric.measures.groups import SHARED
+from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import parse_signature
 from mauve_metric.runtime.checks import is_bool, shown
@@ -24,6 +26,7 @@ _SAME = 1e-6  # by which a score may differ from what its own counts give: other
 _PARTS = {"mauve_debiased": "mauve_ci", "mauve_classifier": "mauve_classifier_ci"}  # of closeness, with their intervals
 # fields that a file's own numbers do not determine
 AS_STORED = ("closeness", "mauve_debiased", "precision", "recall", "density", "coverage", "frechet_distance", "p_value")
+_USUAL = {name: config_fields()[name].default for name in ("quantizer", "kmeans_num_redo", "kmeans_max_iter")}
 _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size")
 
 
@@ -123,7 +126,7 @@ def _check_learned(values: Mapping[str, Any], config: MauveConfig) -> None:
     below = float(q_shares @ (np.cumsum(p_shares) - p_shares))  # without pairs in one bucket, which count 0 to 1
     if not below - _SAME <= auc <= below + float(p_shares @ q_shares) + _SAME:
         raise ValueError("its auc is not what its own counts give: the file was changed")
-    if values["design"] == "independent":
+    if values["design"] not in SHARED:
         expected = debiased_scores(frontier_of(Histograms(p, q)), config.mauve_scaling_factor).mauve
         _check_equal("mauve_classifier", score, expected)
 
@@ -142,10 +145,17 @@ def check_closeness(values: Mapping[str, Any], each: Iterable[Mapping[str, Any]]
         return
     for part in (values, *each, values.get("together") or {}):
         for score, ends in _PARTS.items():
-            if part.get(score) is None or part.get(ends) is None:
+            if part.get(score) is None or part.get(ends) is None or (score == "mauve_debiased" and not _is_usual(part)):
                 continue
             if value > part[score] + _SAME or ci[0] > part[ends][0] + _SAME:
                 raise ValueError(f"its closeness must be no higher than its {score}: the file was changed")
+
+
+def _is_usual(values: Mapping[str, Any]) -> bool:
+    """Return whether the score by groups is of the clusterings that closeness is judged by, whatever the options."""
+    entries = parse_signature(str(values["signature"]))
+    options = all(entries.get(name, usual) == usual for name, usual in _USUAL.items())
+    return options and values["num_buckets"] == auto_num_buckets(values["n_p"], values["n_q"])
 
 
 def _check_verdict(values: Mapping[str, Any]) -> None:
