@@ -260,7 +260,7 @@ def naming(path: str | Path) -> Iterator[None]:
 
 @functools.cache  # once for each folder
 def _sweep(folder: Path) -> None:
-    """Delete what killed processes have left in a folder: temporary files that nobody has touched for a day."""
+    """Delete what killed processes have left in a folder: temporary files that are a day old."""
     for path in folder.glob(f"{_TEMPORARY}*.part"):
         with contextlib.suppress(OSError):  # it belongs to somebody else, or another process deletes it
             if time.time() - path.stat().st_mtime > _STALE:

@@ -130,7 +130,7 @@ class openai_server:  # called as a function
         if len(self.texts) < len(requests):
             _run(self._ask_all(requests))
         self.failures = dict(sorted(self.failures.items()))
-        failed = [(self._numbers[place], reason) for place, reason in self.failures.items()]
+        failed = [(self._numbers[position], reason) for position, reason in self.failures.items()]
         named = "; ".join(f"prompt {number}: {reason}" for number, reason in failed[:_NAMED])
         more = "; …" if len(self.failures) > _NAMED else ""
         if self.failures and not self.texts:

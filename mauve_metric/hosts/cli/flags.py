@@ -81,14 +81,14 @@ class CommandParser(argparse.ArgumentParser):
 
     def with_flag(self, message: str, options: argparse.Namespace) -> str:
         """An error's message after the flag whose value it repeats, where it is one and the message names none."""
-        given = {}
+        typed = {}
         for action in self._actions:
             values = [*map(str, _listed(getattr(options, action.dest, None)))]
             if action.option_strings and action.nargs != 0 and values != [*map(str, _listed(action.default))]:
-                given[action.option_strings[-1]] = values
-        if any(re.search(rf"{flag}(?![\w-])", message) for flag in given):
+                typed[action.option_strings[-1]] = values
+        if any(re.search(rf"{flag}(?![\w-])", message) for flag in typed):
             return message
-        about = [flag for flag, values in given.items() if any(_repeats(message, value) for value in values)]
+        about = [flag for flag, values in typed.items() if any(_repeats(message, value) for value in values)]
         return f"{about[0]}: {message}" if len(about) == 1 else message
 
     def inputs_of(self, options: argparse.Namespace) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a person judges: rounds of Real or Fake Text, pairs of texts, and their tables; and where it is kept meanwhile.
+"""Rounds of Real or Fake Text and pairs of texts that a person judges, their tables, and the store of all judges.
 
 The tables are those that `mauve-metric boundaries` and `mauve-metric preferences` read. They are in the judge's browser
 as well as here, and nothing but the judge deletes them: no reload, lost connection, other judge or new server does.
@@ -128,7 +128,7 @@ class Judging:
 
     @property
     def place(self) -> list[int]:
-        """What is shown: numbers that every answer changes."""
+        """Numbers of what is shown, which every answer changes."""
         return [len(self.boundaries), self.seen, len(self.preferences)]
 
     @property
@@ -182,7 +182,7 @@ class Judging:
         self.preferences.append(self._row() | row)
 
     def _row(self) -> Row:
-        """What every row of a table begins with."""
+        """The beginning of every row of a table."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         return {"annotator": self.rater, "date": now, "file": self.files}
 
@@ -229,7 +229,7 @@ def _judged(row: Row) -> tuple[str, ...]:
 
 
 class Judgings:
-    """What people judge at the moment, by a random key that their browser keeps; nobody takes another one's place.
+    """The judges at work, by a random key that their browser keeps; none takes the place of another.
 
     Args:
         most: characters of all texts together. lifetime: seconds without use.
@@ -241,7 +241,7 @@ class Judgings:
         self._lock = threading.Lock()
 
     def get(self, key: str) -> Judging | None:
-        """What belongs to the key, for another hour; None where there is nothing any more."""
+        """The judge of a key, kept for another hour; None where there is none any more."""
         with self._lock:
             if key not in self._all:
                 return None

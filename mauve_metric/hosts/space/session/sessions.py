@@ -212,7 +212,7 @@ class Sessions:
             self._chosen.setdefault(Path(path), set()).add(user)
 
     def release(self, path: Path | None, user: str = "") -> None:
-        """Delete an uploaded file that nobody needs any more (equal files of two visitors are one file)."""
+        """Delete an uploaded file that no visitor needs any more (equal files of two visitors are one file)."""
         if path is None:
             return
         with self._lock:
@@ -231,7 +231,7 @@ class Sessions:
         return chosen | used | {session.folder for session in sessions if session.folder is not None}
 
     def sweep(self) -> None:
-        """Delete what nobody uses and nobody has touched for the lifetime of a session, and interrupted uploads."""
+        """Delete unused files that are older than the lifetime of a session, and interrupted uploads."""
         folder, used = Path(get_upload_folder()), self._needed()
         with self._lock:  # a page that was left keeps its files no longer than others
             for path in [*self._chosen]:

@@ -252,16 +252,17 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
 
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     once: dict[str, Any] = {**quiet, "trigger_mode": "once"}
+    answered_at_once: dict[str, Any] = {**once, "queue": False}  # however many judges there are
     everything = [rater, browser, *game.outputs, *pairs.outputs]
-    app.load(arrive, browser, everything, **quiet)
+    app.load(arrive, browser, everything, **quiet, queue=False)
     for box in (human, models):
-        box.upload(choose, box, None, **quiet)
+        box.upload(choose, box, None, **quiet, queue=False)
     begun = start.click(begin, [rater, human, models, browser], [human, models, *everything], **once)
     begun.success(None, None, None, js=_SHOW, **quiet)
     for button, machine in zip(game.buttons, (False, True), strict=True):
-        button.click(partial(guess, machine), [browser, reason], [reason, browser, *game.outputs], **once)
+        button.click(partial(guess, machine), [browser, reason], [reason, browser, *game.outputs], **answered_at_once)
     for button, words in zip(pairs.buttons, ANSWERS, strict=True):
-        button.click(partial(rate, words), browser, [browser, *pairs.outputs], **once)
+        button.click(partial(rate, words), browser, [browser, *pairs.outputs], **answered_at_once)
     for part, name in ((game, "boundaries.csv"), (pairs, "preferences.csv")):
         part.save.click(None, part.rows, None, js=f"text => ({_SAVE})({name!r}, text)", **quiet)
-    delete.click(forget, [browser, sure], [sure, browser, *game.outputs, *pairs.outputs], js=_ASK, **once)
+    delete.click(forget, [browser, sure], [sure, browser, *game.outputs, *pairs.outputs], js=_ASK, **answered_at_once)
