@@ -18,7 +18,7 @@ from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import parse_signature
 from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.scoring.score import score_histograms
-from mauve_metric.scoring.verdict import LAYOUT, REASONS, SMALL
+from mauve_metric.scoring.verdict import EQUIVALENT, REASONS
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import frontier_of
 
@@ -161,16 +161,12 @@ def _is_usual(values: Mapping[str, Any]) -> bool:
 def _check_verdict(values: Mapping[str, Any]) -> None:
     """Check the verdict against the numbers that it follows from, see `scoring.verdict.judged`."""
     word, reason, ci = (values.get(name) for name in ("verdict", "verdict_reason", "closeness_ci"))
-    smallest = values.get("smallest_difference")
     if word == "no verdict":
         follows = reason in REASONS
-    elif ci is None or reason not in (None, *(LAYOUT.values() if word == "different" else ())):
-        follows = False
     elif values.get("shown_by"):
         follows = word == "different"
     else:
-        is_like = ci[1] >= 1 and smallest is not None and smallest <= SMALL
-        follows = word == ("like human" if is_like else "undecided")
+        follows = ci is not None and reason is None and word == ("like human" if ci[0] > EQUIVALENT else "undecided")
     if not follows:
         raise ValueError(f"its verdict {shown(word)} is not what its own numbers give: the file was changed")
 
