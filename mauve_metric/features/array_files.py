@@ -69,13 +69,22 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
     return (int(shape[0]), int(shape[1])), bool(fortran), dtype
 
 
+def _version(path: Path) -> tuple[int, int]:
+    """The size of a file in bytes, and the time of its last change."""
+    state = path.stat()
+    return state.st_size, state.st_mtime_ns
+
+
 @dataclass(frozen=True)
 class NpyRows:
     """Rows of an `.npy` file, which is open only while they are read.
 
     Args:
         path: the file. shape: (n, d). fortran: whether columns are stored one after the other. dtype: of the numbers.
-        offset: bytes before the first of them.
+        offset: bytes before the first of them. version: of the file when its header was read, see `_version`.
+
+    Raises:
+        OSError: the file was changed since, so that no number would belong to one content.
     """
 
     path: Path
@@ -83,6 +92,7 @@ class NpyRows:
     fortran: bool
     dtype: np.dtype[np.generic]
     offset: int
+    version: tuple[int, int]
 
     @classmethod
     def of_file(cls, path: Path) -> NpyRows:
@@ -92,7 +102,12 @@ class NpyRows:
             ValueError: not a two-dimensional array of numbers, or damaged.
         """
         with path.open("rb") as file:
-            return cls(path, *npy_header(str(path), file, path.stat().st_size), file.tell())
+            version = _version(path)
+            return cls(path, *npy_header(str(path), file, version[0]), file.tell(), version)
+
+    def _check_unchanged(self) -> None:
+        if _version(self.path) != self.version:
+            raise OSError(f"{self.path} was changed while it was read: wait until it is whole, and read it again")
 
     def _mapped(self) -> MappedRows:
         order: Literal["F", "C"] = "F" if self.fortran else "C"
@@ -100,8 +115,10 @@ class NpyRows:
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order. They are read: where a mapped file becomes shorter, the system kills the process."""
+        self._check_unchanged()
         if self.fortran:
             yield from self._mapped().blocks()
+            self._check_unchanged()
             return
         n, d = self.shape
         with self.path.open("rb") as file:
@@ -111,9 +128,11 @@ class NpyRows:
                 if rows.size < min(BLOCK_ROWS, n - start) * d:
                     raise OSError(f"{self.path} became shorter while it was read")
                 yield rows.reshape(-1, d)
+        self._check_unchanged()
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers, read one by one in the order of the file."""
+        self._check_unchanged()
         if self.fortran:
             return self._mapped().take(numbers)
         taken = np.empty((len(numbers), self.shape[1]), dtype=self.dtype)

@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -427,9 +428,24 @@ def test_a_file_that_is_cut_short_while_it_is_read_is_an_error(tmp_path: Path) -
     os.truncate(path, 1000)
     with pytest.raises(OSError, match=r"rows\.npy became shorter while it was read"):
         list(blocks)
-    np.testing.assert_array_equal(rows.take(np.array([2, 0])), np.ones((2, 4)))
-    with pytest.raises(OSError, match=r"rows\.npy became shorter while it was read"):
-        rows.take(np.array([2, 3 * BLOCK_ROWS - 1]))
+    with pytest.raises(OSError, match=r"rows\.npy was changed while it was read"):
+        rows.take(np.array([2, 0]))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_file_that_is_written_again_while_it_is_read_is_an_error(order: Any, tmp_path: Path) -> None:
+    """Its passes would see two contents, and the score would be of neither."""
+    path = tmp_path / "rows.npy"
+    np.save(path, np.ones((3 * BLOCK_ROWS, 4), order=order))
+    rows = NpyRows.of_file(path)
+    assert len(list(rows.blocks())) == 3
+    blocks = rows.blocks()
+    next(blocks)
+    time.sleep(0.01)  # file systems have a clock of some milliseconds
+    np.save(path, np.zeros((3 * BLOCK_ROWS, 4), order=order))
+    for read in (lambda: list(blocks), lambda: list(rows.blocks()), lambda: rows.take(np.array([1]))):
+        with pytest.raises(OSError, match=r"rows\.npy was changed while it was read"):
+            read()
 
 
 @pytest.mark.parametrize("ending", ["npz", "parquet"])
