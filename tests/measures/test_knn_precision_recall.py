@@ -17,10 +17,8 @@ from mauve_metric import compute_mauve
 from mauve_metric.clustering import projection
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures import knn_precision_recall
-from mauve_metric.measures.knn_precision_recall import (
-    SupportScores,
-    support_scores,
-)
+from mauve_metric.measures.knn_precision_recall import SupportScores, ball_counts, support_scores
+from mauve_metric.runtime import tensors
 
 Floats = NDArray[np.float64]
 
@@ -373,3 +371,27 @@ def test_blocks_smaller_than_k(monkeypatch: pytest.MonkeyPatch) -> None:
     for tile in (1, 3, 7, 64):
         monkeypatch.setattr(knn_precision_recall, "_BLOCK_ELEMENTS", tile**2)
         assert support_scores(rows, rows[:5], 4) == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+def test_radii_are_cut_to_the_median_of_an_even_number() -> None:
+    p = np.array([[0.0], [1.0], [3.0], [6.0]])  # radii 1, 1, 2, 3 for k = 1: the median is 1.5
+    around, inside = ball_counts(p, np.array([[4.4], [4.6]]), 1, at_most_median=True)
+    assert (around.tolist(), inside.tolist()) == ([1, 1], [0, 0, 1, 1])
+
+
+def test_the_tolerance_of_counts_is_bounded_by_the_spread() -> None:
+    p, q = random_pair(60, 50, 6)
+    expected = ball_counts(p, q, 3)
+    found = ball_counts(p * 1e-6, q * 1e-6, 3, tolerance=1.0)
+    assert [side.tolist() for side in found] == [side.tolist() for side in expected]
+
+
+def test_blocks_and_tolerance_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    p, q = random_pair(61, 50, 6)
+    on_device = [torch.from_numpy(np.asarray(rows, dtype=np.float64)) for rows in (p, q)]
+    monkeypatch.setattr(tensors, "steps", lambda n, width: (slice(start, start + 7) for start in range(0, n, 7)))
+    found = knn_precision_recall.support_scores_on_device(*on_device, 3)
+    assert found == pytest.approx(support_scores(np.asarray(p, np.float64), np.asarray(q, np.float64), 3))
+    edge = torch.arange(6.0)[:, None], torch.tensor([[5.99], [6.0], [6.00005], [6.1], [-1.00005]], dtype=torch.float64)
+    assert knn_precision_recall.support_scores_on_device(*edge, 1, 1e-4).precision == 0.8
