@@ -103,3 +103,14 @@ def test_coverage_with_texts_in_groups() -> None:
         plain += low <= 0 <= high
     assert hits / 400 > 0.95 - 4 * 0.011  # the standard error of a share of .95
     assert plain / 400 < 0.8  # what the groups are for: about .65, with a standard error of .024
+
+
+def test_shares_of_pairs_that_agree_have_a_shorter_interval() -> None:
+    """The method of Newcombe (1998) for pairs takes off what two shares have in common."""
+    p = shares(30, 60)
+    q = np.concatenate([shares(28, 30), shares(1, 30)])  # of the same 60 prompts, on which most pairs agree
+    alone, paired = difference_interval(p, q, 0.95), difference_interval(p, q, 0.95, range(60), range(60))
+    assert alone is not None and paired is not None
+    assert paired[1] - paired[0] < 0.6 * (alone[1] - alone[0])
+    opposed = difference_interval(p, 1 - q, 0.95, range(60), range(60))
+    assert opposed is not None and opposed[1] - opposed[0] > 1.2 * (alone[1] - alone[0])
