@@ -18,11 +18,11 @@ from samples import ROOT
 from mauve_metric import options
 from mauve_metric.arrays import Array, Integers
 from mauve_metric.clustering import blocks, checkpoint, kmeans
-from mauve_metric.clustering.blocks import label_rows
+from mauve_metric.clustering.blocks import Run, label_rows
 from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.clustering.projection import project
 from mauve_metric.features.row_blocks import ArrayRows
-from mauve_metric.options import MauveConfig, config_fields, option
+from mauve_metric.options import MauveConfig, ResolvedConfig, config_fields, option
 from mauve_metric.runtime.checks import integer_check
 from mauve_metric.scoring.pipeline import resolve_config
 
@@ -224,8 +224,8 @@ import numpy as np
 from mauve_metric.scoring.pipeline import resolve_config
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric import options
-from mauve_metric.options import MauveConfig, config_fields, option
-from mauve_metric.clustering.blocks import label_rows
+from mauve_metric.options import MauveConfig, ResolvedConfig, config_fields, option
+from mauve_metric.clustering.blocks import Run, label_rows
 
 def label(folder):
     rows = ArrayRows(np.random.default_rng(5).normal(size=(3000, 6)).astype(np.float32))
@@ -280,10 +280,10 @@ def test_repeated_rows_share_the_buckets_that_they_share_in_memory(different: in
 
 def test_the_sample_of_a_clustering_by_content_does_not_depend_on_the_order_of_the_rows() -> None:
     """512 of 3000 rows are drawn: rows in another order with their places by content are the same draw."""
-    config = MauveConfig(num_buckets=2, kmeans_num_redo=1, seed=3)
+    config = resolve_config(MauveConfig(num_buckets=2, kmeans_num_redo=1, seed=3), 300, 300)
     order = np.random.default_rng(2).permutation(len(ROWS))
-    (_, expected), _ = label_rows(ArrayRows(ROWS), config, [np.arange(len(ROWS))])
-    (_, found), _ = label_rows(ArrayRows(ROWS[order]), config, [np.argsort(order)])
+    (_, expected), _ = label_rows(ArrayRows(ROWS), config, [Run(np.arange(len(ROWS)), config, 6, True)])
+    (_, found), _ = label_rows(ArrayRows(ROWS[order]), config, [Run(np.argsort(order), config, 6, True)])
     # the last bits of the projection may move a row on a border; another sample moves every 30th or more
     assert np.mean(found == expected[order]) > 0.999
 
@@ -293,7 +293,7 @@ def test_a_clustering_by_content_has_its_own_options_and_starts_by_k_means_plus_
     config = resolve_config(MauveConfig(num_buckets=12, kmeans_num_redo=4, kmeans_max_iter=3, seed=3), 300, 300)
     by_content = replace(config, num_buckets=14, kmeans_num_redo=1)
     order = np.random.default_rng(2).permutation(len(ROWS))
-    (published, found), projection = label_rows(ArrayRows(ROWS), config, [order], by_content)
+    (published, found), projection = label_rows(ArrayRows(ROWS), config, [Run(order, by_content, 6, True)])
     rows = projection.apply_all(ArrayRows(ROWS))
     np.testing.assert_array_equal(published, kmeans.kmeans(rows, 12, 4, 3, 3))
     np.testing.assert_array_equal(found[order], kmeans.kmeans(rows[order], 14, 1, 3, 4, plus_plus=True))
@@ -309,18 +309,26 @@ def test_a_checkpoint_is_of_all_options_of_its_clustering(
 ) -> None:
     config = resolve_config(MauveConfig(num_buckets=5, num_runs=2, kmeans_num_redo=1), 300, 300)
     changed = replace(config, **{name: CHANGES[name]})
-    label_rows(ArrayRows(ROWS), config, [np.arange(len(ROWS))], by_content=config, checkpoint=tmp_path)
-    made = len(fits)
-    label_rows(ArrayRows(ROWS), config, [np.arange(len(ROWS))], by_content=config, checkpoint=tmp_path)
-    assert len(fits) == made > 0
-    label_rows(
-        ArrayRows(ROWS),
-        config if by_content else changed,
-        [np.arange(len(ROWS))],
-        by_content=changed,
-        checkpoint=tmp_path,
-    )
-    assert len(fits) == 2 * made
+    every = np.arange(len(ROWS))
+
+    def made(first: ResolvedConfig, second: ResolvedConfig) -> int:
+        label_rows(ArrayRows(ROWS), first, [Run(every, second, 6, True)], checkpoint=tmp_path)
+        return len(fits)
+
+    before = made(config, config)
+    assert made(config, config) == before > 0
+    assert made(config if by_content else changed, changed) == 2 * before
+
+
+@pytest.mark.parametrize("change", [{"seed": 7}, {"plus_plus": 2}, {"plus_plus": False}])
+def test_a_checkpoint_is_of_the_seed_and_start_of_each_clustering(
+    change: dict[str, Any], tmp_path: Path, fits: list[int]
+) -> None:
+    config = resolve_config(MauveConfig(num_buckets=5, kmeans_num_redo=1), 300, 300)
+    run = Run(np.arange(len(ROWS)), config, 6, True)
+    for runs, made in (([run], 2), ([run], 2), ([run._replace(**change)], 4)):
+        label_rows(ArrayRows(ROWS), config, runs, checkpoint=tmp_path)
+        assert len(fits) == made
 
 
 def test_a_checkpoint_is_of_the_rows_and_the_order_of_each_clustering(tmp_path: Path, fits: list[int]) -> None:
@@ -328,7 +336,7 @@ def test_a_checkpoint_is_of_the_rows_and_the_order_of_each_clustering(tmp_path: 
     config, every = resolve_config(MauveConfig(num_buckets=5, kmeans_num_redo=1), 300, 300), np.arange(len(ROWS))
     for order in (every[:100], every[100:200], every[:100][::-1]):
         made = len(fits)
-        label_rows(ArrayRows(ROWS), config, [order], checkpoint=tmp_path)
+        label_rows(ArrayRows(ROWS), config, [Run(order, config, 6, True)], checkpoint=tmp_path)
         assert len(fits) == made + 2
 
 

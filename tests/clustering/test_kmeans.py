@@ -93,6 +93,6 @@ def test_starts_that_are_drawn_together_find_the_kinds_that_single_draws_find(
     kind_of = rng.permutation(np.repeat(np.arange(200), 10))
     data = (50 * rng.normal(size=(200, 8))[kind_of] + rng.normal(size=(2000, 8))).astype(np.float32)
     monkeypatch.setattr(kmeans_module, "_MOST_PRODUCTS", 0)
-    numbers = kmeans_module._spread_start(torch.from_numpy(data) if with_tensors else data, 200, 0, 1)
+    numbers = kmeans_module._spread_start(torch.from_numpy(data) if with_tensors else data, 200, 0, 1, draws=7)
     assert len(set(numbers)) == 200
     assert len(set(kind_of[numbers])) > 180  # of 40 starts none found fewer than 195

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import pytest
 import torch
 
 from mauve_metric import compute_mauve
-from mauve_metric.arrays import Rows
-from mauve_metric.clustering import partition
-from mauve_metric.clustering.partition import config_by_content, partition_sets
+from mauve_metric.arrays import Labels, Rows
+from mauve_metric.clustering import histograms, partition
+from mauve_metric.clustering.num_buckets import auto_num_buckets
+from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
 from mauve_metric.clustering.quantizers import StackedSets
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
 from mauve_metric.features.row_blocks import CheckedRows, ConcatenatedRows, content_order
@@ -105,6 +106,7 @@ def test_memory_maps_take_no_copy_beside_their_unit_rows_and_projection(
     maps = [feature_rows(name, np.load(tmp_path / f"{name}.npy", mmap_mode="r")) for name in "pq"]
     monkeypatch.setattr(partition, "MOST_NUMBERS_READ", 0)
     monkeypatch.setattr(partition, "MANY_TEXTS", 0)
+    monkeypatch.setattr(partition, "closeness_configs", lambda *_: iter(()))  # which have many centres
     config = resolve_config(MauveConfig(num_buckets=4, kmeans_num_redo=1, kmeans_max_iter=2), 20_000, 20_000)
     assert all(rows is not None for rows in maps)
     partition_sets([rows for rows in maps if rows is not None], config)  # imports
@@ -184,24 +186,82 @@ def test_a_common_offset_that_float64_holds_leaves_a_verdict(offset: float) -> N
     assert found.mauve_debiased is not None and found.mauve_debiased < 0.95  # the buckets see it as well
 
 
-@pytest.mark.parametrize(("prompts", "texts", "number", "finer"), [(20, 5, 10, 0), (50, 1, 5, 20), (50, 3, 15, 25)])
+def buckets_of(lists: Sequence[Sequence[Labels]]) -> int:
+    return max(int(labels.max()) for run in lists for labels in run) + 1
+
+
+@pytest.mark.parametrize(("prompts", "texts", "number", "finer"), [(20, 5, 10, 0), (50, 1, 5, 20), (50, 3, 15, 20)])
 def test_a_bucket_has_two_prompts_or_more(prompts: int, texts: int, number: int, finer: int) -> None:
     p, q = sets(prompts * texts)
     codes = np.repeat(np.arange(prompts), texts)
     found = partition_sets([p, q], resolve_config(MauveConfig(), len(p), len(q)), groups=[codes, codes])
-    assert {int(max(run[0].max(), run[1].max())) + 1 for run in found.labels[1:]} == {number}
-    assert (0 if found.finer is None else int(np.concatenate(found.finer).max()) + 1) == finer
+    assert {buckets_of([run]) for run in found.labels[1:]} == {number}
+    sizes = [buckets_of(runs) for runs in found.closeness]
+    assert sizes[0] == number and len(sizes) == (2 if finer else 1)
+    assert not finer or number < sizes[1] <= finer
 
 
-def test_texts_that_are_like_no_other_have_no_finer_bucket_of_their_own() -> None:
+def test_texts_that_are_like_no_other_have_no_finer_bucket_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A third of 120 texts a side is; the others are of ten kinds."""
+    monkeypatch.setattr(histograms, "MOST_SINGLES", 0)
     rng = np.random.default_rng(3)
     p, q = np.repeat(rng.normal(size=(10, 30)), 8, axis=0) + 0.1 * rng.normal(size=(2, 80, 30))
     p, q = (np.vstack([rows, rng.normal(size=(40, 30))]) for rows in (p, q))
     found = partition_sets([p, q], resolve_config(MauveConfig(), 120, 120))
-    assert found.finer is not None
-    totals = np.bincount(np.concatenate(found.finer))
+    totals = np.bincount(np.concatenate(found.closeness[1][0]))
     assert 10 < len(totals) < 48 and totals.min() > 1
+
+
+@pytest.mark.parametrize(("n", "buckets"), [(49, None), (50, 20), (400, 160), (1990, 796), (2010, 804), (6000, 2000)])
+def test_there_are_finer_clusterings_of_any_size(n: int, buckets: int | None) -> None:
+    """One bucket for two and a half texts, up to 2000."""
+    config = resolve_config(MauveConfig(), n, n + 7)
+    made = [*closeness_configs(config, StackedSets(np.repeat([0, 1], [n, n + 7])), range(1, 5))]
+    assert made[0][0].num_buckets == auto_num_buckets(n, n) and made[0][1:] == (range(1, 5), False)
+    assert [(one.num_buckets, is_finer) for one, _, is_finer in made[1:]] == ([(buckets, True)] if buckets else [])
+    few = n < partition.FEW_FOR_FINER_RUNS
+    assert not buckets or len(made[1][1]) == (partition.FINER_RUNS if few else 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_buckets": 7},
+        {"num_buckets": 31},
+        {"kmeans_num_redo": 2, "kmeans_max_iter": 9},
+        DRMM,
+        {"quantizer": "classifier"},
+    ],
+)
+def test_closeness_has_the_same_clusterings_whatever_the_options_of_the_published_score(
+    options: dict[str, Any],
+) -> None:
+    p, q = sets(120)
+    expected, found = (
+        partition_sets([p, q], resolve_config(MauveConfig(**({"num_runs": 1} | more)), 120, 120)).closeness
+        for more in ({}, options)
+    )
+    assert [len(runs) for runs in found] == [len(runs) for runs in expected] == [1, 3]
+    for runs, others in zip(found, expected, strict=True):
+        for run, other in zip(runs, others, strict=True):
+            assert all(np.array_equal(one, two) for one, two in zip(run, other, strict=True))
+
+
+def test_closeness_does_not_depend_on_the_door(tmp_path: Path) -> None:
+    """By number of buckets, quantizer, checkpoint, device and order of rows: last bits may move single texts."""
+    p, q = sets(150, shift=0.6)
+    alone = compute_mauve(p_features=p, q_features=q, knn=False)
+    others: dict[str, dict[str, Any]] = {
+        "a number": {"num_buckets": 40},
+        "drmm": DRMM | {"num_runs": "auto"},
+        "device": {"score_device": "cpu"},
+    }
+    for name, options in others.items():
+        found = compute_mauve(p_features=p, q_features=q, knn=False, **options)
+        assert found.closeness == pytest.approx(alone.closeness, abs=1e-6), name
+        assert found.closeness_ci == pytest.approx(alone.closeness_ci, abs=1e-6), name
+    in_blocks = compute_mauve(p_features=p, q_features=q, knn=False, checkpoint=tmp_path)
+    assert in_blocks.closeness == pytest.approx(alone.closeness, abs=0.02)
 
 
 def test_intervals_of_few_prompts_cover_mauve_of_the_distributions() -> None:
