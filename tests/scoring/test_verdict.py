@@ -84,6 +84,14 @@ def test_a_low_end_above_nine_tenths_and_no_test_make_sets_alike(
     assert (one.texts_needed is None) == (expected != "undecided")
 
 
+@pytest.mark.parametrize(("texts", "expected"), [(99, "undecided"), (100, "like human")])
+def test_fewer_than_a_hundred_texts_are_never_like_human(equal: MauveResult, texts: int, expected: str) -> None:
+    for sizes in ({"n_p": texts}, {"n_q": texts}):
+        found = judged(replace(equal, **sizes), MauveConfig())
+        assert found.verdict == expected
+        assert expected == "like human" or (found.texts_needed is not None and found.texts_needed >= 100)
+
+
 def test_repeats_alone_show_a_difference(equal: MauveResult, apart: MauveResult) -> None:
     found = judged(replace(equal, repeats_p_value=1e-5), MauveConfig())
     assert (found.verdict, found.shown_by, found.shown_p_value) == ("different", ("repeats",), 1e-5)
