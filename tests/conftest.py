@@ -137,11 +137,8 @@ def short_forecasts() -> Iterator[None]:
         yield
 
 
-FEW_DRAWS = (
-    *("apps", "features", "fuzz", "hosts", "inputs", "report", "results", "runtime", "scoring"),
-    "test_options.py",
-)
-ALL_DRAWS = ("scoring/test_explain.py", "scoring/test_pipeline.py")
+# not where the verdict is decided: scoring, uncertainty
+FEW_DRAWS = ("apps", "features", "fuzz", "hosts", "inputs", "report", "results", "runtime", "test_options.py")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -153,7 +150,7 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         file = request.path.relative_to(Path(__file__).parent)
         is_quick = request.config.option.markexpr.startswith("not")  # simulations and programs have all draws
-        if is_quick and file.parts[0] in FEW_DRAWS and file.as_posix() not in ALL_DRAWS:
+        if is_quick and file.parts[0] in FEW_DRAWS:
             patch.setattr(learned_score, "MOST_DIVISIONS", 2)
             patch.setattr(pipeline, "RUNS_OF_FEW_TEXTS", 2)
             patch.setattr(resampling, "CEILING_DRAWS", 8)

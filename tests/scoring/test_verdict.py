@@ -45,7 +45,7 @@ def test_verdicts_of_real_sets(equal: MauveResult, apart: MauveResult) -> None:
     values = [bound.estimates(MauveConfig()).values for bound in apart.bounds]
     assert apart.closeness == min(value[0] for value in values if value is not None)
     assert apart.closeness <= min(apart.mauve_debiased, apart.mauve_classifier)
-    unsure = score(normal(100, 2), normal(100, 3, 0.25))
+    unsure = score(normal(100, 2), normal(100, 3, 0.1))
     assert unsure.verdict == "undecided" and unsure.texts_needed is not None and unsure.texts_needed > 100
     assert (equal.texts_needed, apart.texts_needed, unsure.shown_by) == (None, None, ())
     few = score(normal(12, 0), normal(12, 1, 3.0))
