@@ -44,7 +44,7 @@ def texts_to_decide(value: float, low: float, bound: float, n: int, level: float
 
     at, end, most = (intervals.local_form_inverse(score) for score in (value, max(low, 1e-3), bound))
     z = t_quantile(level)
-    error = (end - at) / z
+    error = (end - at) / z if z > 0 else 0.0  # of a level that rounds to 0
     if error <= 0:
         return None
     # the estimate is cut off at 0, and so is the truth

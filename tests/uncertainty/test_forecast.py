@@ -27,6 +27,7 @@ def test_a_value_in_the_middle_or_a_wide_interval_needs_more_texts() -> None:
     sizes = [texts_to_decide(0.99, 0.8, 0.9, n) for n in (200, 400)]
     assert sizes[1] == pytest.approx(2 * sizes[0], abs=1)
     assert texts_to_decide(0.95, 0.95, 0.9, 200) is None  # no error is known
+    assert texts_to_decide(0.95, 0.8, 0.9, 200, level=1e-17) is None
     assert min(level for level in lows if level is not None) > 200
 
 
