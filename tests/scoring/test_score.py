@@ -16,7 +16,7 @@ from samples import HUMAN, MODEL, ngrams, write_jsonl
 
 from mauve_metric import Histograms, MauveConfig, MauveResult, compute_mauve
 from mauve_metric.options import config_fields
-from mauve_metric.scoring.score import score_histograms
+from mauve_metric.scoring.score import _tested, score_histograms
 from mauve_metric.uncertainty.resampling import null_scores
 
 TEXTS = [f"Ship number {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors." for i in range(24)]
@@ -220,3 +220,10 @@ def test_every_host_gives_the_same_headline(tmp_path: Path, capsys: pytest.Captu
     assert main(["score", *files, *flags]) == 0
     shell = json.loads(capsys.readouterr().out)
     assert (shell["mauve_debiased"], *shell["mauve_ci"]) == wanted
+
+
+def test_a_permutation_test_counts_where_it_can_reach_the_level() -> None:
+    """Of 18 permutations the least p-value is 1/19, above .05."""
+    for permutations, level, counts in ((18, 0.95, False), (19, 0.95, True), (19, 0.99, False), (99, 0.99, True)):
+        config = MauveConfig(permutations=permutations, confidence_level=level)
+        assert _tested(0.2, config) == (0.2 if counts else None)
