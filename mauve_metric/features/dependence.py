@@ -4,8 +4,8 @@ Folds, halves, permutations and errors keep texts of one group together. Texts t
 set, or nearly so, are a group where that is a property of the data: in the human set, or in both sets alike. Where the
 model repeats itself more than the human set does, its repeats are the model's own and count as often as it wrote them.
 Without declared prompts, pairs of both sets are found from equal openings and from features
-(`measures.shared_prompts`). Several answers to prompts of one set alone cannot be told from a model that repeats
-itself: they are named, and no number depends on them.
+(`measures.shared_prompts`). Several answers to prompts of one set alone look like a model that repeats itself:
+they are named, and no number depends on them.
 """
 
 from __future__ import annotations
@@ -208,13 +208,13 @@ def _near_repeats(
         in_order = some[np.argsort(side.row_keys()[some], kind="stable")]
         numbers.append(in_order[some_numbers(len(some), min(len(some), MOST_SEARCHED), seed)])
         taken.append(as_rows(side.features).take(numbers[-1]))
-    found = find_repeats(*standardised(*taken), seed)
-    spaced = [repeats.spaced for repeats in found]
+    of_sides = find_repeats(*standardised(*taken), seed)
+    spaced = [repeats.spaced for repeats in of_sides]
     error = _error(spaced, [len(some) for some in numbers])
     are_alike = abs(spaced[1] - spaced[0]) <= max(LEAST_SHARE, EXCESS_ERRORS * error)
-    shares = spaced if min(spaced) > LEAST_SHARE and are_alike else [repeats.grouped for repeats in found]
+    shares = spaced if min(spaced) > LEAST_SHARE and are_alike else [repeats.grouped for repeats in of_sides]
     groups, certain, offset = [], [], 0
-    for side, some, repeats, share in zip(sides, numbers, found, shares, strict=True):
+    for side, some, repeats, share in zip(sides, numbers, of_sides, shares, strict=True):
         codes, is_certain = np.full(len(side), -1), np.zeros(len(side), dtype=bool)
         if share > LEAST_SHARE:
             codes[some] = np.where(repeats.groups >= 0, repeats.groups + offset, -1)
@@ -242,7 +242,7 @@ def _units(copied: Integers, near: Integers, is_model: Bools) -> Integers:
 
 
 def _times_of_all(own_times: Integers) -> int:
-    """How often each text of a side is there, where that is one number; else 1."""
+    """The number of times that each text of a side is there, where all have one; else 1."""
     times = np.unique(np.maximum(own_times, 1))
     return int(times[0]) if len(times) == 1 else 1
 

@@ -57,15 +57,15 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
     rng = np.random.default_rng([seed, 4])
     tested = [np.sort(rng.permutation(len(rows))[:_MOST_TESTED]) for rows in (p, q)]
     across = [_nearest(rows[some], others)[1] for rows, others, some in ((p, q, tested[0]), (q, p, tested[1]))]
-    own = [_nearest(rows[some], rows, some)[1] for rows, some in ((p, tested[0]), (q, tested[1]))]
+    within = [_nearest(rows[some], rows, some)[1] for rows, some in ((p, tested[0]), (q, tested[1]))]
     # a set that is far away has all its texts at about one distance, which says nothing about chance
-    is_near = [to_others[:, 0] <= distances[:, -1] for to_others, distances in zip(across, own, strict=True)]
+    is_near = [to_others[:, 0] <= distances[:, -1] for to_others, distances in zip(across, within, strict=True)]
     by_chance = np.concatenate([_ratios(to_others[near]) for to_others, near in zip(across, is_near, strict=True)])
     if len(by_chance) < FEWEST_BY_CHANCE:
         return none[0], none[1]
     least_ratio, of_links = np.quantile(by_chance, [CHANCE, CHANCE_OF_LINKS]).tolist()
-    found = []
-    for rows, distances, of_others, near in ((p, *own, is_near[0]), (q, *own[::-1], is_near[1])):
+    repeats = []
+    for rows, distances, of_others, near in ((p, *within, is_near[0]), (q, *within[::-1], is_near[1])):
         least = float(np.quantile(of_others[:, 0], CHANCE))
         spaced = _ratios(distances) < least_ratio
         grouped, by_ratio = float((spaced & (distances[:, 0] < least)).mean()), float((spaced & near).mean())
@@ -73,8 +73,8 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
         if max(grouped, by_ratio) > LEAST_SHARE:
             nearest, to_nearest = _nearest(rows, rows, np.arange(len(rows)))
             groups, repeated = _groups(nearest, to_nearest, of_links), _ratios(to_nearest) < least_ratio
-        found.append(Repeats(groups, repeated, grouped, by_ratio))
-    return found[0], found[1]
+        repeats.append(Repeats(groups, repeated, grouped, by_ratio))
+    return repeats[0], repeats[1]
 
 
 def _ratios(distances: Floats) -> Floats:
@@ -95,16 +95,16 @@ def _groups(nearest: Integers, distances: Floats, least_ratio: float) -> Integer
     return np.where(np.bincount(groups)[groups] > 1, groups, -1)
 
 
-def _nearest(rows: Rows, others: Rows, own: Integers | None = None) -> tuple[Integers, Floats]:
+def _nearest(rows: Rows, others: Rows, numbers: Integers | None = None) -> tuple[Integers, Floats]:
     """The nearest of other rows for each row, nearest first, and their distances, (n, `NEIGHBOURS`) each.
 
-    own: the numbers of the rows among the others, which are no neighbours of themselves.
+    numbers: those of the rows among the others, which are no neighbours of themselves.
     """
     step, near, distances = max(1, _BLOCK // len(others)), [], []
     for start in range(0, len(rows), step):
         away = -(rows[start : start + step] @ others.T)
-        if own is not None:
-            away[np.arange(len(away)), own[start : start + step]] = np.inf
+        if numbers is not None:
+            away[np.arange(len(away)), numbers[start : start + step]] = np.inf
         nearest = np.argpartition(away, NEIGHBOURS - 1, axis=1)[:, :NEIGHBOURS]
         order = np.argsort(np.take_along_axis(away, nearest, axis=1), axis=1, kind="stable")
         nearest = np.take_along_axis(nearest, order, axis=1)

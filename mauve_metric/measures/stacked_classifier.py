@@ -78,8 +78,8 @@ def views(
         inside, outside = np.flatnonzero(fold_of == fold), fold_of_sample != fold
         squares = _squares(sample[outside] @ of_fold)
         of_squares[inside] = fit_and_score(squares, sides[fitted[outside]], _squares(leading[inside]))
-        found, distances[inside] = _nearest(leading[inside], sample[places] @ of_fold, number, device)
-        nearest[inside] = fitted[places][found]
+        numbers, distances[inside] = _nearest(leading[inside], sample[places] @ of_fold, number, device)
+        nearest[inside] = fitted[places][numbers]
     voters = [k for k in VOTERS if 2 * k <= number or k == VOTERS[0]]
     rising += [of_squares, *_votes(nearest, sides, voters)]
     return rising, [distances[:, [min(k, number) - 1]] for k in DISTANT]
@@ -136,10 +136,10 @@ def _nearest(rows: Array, references: Array, number: int, device: torch.device |
         away = product(some, references.T, device)
         away *= -2
         away += lengths
-        found = np.argpartition(away, number - 1, axis=1)[:, :number]
-        away = np.take_along_axis(away, found, axis=1)
+        numbers = np.argpartition(away, number - 1, axis=1)[:, :number]
+        away = np.take_along_axis(away, numbers, axis=1)
         rank = np.argsort(away, axis=1, kind="stable")
-        nearest[start : start + step] = np.take_along_axis(found, rank, axis=1)
+        nearest[start : start + step] = np.take_along_axis(numbers, rank, axis=1)
         away = np.take_along_axis(away, rank, axis=1) + np.einsum("ij,ij->i", some, some)[:, None]
         squares[start : start + step] = away
     return nearest, _log(squares)

@@ -77,7 +77,7 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
 
 
 def _repeats(result: MauveResult) -> tuple[str, ...]:
-    """What shows that the model repeats itself more than the human set does."""
+    """The word for evidence that the model repeats itself more than the human set does, if there is any."""
     return ("repeats",) if result.repeats_p_value is not None else ()
 
 
