@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mauve_metric.options import config_fields, option_names
 
 ALIGNED = "Rows are aligned"  # label of the choice beside the models' texts
-_OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "prompt_field", "filter", "encoding")
+_OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "prompt_field", "encoding")
 
 
 def flag_of(name: str) -> str:

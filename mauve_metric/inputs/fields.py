@@ -103,6 +103,16 @@ def _name_words(path: str) -> list[str]:
     return [word.lower() for word in _SPLIT.findall(_CAMEL.sub(" ", path))]
 
 
+def is_field_name(cell: str) -> bool:
+    """Return whether all words of a cell are those that fields are named by; "human" may be a value too.
+
+    >>> is_field_name("Name"), is_field_name("prompt_id"), is_field_name("A title"), is_field_name("human")
+    (True, True, False, False)
+    """
+    roles = {_ROLE_OF.get(word) for word in _name_words(cell)}
+    return bool(roles) and roles.isdisjoint((None, "human"))
+
+
 def text_fields(records: Sequence[Record]) -> list[Field]:
     """The fields of the first records that hold texts, also inside other fields, by their paths."""
     values: dict[str, list[str]] = {}

@@ -57,7 +57,6 @@ def test_dotted_paths(tmp_path: Path) -> None:
         ("Příliš žluťoučký kůň úpěl ďábelské ódy.", "cp1250"),
         ("один два три четыре, пять", "cp1251"),
         ("これは日本語の文章です。とても良い。", "shift_jis"),
-        ("один два три", "utf-16"),
     ],
 )
 def test_another_encoding_is_guessed_and_read_once_it_is_confirmed(text: str, encoding: str, tmp_path: Path) -> None:
@@ -101,8 +100,7 @@ def archive(member: str) -> bytes:
         (b"{\\rtf1", "is a document of an office program"),
         (archive("[Content_Types].xml"), "is a document of an office program"),
         (archive("content.xml"), "is a document of an office program"),
-        (archive("a.txt"), "is a zip archive: unpack it first"),
-        (b"PK\3\4", "is a zip archive: unpack it first"),
+        (b"7z\xbc\xaf\x27\x1c", "is an archive: unpack it first"),
     ],
 )
 def test_other_content_is_named(raw: bytes, message: str, name: str, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ CASES: list[tuple[str, str, str]] = [
         "I <thinks> a < b, analysis of [THINKING] </thin>",
     ),
     ("special_tokens", "<|im_start|>assistant\nOnce.<|im_end|>\n", "Once."),
-    ("special_tokens", "<s>[INST] Hello [/INST] Once. </s>", "Hello  Once."),
+    ("special_tokens", "<s>[INST] Hello [/INST] Once. </s>", "Once."),
     ("special_tokens", "<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\nOnce.<|eot_id|>", "Once."),
     ("special_tokens", "<bos><start_of_turn>model\nOnce.<end_of_turn>\n<eos><pad><pad>", "Once."),
     ("special_tokens", "<｜begin▁of▁sentence｜>Once.<｜end▁of▁sentence｜>", "Once."),
@@ -94,7 +94,7 @@ def test_prompts_are_taken_off_by_the_longest_that_is_there() -> None:
 def test_rules_work_one_after_the_other() -> None:
     text = "<|im_start|>assistant\n<think>Hm.</think>Tell **me** a story. # Once <|im_end|>\n"
     stripping = Stripping(",".join(STRIP), ["Tell **me** a story."])
-    assert [*stripping.each([text, "Once"])] == ["# Once".removeprefix("# "), "Once"]
+    assert [*stripping.each([text, "Once"])] == ["once", "once"]
     assert {name for name, times in stripping.changed.items() if times} >= {"reasoning", "prompts", "markdown"}
     assert [*Stripping().each([text])] == [text] and Stripping().identity() == {}
 
@@ -136,7 +136,7 @@ def test_random_text_of_marks_is_read_whatever_it_is() -> None:
         text = "".join(rng.choices(pieces, k=12))
         for name, rule in WRAPPING.items():
             found = rule(text)
-            assert found == text or name in ("markdown", "line_breaks") or len(found) < len(text)
+            assert found == text or name in ("markdown", "line_breaks", "capitals") or len(found) < len(text)
 
 
 # --- the option ---------------------------------------------------------------------------------------------------

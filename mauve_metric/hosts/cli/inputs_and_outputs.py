@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mauve_metric.hosts.spelling import SHELL
-from mauve_metric.inputs.files import TextFile, split_field
+from mauve_metric.inputs.files import TextFile
+from mauve_metric.inputs.kinds import split_field
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
@@ -104,10 +105,14 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
         options.text_field,
         reference_field=options.reference_field,
         prediction_field=getattr(options, "prediction_field", None),
-        filter=options.filter,
         prompt_field=getattr(options, "prompt_field", None),
-        encoding=options.encoding,
+        **reading(options),
     )
+
+
+def reading(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of how files of texts are read, as keywords of `read_texts`."""
+    return {"encoding": options.encoding, "header": options.header}
 
 
 def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
