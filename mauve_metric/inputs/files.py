@@ -65,6 +65,7 @@ _JSON: Mapping[str, Literal["lines", "value"]] = {
 }
 _ARROW = (".arrow", ".feather")
 _ALSO_READ = (*_JSON, *PACKED_ENDINGS, ".text", ".md", *_ARROW)  # beside `READERS`
+ENDINGS = tuple(dict.fromkeys((*READERS, *_ALSO_READ)))
 _ABOUT_DATA = ("dataset_infos.json", "dataset_info.json", "state.json", "config.json", "package.json")
 
 
@@ -151,10 +152,9 @@ class SideTexts(NamedTuple):
                 f"{self.where[empty[0]]} {problem}: a .txt file holds one text a line, and texts of several lines "
                 "need .jsonl or a folder with a .txt file for each; empty_texts='drop' leaves missing texts out"
             )
-        return (
-            f"{self.where[empty[0]]}: the text in {self.field!r} {problem}; a model that says nothing is a "
-            "finding: pass empty_texts='drop' to score the others"
-        )
+        why = "a model that says nothing is a finding: " if self.empty in (None, "is empty") else ""
+        cure = f"{why}pass empty_texts='drop' to score the others"
+        return f"{self.where[empty[0]]}: the text in {self.field!r} {problem}; {cure}"
 
     def check_filled(self) -> None:
         """`EmptyTexts` for texts of nothing but white space, with the place of the first."""
@@ -219,10 +219,10 @@ class TextFile:
                 raise TypeError(f"{name} must be a text, got {shown(value)}")
         if str(path) == "":
             raise ValueError("a file must have a name, got ''")
-        name, own = split_field(str(path))
-        field, self.where = split_where(own or text_field or "")
+        name, beside = split_field(str(path))
+        field, self.where = split_where(beside or text_field or "")
         side_fields: dict[Role, str | None] = {"reference": reference_field, "prediction": prediction_field}
-        self._side_fields = dict.fromkeys(side_fields, field) if own and field else side_fields
+        self._side_fields = dict.fromkeys(side_fields, field) if beside and field else side_fields
         self._text_field, self._prompt_field = field or (split_where(text_field or "")[0] or None), prompt_field
         self.encoding, self._most = encoding, most_bytes
         self._header = None if header is None else bool(check_bool("header", header))
@@ -245,7 +245,7 @@ class TextFile:
         self.name = str(path)
         check_file(path)
         suffix = path.suffix.lower()
-        if suffix not in READERS and suffix not in _ALSO_READ:
+        if suffix not in ENDINGS:
             with contextlib.suppress(OSError):
                 check_content(path)
             raise UnknownEnding(
@@ -361,9 +361,8 @@ class TextFile:
         names = dict.fromkeys([*([group] if group else []), *candidates(self._source.sample)])
         texts = {self._text_field, *self._side_fields.values(), self._prompt_field}
         columns = [name for name in names if name not in self.where and name not in texts]
-        rows = self._rows(*columns) if columns else ()
-        found = (kinds_of(rows, name, name == group) for name in columns if isinstance(rows, Rows))
-        return [kinds for kinds in found if kinds is not None]
+        rows = self._rows(*columns) if columns else Rows(self.name, [])
+        return [kinds for name in columns if (kinds := kinds_of(rows, name, name == group)) is not None]
 
     @property
     def group(self) -> str | None:
@@ -515,7 +514,7 @@ class TextFile:
             )
 
     def _origin(self, side: Role, field: str | None, template: str | None) -> str | None:
-        """What the signature says of the texts; None where nothing was recognised or chosen."""
+        """The entry of the signature; None where nothing was recognised or chosen."""
         named = self._side_fields.get(side) is not None
         chosen_here = field is not None and self._text_field is None and len(self.fields) > 1 and field != "text"
         if self.format is None and template is None and not (named or chosen_here or self.where):
@@ -529,7 +528,7 @@ class TextFile:
         return "/".join([*parts, *(["last_turn"] if template is not None else [])]) + others
 
     def _said(self, texts: Sequence[str], choice: Choice, kinds: Sequence[Kinds], template: str | None) -> str:
-        """What was read, for people."""
+        """The line that tells people of the texts, their field, and what else was recognised."""
         each = f", one a {self._unit}" if self._source is None else ""
         field = "" if choice.path is None else f" from `{choice.path}`"
         title = f" ({self.title})" if choice.tool_format is not None else ""

@@ -14,7 +14,7 @@ from mauve_metric.runtime.errors import NoSuchField, SeveralTexts
 
 ALL = "*"  # the value that reads every kind
 _WHERE = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]\Z")
-_MOST_KINDS = 10
+_MOST_KINDS, _LONGEST_NAME = 10, 40
 _WORD = re.compile(r"[^\W\d_]+")
 _PEOPLE = {"human", "humans", "person", "people", "student", "gold", "real", "prompter", "user", "mensch"}
 SPLITS = {"train", "training", "test", "validation", "valid", "val", "dev", "eval"}
@@ -61,7 +61,7 @@ def split_field(path: str) -> tuple[str, str | None]:
     if os.path.exists(path):
         return path, None
     plain = split_where(path)[0]
-    for end in (len(plain), *(place for place in reversed(range(len(plain))) if plain[place] == ":")):
+    for end in (len(plain), *(end for end in reversed(range(len(plain))) if plain[end] == ":")):
         file, rest = plain[:end], plain[end + 1 :] + path[len(plain) :]
         if rest and (file == "-" or os.path.exists(file)):
             return file, rest
@@ -102,7 +102,7 @@ def candidates(sample: Sequence[Record]) -> list[str]:
 
 
 def kinds_of(rows: Rows, column: str, named: bool = False) -> Kinds | None:
-    """The kinds that a column parts the texts into; None where it does not. named: the format of the file says so."""
+    """The kinds that a column parts the texts into; None where it does not. named: by the format of the file."""
     counts = Counter(_at(record, column) for record in rows)
     values = [value for value in counts if value]
     most = len(rows) if named else _MOST_KINDS
@@ -116,9 +116,17 @@ def kinds_of(rows: Rows, column: str, named: bool = False) -> Kinds | None:
 
 def _is_who(values: Iterable[str | None]) -> bool:
     """Return whether values are names of writers, of which one is people."""
-    words = {value: set(_WORD.findall(value.lower())) for value in values if value and len(value) <= 40}
-    people = {value for value, words_of in words.items() if words_of & _PEOPLE}
-    return bool(people) and len(people) < len(words) <= _MOST_KINDS
+    names = {value for value in values if value and len(value) <= _LONGEST_NAME}
+    return 0 < sum(map(is_people, names)) < len(names) <= _MOST_KINDS
+
+
+def is_people(value: str) -> bool:
+    """Return whether the value of a column says that people wrote the text.
+
+    >>> is_people("Human"), is_people("human_written"), is_people("gpt-4")
+    (True, True, False)
+    """
+    return not _PEOPLE.isdisjoint(_WORD.findall(value.lower()))
 
 
 def _at(record: Record, column: str) -> str:

@@ -51,7 +51,7 @@ def csv_rows(content: str, name: str, tabs: bool = False, header: bool | None = 
     delimiter = stated[1] if stated is not None else "\t" if tabs else csv_delimiter(content, name)
     numbered = list(_parsed(content, name, delimiter))
     if all(len(row) < 2 for _, row in numbered):  # of one column, in which an empty line is an empty text
-        filled = [place for place, (_, row) in enumerate(numbered) if row]
+        filled = [index for index, (_, row) in enumerate(numbered) if row]
         numbered = [(number, row or [""]) for number, row in numbered[filled[0] : filled[-1] + 1]] if filled else []
     numbered = _without_title([(number, row) for number, row in numbered if row])
     if not numbered:

@@ -256,7 +256,8 @@ class Format(NamedTuple):
         """Return whether a record has the fields, and turns where turns are meant."""
         if not all(has_field(record, path) for path in self.needs):
             return False
-        return self.name != "chat" or is_conversation(value_at(record, self.needs[-1]))
+        value = value_at(record, self.needs[-1])
+        return (self.name != "chat" or is_conversation(value)) and (self.name != "ollama_stream" or value is False)
 
 
 INSPECT = Format(
@@ -270,6 +271,7 @@ INSPECT = Format(
     group="epoch",
 )
 _REQUESTS = "the requests of a batch, without answers: give the file of its results"
+_FRAGMENTS = "the fragments of a streamed answer: ask with stream=false, or join them to one text a record"
 FORMATS = (
     Format(
         "lm_eval",
@@ -309,6 +311,7 @@ FORMATS = (
     ),
     Format("batch_requests", "requests of a batch", ("custom_id", "body"), lacks=_REQUESTS),
     Format("batch_requests", "requests of a batch", ("custom_id", "params"), lacks=_REQUESTS),
+    Format("ollama_stream", "fragments of Ollama", ("model", "created_at", "done"), lacks=_FRAGMENTS),
     Format("gemini", "answers of Gemini", ("response.candidates",), "response.candidates", key="key"),
     Format("gemini", "answers of Gemini", ("candidates.0.content",), "candidates"),
     Format("bedrock", "results of a Bedrock batch", ("modelInput", "modelOutput"), "modelOutput", key="recordId"),
@@ -362,6 +365,7 @@ FORMATS = (
     Format("chat", "conversations", ("messages",), "messages", common=True),
     Format("chat", "conversations of ShareGPT", ("conversations",), "conversations", common=True),
     Format("chat", "conversations", ("conversation",), "conversation", common=True),
+    Format("ultrachat", "UltraChat, first answer", ("id", "data.1"), "data.1", prompt="data.0", key="id", common=True),
     Format(
         "prompt_completion",
         "prompts and completions",

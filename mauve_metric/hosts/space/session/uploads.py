@@ -11,13 +11,14 @@ from pathlib import Path
 from mauve_metric.features.sides import Groups, shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_texts
 from mauve_metric.inputs.fields import Role
-from mauve_metric.inputs.files import PROMPT_FIELDS, TextFile
+from mauve_metric.inputs.files import ENDINGS, PROMPT_FIELDS, TextFile
+from mauve_metric.inputs.kinds import ALL, split_where
 from mauve_metric.inputs.records import WrongEncoding
 from mauve_metric.inputs.tables import parquet_batches, reading_parquet
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.optional_imports import import_parquet
 
-FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx", ".gz"]
+FILE_TYPES = [ending for ending in ENDINGS if ending != ".eval"]
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
 
 _EXAMPLES = 3  # of a column, in the list to choose from
@@ -120,12 +121,21 @@ def read_upload(
             fields = [field for field in file.fields if not field.is_code]
             of_format = () if file.format is None else (file.format.prediction, file.format.reference)
             paths = [*filter(None, of_format), *(field.path for field in fields)]
-            columns = tuple(dict.fromkeys(paths))[:_MOST_COLUMNS]
+            plain = tuple(dict.fromkeys(paths))[:_MOST_COLUMNS]
+            is_sure, endings = _kinds(file)
+            columns = (*(() if is_sure else plain), *(f"{path}{ending}" for path in plain for ending in endings))
+            columns = columns[:_MOST_COLUMNS]
             ask = ""
             if column not in columns:
-                column, ask = _column_of_texts(title, file, columns, side, taken)
+                column, ask = _column_of_texts(title, file, plain, side, {split_where(name or "")[0] for name in taken})
+                if is_sure:
+                    column = next(
+                        (name for name in columns if name.startswith(f"{column}[") and name not in taken), None
+                    )
+                    ask = "The file holds texts of several kinds: choose the one that is meant."
             for name, size in sizes.items():
-                if any(field == name or field.startswith(f"{name}.") for field in (column or "", *PROMPT_FIELDS)):
+                used = split_where(column or "")[0]
+                if any(field == name or field.startswith(f"{name}.") for field in (used, *PROMPT_FIELDS)):
                     _check_unpacked(path, name, size, limits)
             read = (file if column is None else _opened(path, limits, column)).side("prediction")
             if file.encoding is not None:
@@ -155,6 +165,13 @@ def read_upload(
     except USER_ERRORS as error:
         message = str(error).replace(str(path), title)
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
+
+
+def _kinds(file: TextFile) -> tuple[bool, list[str]]:
+    """Return whether a file surely holds texts of several kinds, and `[column=value]` for each of them."""
+    kinds = sorted(file.kinds(), key=lambda kind: not kind.is_sure)[:1]
+    values = [(kind.column, value) for kind in kinds for value in (*filter(None, kind.counts), ALL)]
+    return any(kind.is_sure for kind in kinds), [f"[{column}={value}]" for column, value in values]
 
 
 def _column_of_texts(
