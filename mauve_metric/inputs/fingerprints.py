@@ -110,7 +110,8 @@ def _without_end(text: str) -> str:
 
 
 def _plain_start(text: str) -> str:
-    """A text that begins with a small letter or a digit, if there is one."""
+    """A text that begins with a small letter or a digit, if there is one; of a quoted one the closing mark goes too."""
+    text = WRAPPING["outer_quotes"](text)
     start = next((position for position, mark in enumerate(text) if mark.isalnum()), 0)
     return text[start : start + 1].lower() + text[start + 1 :]
 

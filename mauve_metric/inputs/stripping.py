@@ -307,7 +307,8 @@ def without_line_breaks(text: str) -> str:
 
 
 _NUMBERED = re.compile(r"\A\s*(?:\(?\d{1,5}[.):]|[-*•‣])[ \t]+(?=\S)")
-_QUOTED = re.compile("\\A\\s*[\"“«„”‚‘'](.*)[\"”»“’'][.,]?\\s*\\Z", re.DOTALL)
+_QUOTED = re.compile(r"\A\s*[\"“«„”‚‘'](.*)[\"”»“’'][.,]?\s*\Z", re.DOTALL)
+_FIRST_QUOTE = re.compile('(\\s|\\A)?["“”«»„]')
 _APART = re.compile(
     r"(?<=\S) +(?=(?:[.,;:!?%)\]}…]|n't\b|'(?:s|re|ve|ll|d|m)\b|'')(?:\s|$|[.,;:!?)\]\"'”’]))|(?<=[(\[{$£€`]) +(?=\S)"
 )
@@ -327,11 +328,14 @@ def without_list_number(text: str) -> str:
 def without_outer_quotes(text: str) -> str:
     """A text without quotation marks around all of it.
 
-    >>> without_outer_quotes('"Once."'), without_outer_quotes('"No," he said, "never."')
-    ('Once.', '"No," he said, "never."')
+    >>> [without_outer_quotes(text) for text in ('"Once."', '"No," he said, "never."', '"He said "no" again."')]
+    ['Once.', '"No," he said, "never."', 'He said "no" again.']
     """
     match = _QUOTED.fullmatch(text)
-    return text if match is None or re.search('["“”«»„]', match[1]) else match[1].strip()
+    inner = (
+        None if match is None else _FIRST_QUOTE.search(match[1])
+    )  # of words that are quoted inside, or the end of the first
+    return text if match is None or (inner is not None and inner[1] is None) else match[1].strip()
 
 
 def without_blanks_at_marks(text: str) -> str:
