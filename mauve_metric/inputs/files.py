@@ -44,6 +44,7 @@ from mauve_metric.inputs.tables import (
 from mauve_metric.inputs.tool_formats import (
     INSPECT,
     Format,
+    failure_of,
     format_of,
     harness_target,
     inspect_rows,
@@ -505,10 +506,11 @@ class TextFile:
             raise ValueError(
                 f"{self.name} has {rows.columns.count(field)} fields {field!r}: expected one, rename the others"
             )
-        if field is not None and "." not in field and not has_field(rows[0], field):
+        first = next((row for row in rows if failure_of(row.value) is None), rows[0])
+        if field is not None and "." not in field and not has_field(first, field):
             raise no_such_field(
-                rows[0].where if not rows.columns else self.name,
-                rows[:1] if self._source is None else self._source.sample,
+                first.where if not rows.columns else self.name,
+                [first] if self._source is None else self._source.sample,
                 field,
                 str(self._path),
             )

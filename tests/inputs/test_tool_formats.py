@@ -173,6 +173,9 @@ def test_empty_texts_that_are_no_silence_are_named(tmp_path: Path) -> None:
             "status 500: .*overload",
         ),
         ({"result": {"type": "errored", "error": {"type": "overloaded"}}}, ".*overloaded"),
+        ({"result": {"type": "expired"}}, "expired"),
+        ({"response": {"candidates": [{"finishReason": "SAFETY"}]}}, "SAFETY"),
+        ({"response": {"promptFeedback": {"blockReason": "OTHER"}, "candidates": []}}, "OTHER"),
     ],
 )
 def test_a_failed_request_of_a_batch_is_said(row: Any, message: str, tmp_path: Path) -> None:
@@ -279,3 +282,47 @@ def test_a_file_that_is_cut_off_is_named(name: str, tmp_path: Path) -> None:
     path.write_text('{"text": "One."}\n{"text": "Tw' if name == "a.jsonl" else '[{"text": "One."}, {"text": "Tw')
     with pytest.raises(ValueError, match=r"not JSON: Unterminated string starting at column \d+; the file seems to be"):
         TextFile(path)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"generation": MADE[0], "stop_reason": "stop"},
+        {"inputTextTokenCount": 3, "results": [{"tokenCount": 4, "outputText": MADE[0]}]},
+        {"outputs": [{"text": MADE[0], "stop_reason": "stop"}]},
+        {"output": {"message": {"role": "assistant", "content": [{"text": MADE[0]}]}}, "stopReason": "end_turn"},
+    ],
+)
+def test_models_of_bedrock(output: dict[str, Any], tmp_path: Path) -> None:
+    failed = {"recordId": "b", "modelInput": {}, "error": {"errorCode": 400, "errorMessage": "bad"}}
+    path = jsonl(tmp_path / "a.jsonl", [failed, {"recordId": "a", "modelInput": {}, "modelOutput": output}])
+    side = TextFile(path).side("prediction")
+    assert side.texts == ["", MADE[0]] and "request failed: {'errorCode': 400" in str(side.empty)
+
+
+def test_lists_beside_the_one_with_texts(tmp_path: Path) -> None:
+    cases = [
+        {"input": "Why?", "actualOutput": made, "expectedOutput": gold} for made, gold in zip(MADE, GOLD, strict=True)
+    ]
+    shapes = {
+        "deepeval": {"testCases": cases, "metricsScores": [{"metric": "x", "scores": [1]}]},
+        "pandas": {
+            "schema": {"fields": [{"name": "text", "type": "string"}]},
+            "data": [{"text": made} for made in MADE],
+        },
+        "coco": {
+            "images": [{"id": 1, "file_name": "1.jpg"}],
+            "annotations": [{"id": 1, "caption": made} for made in MADE],
+        },
+    }
+    for name, value in shapes.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+        assert TextFile(tmp_path / f"{name}.json").side("prediction").texts == MADE
+
+
+def test_dialogues_of_ultrachat_and_fragments_of_ollama(tmp_path: Path) -> None:
+    rows = [{"id": str(row), "data": ["Why is it so?", made, "And now?", "Then."]} for row, made in enumerate(MADE)]
+    assert read_texts(jsonl(tmp_path / "a.jsonl", rows)) == MADE
+    fragments = [{"model": "l", "created_at": "1", "response": " It", "done": done} for done in (False, False, True)]
+    with pytest.raises(ValueError, match="holds the fragments of a streamed answer"):
+        read_texts(jsonl(tmp_path / "b.jsonl", fragments))
