@@ -10,9 +10,10 @@ from pathlib import Path
 
 from mauve_metric.features.sides import Groups, shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_texts
+from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.inputs.fields import Role
 from mauve_metric.inputs.files import ENDINGS, PROMPT_FIELDS, TextFile
-from mauve_metric.inputs.kinds import ALL, split_where
+from mauve_metric.inputs.kinds import ALL, is_people, split_where
 from mauve_metric.inputs.records import WrongEncoding
 from mauve_metric.inputs.tables import parquet_batches, reading_parquet
 from mauve_metric.runtime.checks import shown
@@ -122,16 +123,14 @@ def read_upload(
             of_format = () if file.format is None else (file.format.prediction, file.format.reference)
             paths = [*filter(None, of_format), *(field.path for field in fields)]
             plain = tuple(dict.fromkeys(paths))[:_MOST_COLUMNS]
-            is_sure, endings = _kinds(file)
-            columns = (*(() if is_sure else plain), *(f"{path}{ending}" for path in plain for ending in endings))
-            columns = columns[:_MOST_COLUMNS]
+            is_sure, columns = _with_kinds(file, plain)
             ask = ""
             if column not in columns:
-                column, ask = _column_of_texts(title, file, plain, side, {split_where(name or "")[0] for name in taken})
+                column, ask = _column_of_texts(title, file, plain, side, () if is_sure else taken)
                 if is_sure:
-                    column = next(
-                        (name for name in columns if name.startswith(f"{column}[") and name not in taken), None
-                    )
+                    names = [name for name in columns if name.startswith(f"{column}[") and name not in taken]
+                    fit = [name for name in names if is_people(name.rpartition("=")[2]) == (side == "reference")]
+                    column = next(iter([*fit, *names]), None)
                     ask = "The file holds texts of several kinds: choose the one that is meant."
             for name, size in sizes.items():
                 used = split_where(column or "")[0]
@@ -140,6 +139,8 @@ def read_upload(
             read = (file if column is None else _opened(path, limits, column)).side("prediction")
             if file.encoding is not None:
                 ask = f"Read as {file.encoding}, as it is not UTF-8: look whether its letters are right. {ask}".strip()
+            if read.empty not in (None, "is empty"):
+                ask = f"{ask} {PAGE.respell(str(read.empty_problem)).replace(str(path), title)}".strip()
             is_lines = column is None and path.suffix.lower() in (".txt", ".gz")
             texts = [line for line in read.texts if line.strip()] if is_lines else read.texts
             checked, blank = check_texts(title, texts, limits), len(read.texts) - len(texts)
@@ -167,11 +168,15 @@ def read_upload(
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
 
 
-def _kinds(file: TextFile) -> tuple[bool, list[str]]:
-    """Return whether a file surely holds texts of several kinds, and `[column=value]` for each of them."""
-    kinds = sorted(file.kinds(), key=lambda kind: not kind.is_sure)[:1]
-    values = [(kind.column, value) for kind in kinds for value in (*filter(None, kind.counts), ALL)]
-    return any(kind.is_sure for kind in kinds), [f"[{column}={value}]" for column, value in values]
+def _with_kinds(file: TextFile, columns: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
+    """Return whether a file surely holds texts of several kinds, and its columns with `[column=value]` for each."""
+    kind = next(iter(sorted(file.kinds(), key=lambda kind: not kind.is_sure)), None)
+    if kind is None:
+        return False, tuple(columns)
+    of_texts = [name for name in columns if name != kind.column]
+    values = [*filter(None, kind.counts), ALL]
+    parts = [f"{name}[{kind.column}={value}]" for name in of_texts for value in values]
+    return kind.is_sure, (*(() if kind.is_sure else columns), *parts)
 
 
 def _column_of_texts(
