@@ -15,7 +15,7 @@ Role = Literal["reference", "prediction", "prompt"]
 
 LOOKED_AT = 100  # records by which a field is chosen
 _MOST_FIELDS = 200
-_DEPTH = 4
+_DEPTH = 6
 _CLOSE = 2.0  # times as many words as another unnamed field has, by which one is chosen
 _FEWEST_WORDS = 2.0  # on average, of a field that is chosen by its values alone
 _HEADLINE = 8.0  # words: a summary with fewer is that of a review, and the text is beside it

@@ -295,7 +295,7 @@ class TextFile:
                 self._rename(partial(_inside, rows))
         if rows is None and suffix in (".csv", ".tsv"):
             rows = csv_rows(content, self.name, tabs=suffix == ".tsv", header=self._header)
-        if rows is None and suffix != ".md":
+        if rows is None:
             rows = table_in_lines(content, self.name, self._header)
         if rows is not None:
             return _Source.of(rows)
@@ -642,7 +642,9 @@ def _files_in(folder: Path, split: str | None = None) -> list[Path]:
         return shards
     if not written:
         names = ", ".join(repr(file.name) for file in shards[:6])
-        reason = f", but {names}: name the one that is meant" if shards else ""
+        folders = ", ".join(sorted(repr(inner.name) for inner in folder.iterdir() if inner.is_dir())[:6])
+        held = names or (folders and f"the folders {folders}")
+        reason = f", but {held}: name the one that is meant" if held else ""
         raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known{reason}")
     if len(written) > 1 or texts:
         names = ", ".join(repr(file.name) for file in written) + (f" and {len(texts)} .txt files" if texts else "")

@@ -23,6 +23,7 @@ _SPLIT_FILE = re.compile(
 )
 # Names of columns that part texts by who wrote them, and of those that may
 _SURE = {"model", "model_name", "model_id", "generator", "engine", "llm", "role", "from", "speaker", "split"}
+_SURE |= {"generated", "is_human", "is_ai", "is_generated", "machine_generated", "ai_generated"}
 _LIKELY = {
     "label",
     "labels",

@@ -62,6 +62,7 @@ CHATS: Mapping[str, re.Pattern[str]] = {
     "Alpaca": re.compile(
         r"^#{2,3} ?(?P<role>Instruction|Input|User|Human|Response|Assistant)[ \t]*:[ \t]*\n*", re.MULTILINE
     ),
+    "HH": re.compile(r"\n\n(?P<role>Human|Assistant): ?"),
     "Vicuna": re.compile(r"(?:\A|(?<=[\s>]))(?P<role>USER|ASSISTANT): ?"),
 }
 _ANSWERING = {"assistant", "model", "chatbot", "/inst", "response"}
@@ -151,7 +152,7 @@ def last_turn(text: str) -> str:
 
 def _last_turn(text: str) -> tuple[str, str] | None:
     """The template of a rendered conversation, and its last turn; None where a text begins with no other's turn."""
-    for name, mark in CHATS.items() if any(sign in text for sign in ("<", "[", "###", "USER:")) else ():
+    for name, mark in CHATS.items() if any(sign in text for sign in ("<", "[", "###", "USER:", "\n\nHuman:")) else ():
         turns = list(mark.finditer(text))
         answers = [row for row, turn in enumerate(turns) if turn["role"].lower() in _ANSWERING]
         if answers and answers[0] > 0:

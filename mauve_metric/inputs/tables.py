@@ -213,6 +213,10 @@ def table_in_lines(content: str, name: str, header: bool | None = None) -> Rows 
             f"{name}: a tab is in most lines, as in a table, yet line {odd} has {tabbed[odd - 1]} and line 1 has "
             f"{tabbed[0]}: give each line as many, or write blanks"
         )
+    if "|" in lines[0] and "---" in lines[1] and set(lines[1]) <= set("|:- \t"):  # a table of Markdown
+        cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in (lines[0], *lines[2:])]
+        if {len(row) for row in cells} == {len(cells[0])}:
+            return _with_columns(name, "row", [*enumerate(cells)], True)
     for mark in _DELIMITERS:
         names = [cell.strip(' "') for cell in lines[0].split(mark)]
         are_names = all(_COLUMN_NAME.fullmatch(cell) for cell in names) and any(map(role_of, names))

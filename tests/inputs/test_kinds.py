@@ -30,6 +30,7 @@ def rows(field: str, *values: Any) -> list[dict[str, Any]]:
         ("role", ("prompter", "assistant")),
         ("model", ("a-7b", "b-7b")),
         ("split", ("train", "test")),
+        ("generated", ("0", "1")),
     ],
 )
 def test_two_kinds_are_refused_with_what_chooses_one(field: str, values: tuple[str, str], tmp_path: Path) -> None:

@@ -309,6 +309,7 @@ CHAT = {
     "Command R": "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>{}<|END_OF_TURN_TOKEN|>"
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>{}",
     "Alpaca": "Below is an instruction that describes a task.\n\n### Instruction:\n{}\n\n### Response:\n{}",
+    "HH": "\n\nHuman: Hi.\n\nAssistant: Hi.\n\nHuman: {}\n\nAssistant: {}",
     "Vicuna": "A chat between a user and an assistant. USER: {} ASSISTANT: {}</s>",
 }
 

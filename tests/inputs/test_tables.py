@@ -366,3 +366,8 @@ def test_files_of_arrow(kind: str, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(DamagedFile, match="is not an Arrow file that can be read"):
         read_texts(path)
+
+
+def test_a_table_of_markdown(tmp_path: Path) -> None:
+    lines = "".join(f"| {number} | {line} |\n" for number, line in enumerate(LINES))
+    assert read_texts(write(tmp_path / "a.md", f"| id | text |\n|:---|---:|\n{lines}")) == LINES

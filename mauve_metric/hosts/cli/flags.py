@@ -207,7 +207,12 @@ class CommandParser(argparse.ArgumentParser):
             common |= {"type": _config_value(option), "metavar": _metavar(option)}
             if name == "empty_texts":
                 text = "leave out texts that are missing: empty, null, failed, refused, deleted; the same as drop"
-                drop = {"action": "store_const", "const": "drop", "dest": name, "default": argparse.SUPPRESS}
+                drop: dict[str, Any] = {
+                    "action": "store_const",
+                    "const": "drop",
+                    "dest": name,
+                    "default": argparse.SUPPRESS,
+                }
                 group.add_argument("--drop-missing", **drop, help=self.rare(text))
             if name != "featurize_model_name":
                 group.add_argument(flag, **common)
