@@ -14,9 +14,16 @@ from mauve_metric.runtime.errors import NoSuchField, SeveralTexts
 
 ALL = "*"  # the value that reads every kind
 _WHERE = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]\Z")
-_MOST_KINDS, _LONGEST_NAME = 10, 40
+_MOST_KINDS, _MOST_WRITERS, _LONGEST_NAME = 10, 50, 40
+_SHOWN = 8  # values in a message
 _WORD = re.compile(r"[^\W\d_]+")
-_PEOPLE = {"human", "humans", "person", "people", "student", "gold", "real", "prompter", "user", "mensch"}
+_HUMAN = {"human", "humans", "mensch", "prompter"}
+_PEOPLE = {"person", "people", "student", "students", "gold", "real", "user"}  # beside a name of a machine
+_MACHINES = set(
+    "machine machines ai llm gpt chatgpt model models bot generated synthetic fake assistant claude llama gemini "
+    "mistral davinci".split()
+)
+_WRITTEN = {"written", "text", "texts", "answer", "answers", "author", "authored", "made", "original", "reference"}
 SPLITS = {"train", "training", "test", "validation", "valid", "val", "dev", "eval"}
 _SPLIT_FILE = re.compile(
     rf"({'|'.join(sorted(SPLITS, key=len, reverse=True))}|human|machine|model|ai)(?![a-z])", re.IGNORECASE
@@ -90,8 +97,9 @@ class Kinds(NamedTuple):
 
     @property
     def listed(self) -> str:
-        """The values with their numbers."""
-        return ", ".join(f"{value!r} ({times})" for value, times in self.counts.items())
+        """The values with their numbers, of many the first."""
+        values = [f"{value!r} ({times})" for value, times in self.counts.items()]
+        return ", ".join(values[:_SHOWN]) + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
 
 
 def candidates(sample: Sequence[Record]) -> list[str]:
@@ -106,28 +114,37 @@ def kinds_of(rows: Rows, column: str, named: bool = False) -> Kinds | None:
     """The kinds that a column parts the texts into; None where it does not. named: by the format of the file."""
     counts = Counter(_at(record, column) for record in rows)
     values = [value for value in counts if value]
-    most = len(rows) if named else _MOST_KINDS
+    is_who = _is_who(values)
+    most = len(rows) if named else _MOST_WRITERS if is_who else _MOST_KINDS
     if not 2 <= len(values) <= most or (not named and 2 * len(values) > len(rows)):
         return None
     name = column.lower()
     is_split = {value.lower() for value in values} <= SPLITS
-    is_sure = named or _is_who(values) or (name in _SURE and (name != "split" or is_split))
+    is_sure = named or is_who or (name in _SURE and (name != "split" or is_split))
     return Kinds(column, dict(counts), is_sure) if is_sure or name in _LIKELY else None
 
 
 def _is_who(values: Iterable[str | None]) -> bool:
-    """Return whether values are names of writers, of which one is people."""
+    """Return whether values are names of writers, of which some are people and others not."""
     names = {value for value in values if value and len(value) <= _LONGEST_NAME}
-    return 0 < sum(map(is_people, names)) < len(names) <= _MOST_KINDS
+    people = set(filter(is_people, names))
+    is_human = any(not _HUMAN.isdisjoint(_words(name)) for name in people)
+    is_machine = any(not _MACHINES.isdisjoint(_words(name)) for name in names - people)
+    return 0 < len(people) < len(names) <= _MOST_WRITERS and (is_human or is_machine)
 
 
 def is_people(value: str) -> bool:
     """Return whether the value of a column says that people wrote the text.
 
-    >>> is_people("Human"), is_people("human_written"), is_people("gpt-4")
-    (True, True, False)
+    >>> is_people("Human"), is_people("human_written"), is_people("human rights"), is_people("gpt-4")
+    (True, True, False, False)
     """
-    return not _PEOPLE.isdisjoint(_WORD.findall(value.lower()))
+    words = _words(value)
+    return not words.isdisjoint(_HUMAN | _PEOPLE) and words <= _HUMAN | _PEOPLE | _WRITTEN
+
+
+def _words(value: str) -> set[str]:
+    return set(_WORD.findall(value.lower()))
 
 
 def _at(record: Record, column: str) -> str:

@@ -49,9 +49,20 @@ def test_what_may_be_kinds_is_named_and_changes_nothing(field: str, values: tupl
     assert side.texts == TEXTS and f"'{field}' is '{values[0]}' (4), '{values[1]}' (4): [{field}=…]" in side.said
 
 
-@pytest.mark.parametrize("values", [("human",), tuple(map(str, range(8)))])
-def test_a_column_of_one_value_or_of_ids_parts_nothing(values: tuple[str, ...], tmp_path: Path) -> None:
-    assert read_texts(jsonl(tmp_path / "a.jsonl", rows("model", *values))) == TEXTS
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("model", ("human",)),
+        ("model", tuple(map(str, range(8)))),
+        ("topic", ("human rights", "sports")),
+        ("topic", ("people", "places")),
+    ],
+)
+def test_a_column_of_one_value_of_ids_or_of_topics_parts_nothing(
+    field: str, values: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert TextFile(jsonl(tmp_path / "a.jsonl", rows(field, *values))).kinds() == []
+    assert read_texts(tmp_path / "a.jsonl") == TEXTS
 
 
 def test_what_is_chosen_is_in_the_signature_and_must_be_there(tmp_path: Path) -> None:
