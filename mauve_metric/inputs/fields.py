@@ -223,7 +223,8 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
         if told or (named and (role != "text" or len(usable) == 1)):
             return _compared(_longest(told or named), fields, records)
     same = [field for field in fit if field.role in ("prediction", "human", "text")]
-    return _compared(_longest(same), fields, records) if same else _unsure(None, fields)
+    listed = [field for field in text_fields(records, firsts=True) if field.path not in taken]
+    return _compared(_longest(same), fields, records) if same else _unsure(None, listed)
 
 
 def _compared(choice: Choice, fields: Sequence[Field], records: Sequence[Record]) -> Choice:

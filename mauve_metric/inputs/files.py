@@ -535,7 +535,8 @@ class TextFile:
         field = "" if choice.path is None else f" from `{choice.path}`"
         title = f" ({self.title})" if choice.tool_format is not None else ""
         where = "".join(f"[{column}={value}]" for column, value in self.where.items())
-        headless = self._source is not None and self._source.sample.columns[:1] == ["1"]
+        columns = [] if self._source is None else list(self._source.sample.columns)
+        headless = bool(columns) and columns == [str(number) for number in range(1, len(columns) + 1)]
         notes = [
             ", a column by its number as there is no line of names (--header: the first line has them)"
             if headless

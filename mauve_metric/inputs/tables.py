@@ -24,6 +24,11 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _NUMBER = re.compile(r"[-+]?\d[-+\d.,:/ ]*")
 _SENTENCE = re.compile(r"\S+\s.*[.!?…\"”]\s*|(?:\S+\s+){3}.*|[^\x00-\u2e7f]{8,}.*", re.DOTALL)
 _QUESTION = re.compile(r".*\S[?？]", re.DOTALL)
+_ENDED = re.compile(r"[.!?…][\"'”’)]*\Z")
+_NEARLY_ALL, _FEW = (
+    0.9,
+    9,
+)  # of the texts of a column end like sentences, and more than so many: a cell that does not is a header
 _SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 _MOST_TITLES = 5  # rows above the header of a table
 _MOST_CELLS = 1 << 26  # of a sheet, empty ones before a filled one too
@@ -134,7 +139,8 @@ def _check_quotes(content: str, name: str, delimiter: str, rows: Sequence[tuple[
 def _is_headless(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row of a table is data: a number above numbers, or prose above prose.
 
-    It is a header where one cell is unlike those below: the name of a field, or a question above what is none.
+    It is a header where one cell is unlike those below: the name of a field, a question above what is none, words
+    without a full stop above sentences.
 
     >>> _is_headless([["1", "One text."], ["2", "Another text."]]), _is_headless([["id", "text"], ["1", "One text."]])
     (True, False)
@@ -149,6 +155,9 @@ def _is_headless(rows: Sequence[Sequence[str]]) -> bool:
         values = [value.strip() for value in column]
         numbers, prose, asked = (_most(pattern, values) for pattern in (_NUMBER, _SENTENCE, _QUESTION))
         is_name = is_field_name(cell) and cell not in values
+        ended = sum(_ENDED.search(value) is not None for value in values) > _NEARLY_ALL * len(values)
+        if ended and not _ENDED.search(cell) and len(values) > _FEW:
+            return False
         if is_name or (numbers and not _NUMBER.fullmatch(cell)) or (_QUESTION.fullmatch(cell) and not asked):
             return False
         is_data |= numbers or (prose and _SENTENCE.fullmatch(cell) is not None)

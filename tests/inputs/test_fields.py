@@ -250,6 +250,11 @@ def test_a_choice_beside_a_longer_text_or_a_list_of_answers_is_unsure(value: dic
     assert choice.doubt.startswith(f"has several fields that may be the text: '{first}'") and choice.proposed == first
 
 
+def test_answers_in_a_list_beside_a_prompt_alone_are_proposed() -> None:
+    value = {"prompt": "Write it.", "answers": [{"answer": LONG, "rank": 1}, {"answer": LONG, "rank": 2}]}
+    assert choose([Record(value, "")]).proposed == "answers.0.answer"
+
+
 def test_a_list_of_notes_beside_an_answer_changes_nothing() -> None:
     value = {"output": LONG, "text": LONG, "logprobs": [{"token": "It"}, {"token": "was"}], "prompt": LONG[:20]}
     assert (choose([Record(value, "")]).path, choose([Record(value, "")]).doubt) == ("output", "")

@@ -290,6 +290,13 @@ def test_a_header_is_what_the_caller_says(tmp_path: Path) -> None:
     assert read_texts(write(tmp_path / "a.txt", "\n".join(["My day", *LINES])), header=True) == LINES
 
 
+def test_words_without_a_full_stop_above_many_sentences_are_a_header(tmp_path: Path) -> None:
+    many = [f"{line} It was day {number}." for number, line in enumerate(LINES * 6)]
+    content = "".join(f"{line}\n" for line in ["Please tell us of your day in the town", *many])
+    assert read_texts(write(tmp_path / "a.csv", content)) == many
+    assert len(read_texts(write(tmp_path / "b.csv", content.replace("the town\n", "the town.\n")))) == 13
+
+
 def workbook(path: Path, *rows: list[object], title: str = "Sheet") -> Path:
     book = openpyxl.load_workbook(path) if path.exists() else openpyxl.Workbook()
     sheet = book.active if title == "Sheet" else book.create_sheet(title)
