@@ -118,7 +118,7 @@ def kinds_of(rows: Rows, column: str, named: bool = False) -> Kinds | None:
     most = len(rows) if named else _MOST_WRITERS if is_who else _MOST_KINDS
     if not 2 <= len(values) <= most or (not named and 2 * len(values) > len(rows)):
         return None
-    name = column.lower()
+    name = str(column).lower()
     is_split = {value.lower() for value in values} <= SPLITS
     is_sure = named or is_who or (name in _SURE and (name != "split" or is_split))
     return Kinds(column, dict(counts), is_sure) if is_sure or name in _LIKELY else None

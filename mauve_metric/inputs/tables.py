@@ -271,7 +271,9 @@ def workbook_rows(path: Path, most: int | None = None, sheet: str | None = None,
             if filled
             else "has no rows: save texts"
         )
-        raise SeveralTexts(f"{path} {what}" + (f", such as '{path}:{next(iter(filled))}!'" if filled else " in it"))
+        raise SeveralTexts(
+            f"{path} {what}" + (f", such as '{path}:{next(iter(filled))}!', or save it alone" if filled else " in it")
+        )
     cells = next(iter(filled.values()))
     used = sorted({column for row in cells.values() for column in row})
     numbers = range(min(cells), max(cells) + 1) if len(used) == 1 else sorted(cells)
