@@ -115,7 +115,8 @@ def _plain_column(name: str, data: Any, text_field: str | None, side: Role) -> A
     table = _table_of(data)
     if table is not None:
         field = _field(name, table.columns, text_field, table.first_rows, side)
-        _check_kinds(name, field, table)
+        if side != "prompt":
+            _check_kinds(name, field, table)
         return [_text(name, field, value) for value in table.values(_column(field, table.columns))]
     convert = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)  # of pyarrow, of numpy and pandas
     return data if convert is None else convert()
