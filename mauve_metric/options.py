@@ -146,7 +146,8 @@ _speed, _texts, _host = partial(option, stage="speed"), partial(option, stage="t
 # What can be taken off texts, in order.
 STRIP = (
     *("undecoded", "reasoning", "special_tokens", "prompts", "next_turn"),
-    *("html", "markdown", "whitespace", "line_breaks"),
+    *("html", "markdown", "list_numbers", "outer_quotes", "whitespace", "line_breaks"),
+    *("punctuation_blanks", "capitals"),
 )
 _SCORES_APART = ("human_baseline", "robustness", "stress_test")  # which have MAUVE alone
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Integers
 from mauve_metric.features.row_blocks import BLOCK_ROWS, CheckedRows, ConcatenatedRows, MappedRows, numbers_of
+from mauve_metric.inputs.files import natural_order
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding, one_line
 from mauve_metric.runtime.optional_imports import import_parquet
@@ -204,7 +205,8 @@ def feature_rows(name: str, data: object) -> FeatureRows | None:
 
 def _of_path(name: str, path: Path) -> FeatureRows:
     if os.path.isdir(path):
-        shards = sorted(file for file in path.iterdir() if file.suffix.lower() in (".npy", ".parquet"))
+        files = (file for file in path.iterdir() if file.suffix.lower() in (".npy", ".parquet"))
+        shards = sorted(files, key=natural_order)
         if not shards:
             raise UnknownEnding(f"the folder {path} holds no .npy or .parquet files of features")
         return ConcatenatedRows([_of_path(name, shard) for shard in shards])

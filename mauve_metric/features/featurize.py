@@ -111,16 +111,23 @@ def unseen_shares(encoder: Encoder, texts: Sequence[str], ids: Sequence[Sequence
     return shares
 
 
-_PROBE = "  “One” of  the **old** barns (in 1920)\nwas - as we said – Red, they said.\n\nThen it rained.  "
+_PROBES = (
+    "  “One” of  the **old** barns (in 1920)\nwas - as we said – Red , they sa@@ id.\n\nThen it rained.  ",
+    "12. One of the old barns.",
+    '"One of the old barns."',
+)
 
 
 def unseen_formats(encoder: Encoder) -> frozenset[str]:
     """Names of `FORMATS` that the tokenizer leaves out: its tokens are the same without them."""
-    removed = {name: trait.without(_PROBE) for name, trait in FORMATS.items() if trait.without is not None}
-    texts = [encoder.text_prefix + text for text in (_PROBE, *removed.values())]
+    removed = {name: trait.without for name, trait in FORMATS.items() if trait.without is not None}
+    probes = [next(probe for probe in _PROBES if without(probe) != probe) for without in removed.values()]
+    others = [without(probe) for probe, without in zip(probes, removed.values(), strict=True)]
+    texts = [encoder.text_prefix + text for text in (*probes, *others)]
     with settings_kept(encoder.tokenizer):
-        whole, *others = encoder.tokenizer(texts, padding=False, truncation=False, verbose=False)["input_ids"]
-    return frozenset(name for name, ids in zip(removed, others, strict=True) if ids == whole)
+        ids = encoder.tokenizer(texts, padding=False, truncation=False, verbose=False)["input_ids"]
+    pairs = zip(removed, ids[: len(probes)], ids[len(probes) :], strict=True)
+    return frozenset(name for name, before, after in pairs if before == after)
 
 
 def featurize_texts(

@@ -16,7 +16,8 @@ import numpy as np
 from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide, prompts_of
 from mauve_metric.inputs.echoes import count_echoes, field_prompts, known_prompts
-from mauve_metric.inputs.files import READERS, SideTexts, TextFile, split_field
+from mauve_metric.inputs.files import READERS, SideTexts, TextFile
+from mauve_metric.inputs.kinds import split_field
 from mauve_metric.inputs.match_rows import join
 from mauve_metric.inputs.stripping import PromptEcho
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mauve_metric.options import config_fields, option_names
 
 ALIGNED = "Rows are aligned"  # label of the choice beside the models' texts
-_OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "prompt_field", "filter", "encoding")
+_OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "prompt_field", "encoding")
 
 
 def flag_of(name: str) -> str:
@@ -50,7 +50,7 @@ class Spelling(NamedTuple):
         beginning of an error about this argument.
 
         >>> SHELL.respell("q_text holds 1 empty text: remove it, or pass empty_texts='drop'")
-        'MODEL holds 1 empty text: remove it, or pass --empty-texts drop'
+        'MODEL holds 1 empty text: remove it, or pass --drop-missing'
         >>> PAGE.respell("num_buckets must be 2, got NoneType: remove them, or pass empty_texts='drop'")
         'Number of buckets must be 2, got nothing: remove them, or set “Empty texts” to “drop”'
         """
@@ -78,6 +78,7 @@ SHELL = Spelling(
     "{} {}",
     {
         r"(--[\w-]+) True\b": r"\1",
+        "--empty-texts drop": "--drop-missing",
         r"\bp_text\b": "HUMAN",
         r"\bq_text\b": "MODEL",
         r"^(p|HUMAN) and (q|MODEL) must": "HUMAN and MODEL must",

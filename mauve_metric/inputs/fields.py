@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from mauve_metric.inputs.records import Record, examples_of
-from mauve_metric.inputs.tool_formats import Format, format_of, is_conversation, text_in
+from mauve_metric.inputs.tool_formats import Format, failure_of, format_of, is_conversation, text_in
 from mauve_metric.runtime.checks import did_you_mean, shown
 from mauve_metric.runtime.errors import NoSuchField
 
@@ -15,9 +15,11 @@ Role = Literal["reference", "prediction", "prompt"]
 
 LOOKED_AT = 100  # records by which a field is chosen
 _MOST_FIELDS = 200
-_DEPTH = 4
+_DEPTH = 6
 _CLOSE = 2.0  # times as many words as another unnamed field has, by which one is chosen
 _FEWEST_WORDS = 2.0  # on average, of a field that is chosen by its values alone
+_HEADLINE = 8.0  # words: a summary with fewer is that of a review, and the text is beside it
+_BEGINNING = 40  # characters by which a longer form of a text is known
 _MOST_COUNTED = 2000  # characters of a value
 
 # Words in the names of fields. The last of them decides: "answer_prompt" is a prompt, "prompt_id" an id.
@@ -33,7 +35,7 @@ _WORDS = {
     "prediction": "answer answers output outputs response responses reply replies completion completions generation "
     "generations generated prediction predictions predicted predict pred preds continuation continuations sampled "
     "samples "
-    "machine hypothesis hypotheses hypo hyp gen decoded assistant solution chosen rejected summary "
+    "machine hypothesis hypotheses hypo hyp gen decoded assistant solution chosen rejected summary summaries "
     "highlights abstract translation antwort respuesta risposta réponse ответ 回答",
     "text": "text texts content body story stories article document value string str raw full clean",
 }
@@ -89,6 +91,8 @@ def role_of(path: str) -> str:
     >>> [role_of(name) for name in ("human_answers", "prompt_id", "input.text", "Best Answer", "text", "gpt4")]
     ['human', 'id', 'prompt', 'prediction', 'text', '']
     """
+    if path.startswith("["):  # promptfoo's "[provider] prompt" is above what the provider answered
+        return "prediction"
     words = _name_words(path)
     roles = [role for word in reversed(words) if (role := _ROLE_OF.get(word)) is not None]
     named = [role for role in roles if role != "text"]
@@ -103,12 +107,22 @@ def _name_words(path: str) -> list[str]:
     return [word.lower() for word in _SPLIT.findall(_CAMEL.sub(" ", path))]
 
 
-def text_fields(records: Sequence[Record]) -> list[Field]:
-    """The fields of the first records that hold texts, also inside other fields, by their paths."""
+def is_field_name(cell: str) -> bool:
+    """Return whether all words of a cell are those that fields are named by; "human" may be a value too.
+
+    >>> is_field_name("Name"), is_field_name("prompt_id"), is_field_name("A title"), is_field_name("human")
+    (True, True, False, False)
+    """
+    roles = {_ROLE_OF.get(word) for word in _name_words(cell)}
+    return bool(roles) and roles.isdisjoint((None, "human"))
+
+
+def text_fields(records: Sequence[Record], firsts: bool = False) -> list[Field]:
+    """The fields of the first records that hold texts, also inside others, by their paths. firsts: see `_leaves`."""
     values: dict[str, list[str]] = {}
     sample = records[:LOOKED_AT]
     for record in sample:
-        for path, text in _leaves(record.value, record):
+        for path, text in _leaves(record.value, record, firsts=firsts):
             if path in values or len(values) < _MOST_FIELDS:
                 values.setdefault(path, []).append(text)
     fields = []
@@ -120,8 +134,13 @@ def text_fields(records: Sequence[Record]) -> list[Field]:
     return fields
 
 
-def _leaves(value: object, record: Record, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield the texts in a record with their paths; a conversation, and a list of texts, has one path."""
+def _leaves(
+    value: object, record: Record, path: str = "", depth: int = 0, firsts: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield the texts in a record with their paths; a conversation, and a list of texts, has one path.
+
+    firsts: also those of the first of several objects in a list.
+    """
     before = f"{path}." if path else ""
     if isinstance(value, str):
         if path:
@@ -135,13 +154,13 @@ def _leaves(value: object, record: Record, path: str = "", depth: int = 0) -> It
         entries = value if isinstance(value, list) else list(value.values())
         if path and entries and all(isinstance(entry, str) for entry in entries):
             yield path, " ".join(entries)
-        elif not path or len(entries) == 1:
+        elif not path or len(entries) == 1 or (firsts and entries):
             keys = range(len(entries)) if isinstance(value, list) else value
-            for key, entry in zip(keys, entries, strict=True):
-                yield from _leaves(entry, record, f"{before}{key}", depth + 1)
+            for key, entry in [*zip(keys, entries, strict=True)][: 1 if path else None]:
+                yield from _leaves(entry, record, f"{before}{key}", depth + 1, firsts)
     elif isinstance(value, Mapping) and depth < _DEPTH:
         for key, inner in value.items():
-            yield from _leaves(inner, record, f"{before}{key}", depth + 1)
+            yield from _leaves(inner, record, f"{before}{key}", depth + 1, firsts)
 
 
 class Choice(NamedTuple):
@@ -174,7 +193,8 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
     asked = [field for field in fields if field.role == "prompt" and not field.is_code]
     if side == "prompt" and asked:
         return _longest(asked)
-    tool = format_of(records[0])
+    answered = (record for record in records[:LOOKED_AT] if failure_of(record.value) is None)
+    tool = format_of(next(answered, records[0]))
     others = {field.role for field in fields if not field.is_code and not field.path.startswith(_paths(tool))}
     if tool is not None and not (tool.common and others & {"text", "prediction", "human"}):
         side_path = {"prediction": tool.prediction, "reference": tool.reference}.get(side)
@@ -201,9 +221,36 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
         named = [field for field in usable if role in (field.role, None)]
         told = [field for field in named if not field.is_asked]  # a question is what another field answers
         if told or (named and (role != "text" or len(usable) == 1)):
-            return _longest(told or named)
+            return _compared(_longest(told or named), fields, records)
     same = [field for field in fit if field.role in ("prediction", "human", "text")]
-    return _longest(same) if same else _unsure(None, fields)
+    listed = [field for field in text_fields(records, firsts=True) if field.path not in taken]
+    return _compared(_longest(same), fields, records) if same else _unsure(None, listed)
+
+
+def _compared(choice: Choice, fields: Sequence[Field], records: Sequence[Record]) -> Choice:
+    """A choice, or a doubt: a list of answers, or a longer form of the text, is beside the field that is chosen."""
+    first = next(field for field in fields if field.path == choice.path)
+    if choice.doubt or choice.role == "human":
+        return choice
+    paths = {field.path for field in fields}
+    listed = [field for field in text_fields(records, firsts=True) if field.path not in paths and not field.is_code]
+    rivals = [
+        field
+        for field in listed
+        if field.role == "prediction" and (first.role != "prediction" or field.words >= first.words)
+    ]
+    rivals += [field for field in fields if field.path != first.path and _goes_on(first, field)]
+    if first.words < _HEADLINE and _RIGHT & set(_name_words(first.path)):  # of a review, say
+        rivals += [field for field in fields if field.role == "text" and field.words > 2 * _HEADLINE]
+    rivals = [field for field in rivals if field.words >= _FEWEST_WORDS]
+    return _unsure(rivals[0].path, [*rivals, first], choice.role) if rivals else choice
+
+
+def _goes_on(first: Field, other: Field) -> bool:
+    """Return whether most texts of another field begin like those of the first, and are longer."""
+    starts = {value[:_BEGINNING]: len(value) for value in first.values if len(value) >= _BEGINNING}
+    longer = sum(starts.get(value[:_BEGINNING], len(value)) < len(value) for value in other.values)
+    return 2 * longer > len(other.values)
 
 
 def _without_labels(fields: list[Field]) -> list[Field]:
@@ -281,6 +328,8 @@ def no_such_field(name: str, records: Sequence[Record], field: str, path: str | 
     held = {path.path: path.values[0] for path in fields} or _other_values(records)
     choice = choose(records).path if fields else None
     near = did_you_mean(field, held)
+    if field in held:
+        return NoSuchField.of(name, f"has no field {shown(field)}, which others have: take it out, or write null there")
     such = "" if choice is None else f": name one, such as {named_field(choice, path)}"
     return NoSuchField.of(name, f"has no field {shown(field)}{near}; it has {examples_of(held)}{such}")
 

@@ -16,20 +16,24 @@ from typing import Literal, NamedTuple, get_args
 
 from mauve_metric.inputs.fields import LOOKED_AT, Choice, Field, Role, choose, no_such_field, text_fields
 from mauve_metric.inputs.json_rows import json_rows, unfolded
+from mauve_metric.inputs.kinds import Kinds, candidates, chosen, kinds_of, of_split, split_field, split_of, split_where
 from mauve_metric.inputs.records import (
-    GZIP,
+    PACKED_ENDINGS,
     Record,
     Rows,
     check_content,
     decode,
     has_field,
+    inner_suffix,
     lines_of,
     read_bytes,
     unpacked,
     value_at,
 )
 from mauve_metric.inputs.sources import NoTextsError
+from mauve_metric.inputs.stripping import chat_template, last_turn
 from mauve_metric.inputs.tables import (
+    arrow_rows,
     csv_rows,
     dataset_rows,
     parquet_rows,
@@ -40,14 +44,14 @@ from mauve_metric.inputs.tables import (
 from mauve_metric.inputs.tool_formats import (
     INSPECT,
     Format,
-    calls_tool,
+    failure_of,
     format_of,
     harness_target,
     inspect_rows,
-    text_in,
+    text_or_reason,
 )
-from mauve_metric.runtime.checks import check_count, check_file, shown
-from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, UnknownEnding
+from mauve_metric.runtime.checks import check_bool, check_count, check_file, shown
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, UnknownEnding
 from mauve_metric.runtime.plain_text import counted
 
 logger = logging.getLogger(__name__)
@@ -60,7 +64,10 @@ _JSON: Mapping[str, Literal["lines", "value"]] = {
     ".json": "value",
     **dict.fromkeys((".jsonl", ".ndjson", ".jsonlines", ".jl"), "lines"),
 }
-_ALSO_READ = (*_JSON, ".gz")  # beside `READERS`
+_ARROW = (".arrow", ".feather")
+_ALSO_READ = (*_JSON, *PACKED_ENDINGS, ".text", ".md", *_ARROW)  # beside `READERS`
+ENDINGS = tuple(dict.fromkeys((*READERS, *_ALSO_READ)))
+_ABOUT_DATA = ("dataset_infos.json", "dataset_info.json", "state.json", "config.json", "package.json")
 
 
 def read_texts(
@@ -68,8 +75,8 @@ def read_texts(
     text_field: str | None = None,
     *,
     side: Role | None = None,
-    filter: str | None = None,
     encoding: str | None = None,
+    header: bool | None = None,
 ) -> list[str]:
     """The texts of a file or folder, in order; what was read is logged.
 
@@ -77,14 +84,15 @@ def read_texts(
     (see `unfolded`); `.csv` (with commas, semicolons, tabs or bars) and `.tsv`; `.parquet`; `.xlsx`; `.eval`: a log of
     Inspect; a folder: each `.txt` file in it is a text, by name, or it holds shards, a saved dataset or the one file
     that another tool wrote; `-`: standard input. Any of them may be packed by gzip. Where the content says more than
-    the ending, such as JSON lines in a `.txt`, the content counts. `FILE:FIELD` names the field with the file.
+    the ending, such as JSON lines in a `.txt`, the content counts. `FILE:FIELD` names the field with the file, and
+    `FILE:FIELD[column=value]` the rows that are read; `[column=*]` reads all.
 
     Args:
         path: of the file.
         text_field: the field or column of the texts, also a dotted path such as "doc.story"; None: see `choose`.
         side: "reference" or "prediction", where a file holds human texts and a model's; "prompt" for what they answer.
-        filter: the one whose rows are read, where lm-evaluation-harness wrote several; of a log of Inspect, the epoch.
         encoding: of a file that is not UTF-8.
+        header: whether the first line of a table has the names of its columns; None: by its cells.
 
     Returns:
         The texts.
@@ -95,7 +103,7 @@ def read_texts(
     """
     if side is not None and not (isinstance(side, str) and side in get_args(Role)):
         raise ValueError(f"side must be 'reference', 'prediction', 'prompt' or None, got {shown(side)}")
-    file = TextFile(path, text_field, filter=filter, encoding=encoding)
+    file = TextFile(path, text_field, encoding=encoding, header=header)
     if side is None and file.holds_both:
         raise NoSuchField(
             f"{file.name}: {file.title}, human texts in {file.field('reference')!r} and the model's texts in "
@@ -104,6 +112,8 @@ def read_texts(
         )
     side_texts = file.side(side or "prediction")
     logger.info("%s", side_texts.said)
+    if side_texts.empty not in (None, "is empty"):
+        logger.warning("%s", side_texts.empty_problem)
     return side_texts.texts
 
 
@@ -131,20 +141,26 @@ class SideTexts(NamedTuple):
     prompt_field: str | None = None
     labels: Sequence[Hashable] | None = None
 
-    def check_filled(self) -> None:
-        """`ValueError` for texts of nothing but white space, with the place of the first."""
+    @property
+    def empty_problem(self) -> str | None:
+        """Words for texts of nothing but white space, with the place of the first and their number; None without."""
         empty = [number for number, text in enumerate(self.texts) if not text.strip()]
-        if empty and self.where is not None:
-            problem = f"{self.empty or 'is empty'} ({len(empty)} of {len(self.texts)} in all)"
-            if self.field is None:
-                raise EmptyTexts(
-                    f"{self.where[empty[0]]} {problem}: a .txt file holds one text a line, and texts of several lines "
-                    "need .jsonl or a folder with a .txt file for each; empty_texts='drop' leaves empty lines out"
-                )
-            raise EmptyTexts(
-                f"{self.where[empty[0]]}: the text in {self.field!r} {problem}; a model that says nothing is a "
-                "finding: pass empty_texts='drop' to score the others"
+        if not empty or self.where is None:
+            return None
+        problem = f"{self.empty or 'is empty'} ({len(empty)} of {len(self.texts)} in all)"
+        if self.field is None:
+            return (
+                f"{self.where[empty[0]]} {problem}: a .txt file holds one text a line, and texts of several lines "
+                "need .jsonl or a folder with a .txt file for each; empty_texts='drop' leaves missing texts out"
             )
+        why = "a model that says nothing is a finding: " if self.empty in (None, "is empty") else ""
+        cure = f"{why}pass empty_texts='drop' to score the others"
+        return f"{self.where[empty[0]]}: the text in {self.field!r} {problem}; {cure}"
+
+    def check_filled(self) -> None:
+        """`EmptyTexts` for texts of nothing but white space, with the place of the first."""
+        if (problem := self.empty_problem) is not None:
+            raise EmptyTexts(problem)
 
 
 class _Source(NamedTuple):
@@ -165,7 +181,7 @@ class TextFile:
     Attributes:
         name: what errors call it.
         format: the format of a tool that was recognised; None for others.
-        group: the filter, or epoch, whose rows are read; None where there is none.
+        where: the values of columns whose rows are read, such as the filter of lm-evaluation-harness.
         encoding: for a file that is not UTF-8; None where none was named.
     """
 
@@ -176,19 +192,21 @@ class TextFile:
         *,
         reference_field: str | None = None,
         prediction_field: str | None = None,
-        filter: str | None = None,
         prompt_field: str | None = None,
         encoding: str | None = None,
+        header: bool | None = None,
         most_bytes: int | None = None,
     ) -> None:
         """Read a file like `read_texts`.
 
         Args:
-            path: of the file, `-` for standard input; `FILE:FIELD` also names the field of its texts.
-            text_field, filter, encoding: see `read_texts`.
+            path: of the file, `-` for standard input; `FILE:FIELD[column=value]` also names the field of its texts, and
+                the rows that are read.
+            text_field, encoding: see `read_texts`.
             reference_field, prediction_field: the field of the human texts and of the model's.
             prompt_field: the field of the prompt of each row, or of anything else that is equal in rows whose texts are
                 not independent, such as the number of a document. A file of human texts alone may lack it.
+            header: whether the first line of a table has the names of its columns; None: by its cells.
             most_bytes: that a packed file may have unpacked; None: any number.
 
         Raises:
@@ -197,38 +215,40 @@ class TextFile:
         if not isinstance(path, (str, Path)):
             raise TypeError(f"path must be the name of a file or folder, got {type(path).__name__}: {shown(path)}")
         fields = {"text_field": text_field, "reference_field": reference_field, "prediction_field": prediction_field}
-        for name, value in (fields | {"filter": filter, "prompt_field": prompt_field, "encoding": encoding}).items():
+        for name, value in (fields | {"prompt_field": prompt_field, "encoding": encoding}).items():
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"{name} must be a text, got {shown(value)}")
         if most_bytes is not None:
             check_count("most_bytes", most_bytes)
         if str(path) == "":
             raise ValueError("a file must have a name, got ''")
-        name, field = split_field(str(path))
+        name, beside = split_field(str(path))
+        field, self.where = split_where(beside or text_field or "")
         side_fields: dict[Role, str | None] = {"reference": reference_field, "prediction": prediction_field}
-        self._side_fields = dict.fromkeys(side_fields, field) if field is not None else side_fields
-        self._text_field, self._prompt_field = field or text_field, prompt_field
+        self._side_fields = dict.fromkeys(side_fields, field) if beside and field else side_fields
+        self._text_field, self._prompt_field = field or (split_where(text_field or "")[0] or None), prompt_field
         self.encoding, self._most = encoding, most_bytes
+        self._header = None if header is None else bool(check_bool("header", header))
         self.format: Format | None = None
-        self.group: str | None = None
         self._choices: dict[Role, Choice] = {}
         self._lines: list[str] = []
+        self._by_files: set[str] = set()  # columns of `where` that the names of the files have
         self._path, self.name = Path(name), name
         self._unit = "line"
         self._source = self._open(Path(name))
-        self._recognise(any(fields.values()) or field is not None, filter)
+        self._recognise(any(fields.values()) or bool(field))
 
     def _open(self, path: Path) -> _Source | None:
         """The records of a file; None for lines of text, which are kept."""
         if str(path) == "-":
             self.name = "standard input"
-            return self._of_bytes(_standard_input(), "")
+            return self._of_bytes(unpacked(_standard_input(), self.name, self._most), "")
         if os.path.isdir(path):
             return self._of_folder(path)
         self.name = str(path)
         check_file(path)
         suffix = path.suffix.lower()
-        if suffix not in READERS and suffix not in _ALSO_READ:
+        if suffix not in ENDINGS:
             with contextlib.suppress(OSError):
                 check_content(path)
             raise UnknownEnding(
@@ -243,14 +263,26 @@ class TextFile:
             self.format = INSPECT
             return _Source.of(inspect_rows(path))
         if _is_workbook(path):
-            return _Source.of(workbook_rows(path, self._most))
+            sheet = next((name.partition("!")[0] for name in self._named if "!" in name), None)
+            self._rename(lambda field: field.rpartition("!")[2] or None)
+            return _Source.of(workbook_rows(path, self._most, sheet, self._header))
+        if suffix in _ARROW:
+            return _Source.of(arrow_rows(path, self._most))
         check_content(path)
-        inner = Path(path.stem).suffix.lower() if suffix == ".gz" else suffix
-        return self._of_bytes(read_bytes(path, self._most), inner)
+        return self._of_bytes(read_bytes(path, self._most), inner_suffix(path))
+
+    @property
+    def _named(self) -> list[str]:
+        """The fields that were named."""
+        return [field for field in (self._text_field, *self._side_fields.values()) if field is not None]
+
+    def _rename(self, name: Callable[[str], str | None]) -> None:
+        """Replace the fields that were named."""
+        self._side_fields = {side: field and name(field) for side, field in self._side_fields.items()}
+        self._text_field = self._text_field and name(self._text_field)
 
     def _of_bytes(self, raw: bytes, suffix: str) -> _Source | None:
         """The records of a content; its ending says how it is read where the content itself does not."""
-        raw = unpacked(raw, self.name, self._most) if raw.startswith(GZIP) else raw
         content = decode(raw, self.name, self.encoding)
         rows = None
         if suffix not in (".csv", ".tsv") or content.lstrip()[:2] in ('{"', "[{"):
@@ -261,15 +293,12 @@ class TextFile:
                 self.format = INSPECT
                 return _Source.of(inspect_rows(self._path))
             if (suffix == ".json" or "\n" in content.strip()) and not _is_record(rows[0]):
-                named = (self._text_field, *self._side_fields.values())
-                field = next((field for field in named if field is not None), None)
-                rows = unfolded(rows, field)
-                self._side_fields = {side: _inside(rows, field) for side, field in self._side_fields.items()}
-                self._text_field = _inside(rows, self._text_field)
+                rows = unfolded(rows, next(iter(self._named), None))
+                self._rename(partial(_inside, rows))
         if rows is None and suffix in (".csv", ".tsv"):
-            rows = csv_rows(content, self.name, tabs=suffix == ".tsv")
+            rows = csv_rows(content, self.name, tabs=suffix == ".tsv", header=self._header)
         if rows is None:
-            rows = table_in_lines(content, self.name)
+            rows = table_in_lines(content, self.name, self._header)
         if rows is not None:
             return _Source.of(rows)
         self._lines = lines_of(content)
@@ -281,8 +310,9 @@ class TextFile:
         if "dataset_dict.json" in names or {"dataset_info.json", "state.json"} <= names:
             data = saved_dataset(folder)
             return _Source(dataset_rows(self.name, data, most=LOOKED_AT), partial(dataset_rows, self.name, data))
-        files = _files_in(folder)
-        if files[0].suffix.lower() == ".txt" and len(files) >= 1:
+        files = _files_in(folder, self.where.get("split"))
+        self._by_files = {"split"} if all(map(split_of, files)) else set()
+        if files[0].suffix.lower() == ".txt":
             self._unit = "file"
             self._lines = [decode(read_bytes(file, self._most), str(file), self.encoding) for file in files]
             return None
@@ -305,43 +335,45 @@ class TextFile:
 
         return _Source(sources[0].sample, load)
 
-    def _recognise(self, named: bool, filter: str | None) -> None:
-        """Detect the format, and the rows of one filter."""
+    def _recognise(self, named: bool) -> None:
+        """Detect the format."""
         sample = None if self._source is None else self._source.sample
         if sample is not None and not len(sample):
             raise NoTextsError(f"{self.name} holds no texts")
         if self.format is None and sample:
             self.format = choose(sample).tool_format
-        tool = self.format
-        if tool is not None and tool.lacks and not named:
-            raise NotTexts(f"{self.name} holds {tool.lacks}")
-        field = None if tool is None else tool.group
-        if self._source is None or sample is None or field is None or not has_field(sample[0], field):
-            if filter is not None:
-                raise NoSuchField(f"{self.name} has no field that filter={filter!r} could choose from")
-            return
-        groups = list(dict.fromkeys(str(value_at(record, field)) for record in self._source.load([field])))
-        listed = ", ".join(map(repr, groups))
-        if filter is None and len(groups) > 1:
-            raise SeveralTexts(
-                f"{self.name} holds {len(groups)} runs over the same documents, of {field} {listed}: choose one with "
-                f"filter, such as --filter {groups[0]}"
-            )
-        if filter is not None and filter not in groups:
-            raise ValueError(f"{self.name} has no row of {field} {filter!r}; it has {listed}")
-        self.group = groups[0] if filter is None else filter
+        if self.format is not None and self.format.lacks and not named:
+            raise NotTexts(f"{self.name} holds {self.format.lacks}")
 
     def _rows(self, *fields: str | None) -> Rows:
-        """All records of the group, with these fields at least."""
+        """All records with the values of `where`, and with these fields at least."""
         if self._source is None:
+            if self.where:
+                raise NoSuchField(f"{self.name} holds lines of text and no field {next(iter(self.where))!r}")
             return Rows(self.name, self._lines, "line", range(1, len(self._lines) + 1))
         tool = self.format
-        needed = [*fields, *((tool.key, tool.document, tool.group) if tool is not None else ())]
-        rows = self._source.load([field for field in needed if field is not None])
-        if self.group is None or tool is None or tool.group is None:
-            return rows
-        kept = [row for row, record in enumerate(rows) if str(value_at(record, tool.group)) == self.group]
-        return Rows(rows.name, [rows.values[row] for row in kept], rows.unit, [rows.places[row] for row in kept])
+        needed = [*fields, *self.where, *((tool.key, tool.document, tool.group) if tool is not None else ())]
+        where = {column: value for column, value in self.where.items() if column not in self._by_files}
+        return chosen(self._source.load([field for field in needed if field is not None]), where)
+
+    def kinds(self) -> list[Kinds]:
+        """The kinds of texts that the file holds, by each column that parts them and is not in `where`."""
+        if self._source is None:
+            return []
+        group = None if self.format is None else self.format.group
+        names = dict.fromkeys([*([group] if group else []), *candidates(self._source.sample)])
+        texts = {self._text_field, *self._side_fields.values(), self._prompt_field}
+        columns = [name for name in names if name not in self.where and name not in texts]
+        rows = self._rows(*columns) if columns else Rows(self.name, [])
+        return [kinds for name in columns if (kinds := kinds_of(rows, name, name == group)) is not None]
+
+    @property
+    def group(self) -> str | None:
+        """The value of the column by which the format parts its rows, such as the filter; None without one."""
+        field = None if self.format is None else self.format.group
+        if field is None or self._source is None or not has_field(self._source.sample[0], field):
+            return None
+        return self.where.get(field) or str(value_at(self._source.sample[0], field))
 
     @property
     def fields(self) -> list[Field]:
@@ -444,45 +476,77 @@ class TextFile:
     def _texts_of(self, side: Role) -> SideTexts:
         """The texts of one side, without their prompts."""
         field, choice = self.checked_field(side), self.choice(side)
-        rows = self._rows(field)
+        kinds = self.kinds() if side != "prompt" else []
+        sure = next((kind for kind in kinds if kind.is_sure and kind.column != field), None)
+        if sure is not None:
+            raise sure.problem(str(self._path), field if self._source is not None and self.format is None else None)
+        rows = self._rows(field, *(kind.column for kind in kinds))
         if not len(rows):
             raise NoTextsError(f"{self.name} holds no texts")
-        if field is None:
-            texts = [plain_text(record) for record in rows] if self._source is not None else self._lines
-            each = f", one a {self._unit}" if self._source is None else ""
-            where = [f"{self.name}, {self._unit} {number}" for number in rows.places] if self._source is None else None
-            return SideTexts(texts, said=f"{self.name}: {counted(len(texts), 'text')}{each}", where=where)
-        if rows.columns.count(field) > 1:
+        self._check_field(field, rows)
+        read = [text_or_reason(record, field, side) for record in rows]
+        texts = [text for text, _ in read]
+        if self.format is not None and self.format.name == "lm_eval" and field == "target":
+            texts = [harness_target(text, record) for text, record in zip(texts, rows, strict=True)]
+        template = chat_template(texts[:LOOKED_AT])
+        if template is not None:
+            texts = [last_turn(text) for text in texts]
+        blank = next((row for row, text in enumerate(texts) if not text.strip()), None)
+        empty = None if blank is None else read[blank][1] or "is empty"
+        side_texts = SideTexts(
+            texts, field, self._origin(side, field, template), self._said(texts, choice, kinds, template)
+        )
+        if self.format is None and side_texts.origin is None and empty is None:
+            return side_texts
+        keys, documents = _keys(rows, self.format)
+        where = [record.where for record in rows]
+        return side_texts._replace(where=where, empty=empty, keys=keys, documents=documents)
+
+    def _check_field(self, field: str | None, rows: Rows) -> None:
+        """`ValueError` for a field that the file does not have, or has twice."""
+        if field is not None and rows.columns.count(field) > 1:
             raise ValueError(
                 f"{self.name} has {rows.columns.count(field)} fields {field!r}: expected one, rename the others"
             )
-        if not has_field(rows[0], field) and "." not in field:
+        first = next((row for row in rows if failure_of(row.value) is None), rows[0])
+        if field is not None and "." not in field and not has_field(first, field):
             raise no_such_field(
-                rows[0].where if not rows.columns else self.name,
-                rows[:1] if self._source is None else self._source.sample,
+                first.where if not rows.columns else self.name,
+                [first] if self._source is None else self._source.sample,
                 field,
                 str(self._path),
             )
-        texts = [text_in(record, field, side) for record in rows]
-        if self.format is not None and self.format.name == "lm_eval" and field == "target":
-            texts = [harness_target(text, record) for text, record in zip(texts, rows, strict=True)]
-        tool, named = choice.tool_format, self._side_fields.get(side) is not None
-        title = f" ({self.title})" if tool is not None else ""
-        headless = "" if rows.columns[:1] != ["1"] else ", a column by its number as there is no line of names"
-        said = f"{self.name}: {counted(len(texts), 'text')} from `{field}`{title}{headless}"
-        origin = None
-        if self.format is not None or named or (self._text_field is None and len(self.fields) > 1 and field != "text"):
-            name = "records" if self.format is None else self.format.name
-            group = "" if self.group is None or side == "reference" else f"/{self.group}"
-            origin = f"{name}/{field}{group}"
-        side_texts = SideTexts(texts, field, origin, said)
-        blank = next((row for row, text in enumerate(texts) if not text.strip()), None)
-        if blank is not None and (reason := _reason(rows[blank], field)) is not None:
-            side_texts = side_texts._replace(empty=reason)
-        if self.format is None and origin is None and side_texts.empty is None:
-            return side_texts
-        keys, documents = _keys(rows, self.format)
-        return side_texts._replace(where=[record.where for record in rows], keys=keys, documents=documents)
+
+    def _origin(self, side: Role, field: str | None, template: str | None) -> str | None:
+        """The entry of the signature; None where nothing was recognised or chosen."""
+        named = self._side_fields.get(side) is not None
+        chosen_here = field is not None and self._text_field is None and len(self.fields) > 1 and field != "text"
+        if self.format is None and template is None and not (named or chosen_here or self.where):
+            return None
+        name = "records" if self.format is None else self.format.name
+        parts = [name, *([field] if field is not None else [])]
+        if self.group is not None and side != "reference":
+            parts.append(self.group)
+        group = None if self.format is None else self.format.group
+        others = "".join(f"[{column}={value}]" for column, value in self.where.items() if column != group)
+        return "/".join([*parts, *(["last_turn"] if template is not None else [])]) + others
+
+    def _said(self, texts: Sequence[str], choice: Choice, kinds: Sequence[Kinds], template: str | None) -> str:
+        """The line that tells people of the texts, their field, and what else was recognised."""
+        each = f", one a {self._unit}" if self._source is None else ""
+        field = "" if choice.path is None else f" from `{choice.path}`"
+        title = f" ({self.title})" if choice.tool_format is not None else ""
+        where = "".join(f"[{column}={value}]" for column, value in self.where.items())
+        columns = [] if self._source is None else list(self._source.sample.columns)
+        headless = bool(columns) and columns == [str(number) for number in range(1, len(columns) + 1)]
+        notes = [
+            ", a column by its number as there is no line of names (--header: the first line has them)"
+            if headless
+            else "",
+            f", the last turn of each conversation ({template})" if template is not None else "",
+            *(f"; {kind.column!r} is {kind.listed}: [{kind.column}=…] reads one kind" for kind in kinds),
+        ]
+        return f"{self.name}: {counted(len(texts), 'text')}{each}{field}{where}{title}{''.join(notes)}"
 
     def _has(self, field: str, everywhere: bool = False) -> bool:
         """Return whether the first record, or the table, has a field. everywhere: or any other record."""
@@ -497,29 +561,10 @@ class TextFile:
         return _field_values(self._rows(field), field)
 
 
-def plain_text(record: Record) -> str:
-    """The text of a record that is one."""
-    if isinstance(record.value, Mapping):
-        raise NotTexts(f"{record.where}: expected a text, as the first record is, got an object of fields")
-    if not isinstance(record.value, str):
-        raise NotTexts(f"{record.where}: expected a text, got {type(record.value).__name__}: {shown(record.value)}")
-    return record.value
-
-
-def _reason(record: Record, field: str) -> str | None:
-    """Words for an empty text that is no silence; None for one that is."""
-    if calls_tool(record):
-        return "calls a tool and says nothing"
-    value = value_at(record, field)
-    if value is None:
-        return "is null, a missing value"
-    return f"is the word {value!r}, a missing value" if isinstance(value, str) and value.strip() else None
-
-
-def _inside(rows: Rows, field: str | None) -> str | None:
+def _inside(rows: Rows, field: str) -> str:
     """A field without the path of the list that holds the records."""
     path = rows.name.rpartition(", '")[2].rstrip("'")
-    return field if field is None else field.removeprefix(f"{path}.")
+    return field.removeprefix(f"{path}.")
 
 
 def _is_record(record: Record) -> bool:
@@ -533,20 +578,6 @@ def _is_record(record: Record) -> bool:
 
 def _keys_of(sample: Rows) -> set[str]:
     return set(sample[0].value) if len(sample) and isinstance(sample[0].value, Mapping) else set()
-
-
-def split_field(path: str) -> tuple[str, str | None]:
-    """The name of a file and the field in `FILE:FIELD`; no field where there is none, or the whole is a file.
-
-    >>> split_field("nowhere.csv"), split_field("-:Reply")
-    (('nowhere.csv', None), ('-', 'Reply'))
-    """
-    file, mark, field = path.rpartition(":")
-    while mark and not os.path.exists(path):
-        if field and (file == "-" or os.path.exists(file)):
-            return file, path[len(file) + 1 :]
-        file, mark, field = file.rpartition(":")
-    return path, None
 
 
 def _field_values(records: Rows, field: str) -> list[Hashable]:
@@ -580,20 +611,33 @@ def examples_folder() -> Path:
     raise FileNotFoundError("the example texts are not there: install the package, or run from a checkout")
 
 
-def _text_files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.suffix.lower() == ".txt" and file.is_file())
+def natural_order(file: Path) -> list[tuple[int, int, str]]:
+    """The key that sorts names of files as people number them.
+
+    >>> [file.name for file in sorted(map(Path, ("part-10", "part-2", "a", "part-1b")), key=natural_order)]
+    ['a', 'part-1b', 'part-2', 'part-10']
+    """
+    parts = re.split(r"(\d+)", file.name)
+    return [(int(part), len(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
 
 
-def _files_in(folder: Path) -> list[Path]:
+def _files_in(folder: Path, split: str | None = None) -> list[Path]:
     """The files of a folder that hold its texts: `.txt` files, the one that a tool wrote, or shards of one ending.
 
     Raises:
         ValueError: there is nothing to read, or more than one thing.
     """
-    texts, written = _text_files(folder), [file for file in sorted(folder.iterdir()) if _tool_of(file)]
+    files = [file for file in sorted(folder.iterdir(), key=natural_order) if file.is_file()]
+    texts, written = (
+        [file for file in files if file.suffix.lower() == ".txt"],
+        [file for file in files if _tool_of(file)],
+    )
     if texts and not written:
         return texts
-    shards = [file for file in sorted(folder.iterdir()) if _ending(file) in READERS[1:-1] and file.is_file()]
+    shards = [file for file in files if _ending(file) in READERS[1:-1] and file.name not in _ABOUT_DATA]
+    if not shards and not written and (folder / "data").is_dir():  # a clone of a data set of the Hub
+        return _files_in(folder / "data", split)
+    shards = of_split(folder, shards, split)
     numbered = {re.sub(r"\d+", "", file.name) for file in shards}
     is_one = len({_ending(file) for file in shards}) == 1 and not texts
     is_run = any(isinstance(tool := _tool_of(file), Format) and tool.group is not None for file in written)
@@ -601,7 +645,9 @@ def _files_in(folder: Path) -> list[Path]:
         return shards
     if not written:
         names = ", ".join(repr(file.name) for file in shards[:6])
-        reason = f", but {names}: name the one that is meant" if shards else ""
+        folders = ", ".join(sorted(repr(inner.name) for inner in folder.iterdir() if inner.is_dir())[:6])
+        held = names or (folders and f"the folders {folders}")
+        reason = f", but {held}: name the one that is meant" if held else ""
         raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known{reason}")
     if len(written) > 1 or texts:
         names = ", ".join(repr(file.name) for file in written) + (f" and {len(texts)} .txt files" if texts else "")
@@ -610,7 +656,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def _ending(file: Path) -> str:
-    return Path(file.name.lower().removesuffix(".gz")).suffix
+    return inner_suffix(file)
 
 
 def _tool_of(file: Path) -> Format | bool | None:

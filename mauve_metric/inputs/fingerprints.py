@@ -7,11 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mauve_metric.inputs.records import is_missing as is_placeholder
 from mauve_metric.inputs.stripping import SHOWN, WRAPPING
 
 SHORTEST_OPENING, LONGEST_OPENING = 2, 6  # words
@@ -109,9 +110,16 @@ def _without_end(text: str) -> str:
 
 
 def _plain_start(text: str) -> str:
-    """A text that begins with a small letter or a digit, if there is one."""
+    """A text that begins with a small letter or a digit, if there is one; of a quoted one the closing mark goes too."""
+    text = WRAPPING["outer_quotes"](text)
     start = next((position for position, mark in enumerate(text) if mark.isalnum()), 0)
     return text[start : start + 1].lower() + text[start + 1 :]
+
+
+def _share_of_change(rule: Callable[[str], str], text: str) -> float:
+    """The share of a text by which a rule shortens or lengthens it; at least 1 % where it changes it."""
+    stripped = rule(text)
+    return 0.0 if stripped == text else max(_rate(abs(len(text) - len(stripped)), text), 0.01)
 
 
 def _characters(text: str) -> int:
@@ -137,7 +145,9 @@ FORMATS: dict[str, FormatTrait] = {
     "last_character": FormatTrait(
         "last characters", lambda text: float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")), _without_end
     ),
-    "capitals": FormatTrait("capital letters", lambda text: _rate(len(_CAPITALS.findall(text)), text), str.lower),
+    "capitals": FormatTrait(
+        "capital letters", lambda text: _rate(len(_CAPITALS.findall(text)), text), str.lower, "capitals"
+    ),
     "quotes": FormatTrait("quotation marks", lambda text: _rate(len(_QUOTES.findall(text)), text)),
     "curly_quotes": FormatTrait(
         "curly quotes",
@@ -148,6 +158,15 @@ FORMATS: dict[str, FormatTrait] = {
     "markdown": FormatTrait(
         "Markdown", lambda text: _rate(len(_MARKDOWN.findall(text)), text), WRAPPING["markdown"], "markdown"
     ),
+    **{
+        rule: FormatTrait(what, partial(_share_of_change, WRAPPING[rule]), WRAPPING[rule], rule)
+        for rule, what in {
+            "punctuation_blanks": "blanks before punctuation",
+            "list_numbers": "numbers of a list before the texts",
+            "outer_quotes": "quotation marks around the texts",
+            "undecoded": "marks such as @@ and <newline>",
+        }.items()
+    },
     "word_length": FormatTrait("characters a word", lambda text: _characters(text) / max(len(text.split()), 1)),
 }
 
@@ -190,10 +209,10 @@ def loops(text: str) -> bool:
 def is_missing(text: str) -> bool:
     """Return whether a text is but a word that programs write for a missing value.
 
-    >>> is_missing("NaN"), is_missing("None of them came.")
-    (True, False)
+    >>> is_missing("NaN"), is_missing("None of them came."), is_missing("[deleted]")
+    (True, False, True)
     """
-    return len(text) < 20 and text.strip().lower() in _MISSING
+    return (len(text) < 20 and text.strip().lower() in _MISSING) or is_placeholder(text)
 
 
 def is_numbers(text: str) -> bool:

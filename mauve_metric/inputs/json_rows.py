@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from mauve_metric.inputs.fields import LOOKED_AT, choose
 from mauve_metric.inputs.records import Rows, decode, lines_of, read_bytes
 from mauve_metric.runtime.checks import quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField
@@ -117,19 +118,28 @@ def unfolded(rows: Rows, field: str | None = None) -> Rows:
     lists = {path: entries for path, entries in _lists(value) if isinstance(entries[0], (dict, str))}
     records = [path for path, entries in lists.items() if isinstance(entries[0], dict)]
     chosen = [path for path in lists if field is not None and field.startswith(f"{path}.")] or records
-    if len(chosen) == 1:
+    if len(chosen) > 1:  # one of which holds texts, beside what describes them
+        fields = {path: _text_field(lists[path]) for path in chosen}
+        chosen = [path for path, name_of in fields.items() if name_of is not None] or chosen
+        if len(chosen) > 1:
+            listed = ", ".join(f"{path!r} ({len(lists[path])} entries)" for path in records[:6])
+            raise NoSuchField(
+                f"{name} holds several lists: {listed}; name the field in the one that is meant, such as "
+                f"text_field='{chosen[0]}.{fields[chosen[0]] or 'text'}'"
+            )
+    if chosen:
         return Rows(f"{name}, {chosen[0]!r}", lists[chosen[0]])
-    if records:
-        listed = ", ".join(f"{path!r} ({len(lists[path])} entries)" for path in records[:6])
-        raise NoSuchField(
-            f"{name} holds several lists: {listed}; name the field in the one that is meant, such as "
-            f"text_field='{records[0]}.text'"
-        )
     for prefix in dict.fromkeys(path.rpartition(".")[0] for path in lists):
         of_columns = _in_columns(value if not prefix else _at(value, prefix), name)
         if of_columns is not None:
             return of_columns
     return _by_id(value, name)
+
+
+def _text_field(entries: Sequence[object]) -> str | None:
+    """The field of records that is surely their text; None without one."""
+    choice = choose(Rows("", entries)[:LOOKED_AT])
+    return None if choice.doubt else choice.path
 
 
 def _at(value: Mapping[str, object], path: str) -> Mapping[str, object]:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import contextlib
+import gzip
+import io
+import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import IO, Any, NamedTuple, overload
 
-from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import DamagedFile, NoFile, NoSuchField, UnknownEnding, WrongOption
+from mauve_metric.runtime.checks import most_unpacked, shown
+from mauve_metric.runtime.errors import (
+    CodedError,
+    DamagedFile,
+    NoFile,
+    NoSuchField,
+    UnknownEnding,
+    WrongOption,
+    one_line,
+)
 
 _WIDE_SHARE = 0.02  # of zero bytes: UTF-16 has more, by its spaces and line ends alone, in any alphabet
 _LOOKED_AT = 1 << 16  # bytes of a file by which its encoding is guessed
@@ -20,17 +33,23 @@ _ENCODINGS = [
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
     *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
 ]
+_MARKS = {  # the encoding that a byte order mark states
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _OFFICE = "is a document of an office program: save it as .xlsx or .csv, or as .txt with one text a line"
 _OFFICE_MEMBERS = {"[Content_Types].xml", "content.xml", "Index/Document.iwa"}  # of Word, LibreOffice, Pages
 GZIP = b"\x1f\x8b"
+PACKED = {GZIP: "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _ZIP = b"PK\3\4"
 
 
 _CONTENTS = {  # of files that hold no text that can be read, by their first bytes
-    b"BZh": "is compressed: unpack it first",
-    b"\xfd7zXZ": "is compressed: unpack it first",
-    b"\x28\xb5\x2f\xfd": "is compressed: unpack it first",
-    _ZIP: "is a zip archive: unpack it first",
+    b"7z\xbc\xaf": "is an archive: unpack it first",
+    b"Rar!": "is an archive: unpack it first",
     b"\x93NUMPY": "holds features of numpy: name it .npy",
     b"%PDF": "is a PDF: write its texts into a .txt or .jsonl file",
     b"\xd0\xcf\x11\xe0": _OFFICE,
@@ -50,8 +69,10 @@ def decode(raw: bytes, name: str, encoding: str | None = None) -> str:
     Raises:
         ValueError: the bytes are not of the encoding, with the first invalid byte and a guess.
     """
+    if encoding is None:
+        encoding = next((name for mark, name in _MARKS.items() if raw.startswith(mark)), None)
     zeros = raw.count(0)
-    wide = zeros > _WIDE_SHARE * len(raw) or raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    wide = zeros > _WIDE_SHARE * len(raw)
     if encoding is not None:
         try:
             "a".encode(encoding)  # some codecs are none of texts
@@ -67,8 +88,7 @@ def decode(raw: bytes, name: str, encoding: str | None = None) -> str:
             raise _wrong_encoding(f"{name} is not UTF-8: {where}", _guess(raw), raw, error.start) from error
     if encoding is None:
         wide_name = "utf-32" if 2 * zeros > len(raw) else "utf-16"
-        marked = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
-        order = "" if marked else "-be" if raw[:1] == b"\0" else "-le"
+        order = "-be" if raw[:1] == b"\0" else "-le"
         raise _wrong_encoding(f"{name} is not UTF-8: it looks like {wide_name.upper()}", wide_name + order)
     try:
         return raw.decode(encoding).removeprefix("\ufeff")
@@ -104,11 +124,11 @@ def _wrong_encoding(said: str, encoding: str | None, raw: bytes = b"", position:
 
 
 def read_bytes(path: Path, most: int | None = None) -> bytes:
-    """Return the content of a file, unpacked if it is gzip. most: bytes that it may have unpacked.
+    """Return the content of a file, unpacked if it is compressed. most: bytes that it may have unpacked.
 
     Raises:
         FileNotFoundError, IsADirectoryError, OSError: it is not there, or cannot be read; one sentence with its name.
-        ValueError: damaged gzip, or too much of it.
+        ValueError: damaged, or too much of it.
     """
     try:
         raw = path.read_bytes()
@@ -119,7 +139,7 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         reason = getattr(error, "strerror", None) or error
         raise OSError(f"{shown(str(path), most=200)} cannot be read: {reason}") from error
-    return unpacked(raw, str(path), most) if raw.startswith(GZIP) else raw
+    return unpacked(raw, str(path), most)
 
 
 def check_content(path: Path) -> None:
@@ -139,27 +159,83 @@ def check_content(path: Path) -> None:
 
 
 def unpacked(raw: bytes, name: str, most: int | None = None) -> bytes:
-    """The content of gzip, of at most so many bytes; `ValueError` for damaged gzip or more."""
-    parts: list[bytes] = []
-    while raw:  # a file may hold several members
-        stream = zlib.decompressobj(wbits=31)
-        left = 0 if most is None else most - sum(map(len, parts)) + 1
+    """A content, unpacked if it is compressed or a zip archive of one file.
+
+    Args:
+        raw: the content. name: of the file. most: bytes that it may have unpacked; None: 200 times its own.
+
+    Raises:
+        ValueError: it is damaged, has more bytes, or is an archive of several files.
+    """
+    kind = next((kind for mark, kind in PACKED.items() if raw.startswith(mark)), None)
+    limit = most_unpacked(len(raw)) if most is None else most
+    if kind is not None or raw.startswith(_ZIP):
         try:
-            parts.append(stream.decompress(raw, left))
-        except zlib.error as error:
-            raise DamagedFile(f"{name} is not a gzip file that can be read: {error}") from error
-        if most is not None and sum(map(len, parts)) > most:
-            raise ValueError(f"{name}: the texts may take at most {most >> 20} MB unpacked here")
-        if not stream.eof:
-            raise DamagedFile(f"{name} is not a gzip file that can be read: it is cut off")
-        raw = stream.unused_data.lstrip(b"\0")
-    return b"".join(parts)
+            with _stream(raw, name, kind) as stream:
+                raw = stream.read(limit + 1)
+        except CodedError:
+            raise
+        except (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+            reason = "it is cut off" if isinstance(error, EOFError) else one_line(error)
+            raise DamagedFile(f"{name} is not a {kind or 'zip'} file that can be read: {reason}") from error
+    if len(raw) > limit:
+        raise DamagedFile(f"{name}: the texts may take at most {limit >> 20} MB unpacked here")
+    if raw[257:262] == b"ustar":
+        raise UnknownEnding(f"{name} is a tar archive: unpack it first")
+    return raw
+
+
+def _stream(raw: bytes, name: str, kind: str | None) -> IO[bytes]:
+    """A compressed content as a stream of what it holds."""
+    if kind == "zstd":
+        import pyarrow
+
+        return pyarrow.input_stream(pyarrow.BufferReader(raw), compression="zstd")  # type: ignore[no-any-return]
+    file = io.BytesIO(raw)
+    if kind is not None:
+        opener: Any = {"gzip": gzip.GzipFile, "bz2": bz2.BZ2File, "xz": lzma.LZMAFile}[kind]
+        return opener(fileobj=file) if kind == "gzip" else opener(file)  # type: ignore[no-any-return]
+    archive = zipfile.ZipFile(file)
+    members = [entry for entry in archive.namelist() if not entry.endswith("/") and "__MACOSX" not in entry]
+    if len(members) != 1:
+        raise UnknownEnding(f"{name} is a zip archive of {len(members)} files: unpack it, and give one of them")
+    return archive.open(members[0])
+
+
+def inner_suffix(path: Path) -> str:
+    """The ending of what a compressed file holds, by its name or, in a zip archive, by that of its file.
+
+    >>> inner_suffix(Path("a.CSV")), inner_suffix(Path("a.jsonl.gz"))
+    ('.csv', '.jsonl')
+    """
+    if path.suffix.lower() == ".zip":
+        with contextlib.suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+            names = [entry for entry in archive.namelist() if not entry.endswith("/") and "__MACOSX" not in entry]
+            return Path(names[0]).suffix.lower() if names else ""
+    return Path(path.stem if path.suffix.lower() in PACKED_ENDINGS else path.name).suffix.lower()
 
 
 def lines_of(content: str) -> list[str]:
-    """Lines split at newlines alone (not at the other characters that str.splitlines takes for one)."""
-    lines = content.replace("\r\n", "\n").split("\n")
+    """Lines split at line feeds and carriage returns, not at the other characters that str.splitlines takes for one."""
+    lines = content.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
+
+
+_MISSING = re.compile(  # what programs write in the place of a text
+    r"nan|NaN|<NA>|NaT|\\N|\[(?:deleted|removed)(?: by \w+)?\]|#(?:REF!|VALUE!|DIV/0!|N/A|NAME\?|NUM!|NULL!|SPILL!)"
+    r"|(?:(?:API |HTTP )?(?:ERROR|Error)|\w{1,30}(?:Error|Exception))(?: code)?: ?.{0,300}"
+    r"(?:[Rr]ate.?limit|[Tt]ime[d -]*out|[Qq]uota|exceeded|[Oo]verloaded|[Uu]navailable|[Cc]onnection|\b[45]\d\d\b)"
+    r".{0,300}"
+)
+
+
+def is_missing(text: str) -> bool:
+    """Return whether a text is what programs write in the place of a missing one.
+
+    >>> [is_missing(text) for text in ("nan", "[deleted]", "#REF!", "ERROR: Rate limit exceeded", "None", "Error: no.")]
+    [True, True, True, True, False, False]
+    """
+    return _MISSING.fullmatch(text.strip()) is not None
 
 
 class Record(NamedTuple):

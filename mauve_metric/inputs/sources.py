@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mauve_metric.inputs.fields import LOOKED_AT, Role, chosen_field, no_such_field
+from mauve_metric.inputs.kinds import candidates, kinds_of
 from mauve_metric.inputs.records import Record, Rows
 from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.inputs.tool_formats import text_in
 from mauve_metric.runtime.checks import quoted, shown
-from mauve_metric.runtime.errors import EmptyTexts, NotTexts
+from mauve_metric.runtime.errors import EmptyTexts, NotTexts, SeveralTexts
 from mauve_metric.runtime.plain_text import counted
 
 logger = logging.getLogger(__name__)
@@ -108,28 +109,64 @@ def text_source(
 
 def _plain_column(name: str, data: Any, text_field: str | None, side: Role) -> Any:
     """The texts of a library's data as a list, an `IterableDataset`'s as an iterator; other data as they are."""
-    if hasattr(data, "column_names") and hasattr(data, "features"):
-        if not hasattr(data, "__len__"):
-            field = _field(name, data.column_names or ["text"], text_field, lambda: list(data.take(LOOKED_AT)), side)
-            return (_text(name, field, row[_column(field, row)]) for row in data)
-        first = range(min(LOOKED_AT, len(data)))
-        field = _field(name, data.column_names, text_field, lambda: data.select(first).to_list(), side)
-        return [_text(name, field, value) for value in data[_column(field, data.column_names)]]
-    if hasattr(data, "collect_schema"):  # a polars LazyFrame reads this column alone
-        columns = data.collect_schema().names()
-        field = _field(name, columns, text_field, lambda: data.lazy().head(LOOKED_AT).collect().to_dicts(), side)
-        column = data.lazy().select(_column(field, columns)).collect().to_series()
-        return [_text(name, field, value) for value in column.to_list()]
-    if hasattr(data, "columns") and hasattr(data, "iloc"):
-        columns = list(data.columns)
-        field = _field(name, columns, text_field, lambda: data.head(LOOKED_AT).to_dict("records"), side)
-        return [_text(name, field, value) for value in data[_column(field, columns)].tolist()]
-    if hasattr(data, "schema") and hasattr(data, "column") and hasattr(data, "num_rows"):  # a table or batch of pyarrow
-        columns = data.schema.names
-        field = _field(name, columns, text_field, lambda: data.slice(0, LOOKED_AT).to_pylist(), side)
-        return [_text(name, field, value) for value in data.column(_column(field, columns)).to_pylist()]
+    if hasattr(data, "column_names") and hasattr(data, "features") and not hasattr(data, "__len__"):
+        field = _field(name, data.column_names or ["text"], text_field, lambda: list(data.take(LOOKED_AT)), side)
+        return (_text(name, field, row[_column(field, row)]) for row in data)
+    table = _table_of(data)
+    if table is not None:
+        field = _field(name, table.columns, text_field, table.first_rows, side)
+        if side != "prompt":
+            _check_kinds(name, field, table)
+        return [_text(name, field, value) for value in table.values(_column(field, table.columns))]
     convert = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)  # of pyarrow, of numpy and pandas
     return data if convert is None else convert()
+
+
+class _Table(NamedTuple):
+    """A library's table: the names of its columns, its first rows, and the values of a column."""
+
+    columns: Sequence[Any]
+    first_rows: Callable[[], list[Any]]
+    values: Callable[[Any], list[Any]]
+
+
+def _table_of(data: Any) -> _Table | None:
+    """A table of `datasets`, polars, pandas or pyarrow; None for other data."""
+    if hasattr(data, "column_names") and hasattr(data, "features"):
+        first = range(min(LOOKED_AT, len(data)))
+        return _Table(data.column_names, lambda: data.select(first).to_list(), lambda column: list(data[column]))
+    if hasattr(data, "collect_schema"):  # a polars LazyFrame reads one column alone
+        return _Table(
+            data.collect_schema().names(),
+            lambda: data.lazy().head(LOOKED_AT).collect().to_dicts(),
+            lambda column: data.lazy().select(column).collect().to_series().to_list(),
+        )
+    if hasattr(data, "columns") and hasattr(data, "iloc"):
+        return _Table(
+            list(data.columns),
+            lambda: data.head(LOOKED_AT).to_dict("records"),
+            lambda column: data[column].tolist(),
+        )
+    if hasattr(data, "schema") and hasattr(data, "column") and hasattr(data, "num_rows"):  # a table or batch of pyarrow
+        return _Table(
+            data.schema.names,
+            lambda: data.slice(0, LOOKED_AT).to_pylist(),
+            lambda column: data.column(column).to_pylist(),
+        )
+    return None
+
+
+def _check_kinds(name: str, field: Any, table: _Table) -> None:
+    """`SeveralTexts` for a table whose texts are of several kinds."""
+    for column in candidates(Rows(name, table.first_rows())) if len(table.columns) > 1 else ():
+        values = [{column: value} for value in table.values(column)] if column != field else []
+        kinds = kinds_of(Rows(name, values), column)
+        if kinds is not None and kinds.is_sure:
+            raise SeveralTexts.of(
+                name,
+                f"holds texts of {len(kinds.counts)} kinds, by {column!r}: {kinds.listed}; give the rows of one, or "
+                f"the column {field!r} alone to take all as one set",
+            )
 
 
 def _field(
@@ -144,7 +181,7 @@ def _field(
     if field is None and list(columns).count("text") < 2:
         field = chosen_field(name, Rows(name, first_rows() or [dict.fromkeys(columns, "")]), side)
         logger.info("%s: texts from `%s`", name, field)
-    field = "text" if field is None else field
+    field = "text" if field is None else next((column for column in columns if str(column) == field), field)
     times = list(columns).count(_column(field, columns))
     if times > 1:
         raise ValueError(f"{name} has {times} fields {field!r}: expected one, rename the others")

@@ -12,6 +12,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from mauve_metric.inputs.records import Record
+from mauve_metric.inputs.tool_formats import text_in
 from mauve_metric.runtime.errors import WrongOption
 
 _THINK = "think|thinking|thought|reasoning|seed:think"
@@ -45,6 +47,33 @@ _ANSWERED = re.compile(  # a prompt with the name of who asks before it, up to t
     r"\n[ \t]*(?:#{1,4} ?)?(?:Assistant|AI|Model|Response|Answer|Output)[ \t]*:[ \t]*",
     re.IGNORECASE | re.DOTALL,
 )
+# Templates by which a conversation is rendered as one text: the mark before a turn, with its role.
+CHATS: Mapping[str, re.Pattern[str]] = {
+    "ChatML": re.compile(r"<\|im_start\|>[ \t]*(?P<role>\w+)[^\n<]{0,40}\n?"),
+    "Llama 3": re.compile(r"<\|start_header_id\|>\s*(?P<role>\w+)\s*<\|end_header_id\|>\n*"),
+    "Llama 4": re.compile(r"<\|header_start\|>\s*(?P<role>\w+)\s*<\|header_end\|>\n*"),
+    "Gemma": re.compile(r"<start_of_turn>\s*(?P<role>\w+)\n?"),
+    "Granite": re.compile(r"<\|start_of_role\|>\s*(?P<role>\w+)[^<]{0,40}<\|end_of_role\|>"),
+    "Phi": re.compile(r"<\|(?P<role>system|user|assistant)\|>\n?"),
+    "EXAONE": re.compile(r"\[\|(?P<role>system|user|assistant)\|\]"),
+    "Command R": re.compile(r"<\|START_OF_TURN_TOKEN\|><\|(?P<role>SYSTEM|USER|CHATBOT)_TOKEN\|>"),
+    "DeepSeek": re.compile(r"<｜(?P<role>User|Assistant)｜>"),
+    "Llama 2": re.compile(r"\[(?P<role>/?INST)\]"),
+    "Alpaca": re.compile(
+        r"^#{2,3} ?(?P<role>Instruction|Input|User|Human|Response|Assistant)[ \t]*:[ \t]*\n*", re.MULTILINE
+    ),
+    "HH": re.compile(r"\n\n(?P<role>Human|Assistant): ?"),
+    "Vicuna": re.compile(r"(?:\A|(?<=[\s>]))(?P<role>USER|ASSISTANT): ?"),
+}
+_ANSWERING = {"assistant", "model", "chatbot", "/inst", "response"}
+_PREAMBLE = re.compile(
+    r"\s*(?:(?:<s>|<\|begin_of_text\|>)\s*)?(?:Below is an instruction|A chat between|\[SYSTEM_PROMPT\])"
+)
+_WRITTEN = (  # marks of subwords, of hyphens and of line breaks in texts that were prepared for training
+    (re.compile(r"@@ "), ""),
+    (re.compile(r" @([-,.])@ "), r"\1"),
+    (re.compile(r" ?<(?:newline|NEWLINE|NL|n|EOL|eol)> ?"), "\n"),
+)
 _LITERAL = ("b'", 'b"', "['", '["', "{'", '{"')  # beginnings of a text that Python or JSON wrote out
 _PRINTED = [
     *range(0x21, 0x7F),
@@ -65,6 +94,7 @@ _HTML = re.compile(
     r"|table|tbody|td|th|thead|tr|u|ul)(?:\s[^<>]*)?/?>|&(?:[a-z]{2,8}|#\d{2,6}|#x[\da-f]{2,5});",
     re.IGNORECASE | re.DOTALL,
 )
+_TIMES_ESCAPED = 3  # `&amp;amp;lt;` of a text that several programs escaped
 _ENDS_LINE = re.compile(r"<br\b|</(?:p|div|h[1-6]|li|tr|blockquote|pre)\b", re.IGNORECASE)
 _INLINE = (  # marks, and what stays; the inner one of `**a *b* c**` goes first, so that everything is looked for twice
     (_HEADING, ""),
@@ -108,12 +138,45 @@ def without_reasoning(text: str) -> str:
     return "".join([*kept, "" if inside else text[start:]]).strip()
 
 
+def last_turn(text: str) -> str:
+    """The last turn of the assistant in a conversation that a template of `CHATS` rendered; other texts as they are.
+
+    >>> last_turn("<|im_start|>user\\nHi.<|im_end|>\\n<|im_start|>assistant\\nYes.<|im_end|>")
+    'Yes.'
+    >>> last_turn("[INST] Hi. [/INST] Yes.</s>"), last_turn("Yes. [INST] Hi. [/INST] No.")
+    ('Yes.', 'Yes. [INST] Hi. [/INST] No.')
+    """
+    turn = _last_turn(text)
+    return text if turn is None else _SPECIAL.sub("", turn[1]).strip()
+
+
+def _last_turn(text: str) -> tuple[str, str] | None:
+    """The template of a rendered conversation, and its last turn; None where a text begins with no other's turn."""
+    for name, mark in CHATS.items() if any(sign in text for sign in ("<", "[", "###", "USER:", "\n\nHuman:")) else ():
+        turns = list(mark.finditer(text))
+        answers = [row for row, turn in enumerate(turns) if turn["role"].lower() in _ANSWERING]
+        if answers and answers[0] > 0:
+            before = text[: turns[0].start()]
+            if _SPECIAL.sub("", before).strip() and not _PREAMBLE.match(before):
+                continue
+            ends = [turn.start() for turn in turns] + [len(text)]
+            return name, text[turns[answers[-1]].end() : ends[answers[-1] + 1]]
+    return None
+
+
+def chat_template(texts: Sequence[str]) -> str | None:
+    """The template that rendered most of some texts; None where they are no conversations."""
+    templates = [turn[0] for text in texts if (turn := _last_turn(text)) is not None]
+    return max(templates, key=templates.count) if 2 * len(templates) > len(texts) else None
+
+
 def without_special_tokens(text: str) -> str:
-    """A text without tokens that mark its beginning, its end and whose turn it is, and without the turn's role.
+    """A text without tokens that mark its beginning, its end and whose turn it is; of a conversation the last turn.
 
     >>> without_special_tokens("<|im_start|>assistant\\nYes.<|im_end|>"), without_special_tokens("[INST] a </s>")
     ('Yes.', 'a')
     """
+    text = last_turn(text)
     stripped, times = _SPECIAL.subn("", text)
     return stripped.strip() if times else text
 
@@ -140,7 +203,14 @@ def without_undecoded(text: str) -> str:
     ['A cat.', 'A cat.', 'A cat.', 'A "cat".']
     >>> without_undecoded("TheĠcat"), without_undecoded("The Ġcat Ġs at"), without_undecoded("▁The▁cat")
     ('The cat', 'The cat sat', 'The cat')
+    >>> without_undecoded("The c@@ at<newline>s@@ at well @-@ fed")
+    'The cat\\nsat well-fed'
+    >>> without_undecoded('{"role": "assistant", "content": "A."}')
+    'A.'
     """
+    if "@" in text or "<" in text:
+        for mark, meant in _WRITTEN:
+            text = mark.sub(meant, text)
     if text.count("\u2581") > 1 or text.startswith("\u2581"):  # SentencePiece
         return (text.replace(" ", "") if " \u2581" in text else text).replace("\u2581", " ").strip()
     if "Ġ" in text or "Ċ" in text:
@@ -161,11 +231,11 @@ def _text_of_literal(text: str) -> str:
     for read in (json.loads, ast.literal_eval):
         with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             value = read(text)
-            entries = list(value.values()) if isinstance(value, dict) else value
-            only = entries[0] if isinstance(entries, list) and len(entries) == 1 else entries
-            only = only.decode() if isinstance(only, bytes) else only
-            if isinstance(only, str):
+            if isinstance(value, bytes):
+                return value.decode()
+            if isinstance(value, dict) and len(value) == 1 and isinstance(only := next(iter(value.values())), str):
                 return only
+            return text_in(Record({"": value}, ""), "")  # of a turn, a conversation, the answer of a server
     return text
 
 
@@ -186,9 +256,12 @@ def without_html(text: str) -> str:
     """
     if not shows_html(text):
         return text
-    return _HTML.sub(
-        lambda mark: html.unescape(mark[0]) if mark[0][0] == "&" else "\n" if _ENDS_LINE.match(mark[0]) else "", text
-    ).strip()
+    for _ in range(_TIMES_ESCAPED):
+        text = _HTML.sub(
+            lambda mark: html.unescape(mark[0]) if mark[0][0] == "&" else "\n" if _ENDS_LINE.match(mark[0]) else "",
+            text,
+        )
+    return text.strip()
 
 
 def without_markdown(text: str) -> str:
@@ -234,6 +307,49 @@ def without_line_breaks(text: str) -> str:
     return " ".join(text.split())
 
 
+_NUMBERED = re.compile(r"\A\s*(?:\(?\d{1,5}[.):]|[-*•‣])[ \t]+(?=\S)")
+_QUOTED = re.compile(r"\A\s*[\"“«„”‚‘'](.*)[\"”»“’'][.,]?\s*\Z", re.DOTALL)
+_FIRST_QUOTE = re.compile('(\\s|\\A)?["“”«»„]')
+_APART = re.compile(
+    r"(?<=\S) +(?=(?:[.,;:!?%)\]}…]|n't\b|'(?:s|re|ve|ll|d|m)\b|'')(?:\s|$|[.,;:!?)\]\"'”’]))|(?<=[(\[{$£€`]) +(?=\S)"
+)
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
+_BRACKET = re.compile(r"-[LR][RSC]B-|``|''")
+
+
+def without_list_number(text: str) -> str:
+    """A text without the number or the mark of a list before it.
+
+    >>> without_list_number("12. Once."), without_list_number("- Once."), without_list_number("1914 was cold.")
+    ('Once.', 'Once.', '1914 was cold.')
+    """
+    return _NUMBERED.sub("", text)
+
+
+def without_outer_quotes(text: str) -> str:
+    """A text without quotation marks around all of it.
+
+    >>> [without_outer_quotes(text) for text in ('"Once."', '"No," he said, "never."', '"He said "no" again."')]
+    ['Once.', '"No," he said, "never."', 'He said "no" again.']
+    """
+    match = _QUOTED.fullmatch(text)
+    inner = (
+        None if match is None else _FIRST_QUOTE.search(match[1])
+    )  # of words that are quoted inside, or the end of the first
+    return text if match is None or (inner is not None and inner[1] is None) else match[1].strip()
+
+
+def without_blanks_at_marks(text: str) -> str:
+    """A text without what a tokenizer for words put in: blanks around punctuation, names of brackets.
+
+    >>> without_blanks_at_marks("Well , it is n't ( yet ) done ."), without_blanks_at_marks("-LRB- no -RRB-")
+    ("Well, it isn't (yet) done.", '(no)')
+    """
+    if "-LRB-" in text or ("``" in text and "```" not in text):
+        text = _BRACKET.sub(lambda mark: _BRACKETS.get(mark[0], mark[0]), text)
+    return _APART.sub("", text)
+
+
 def shows_outer_blanks(text: str) -> bool:
     """Return whether a text begins or ends with a blank.
 
@@ -272,8 +388,12 @@ WRAPPING: Mapping[str, Callable[[str], str]] = {  # each by the name that `strip
     "next_turn": without_next_turn,
     "html": without_html,
     "markdown": without_markdown,
+    "list_numbers": without_list_number,
+    "outer_quotes": without_outer_quotes,
     "whitespace": without_outer_blanks,
     "line_breaks": without_line_breaks,
+    "punctuation_blanks": without_blanks_at_marks,
+    "capitals": str.lower,
 }
 
 SHOWN: Mapping[str, Callable[[str], bool]] = {  # where a rule takes long, or changes what any prose may hold

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mauve_metric.inputs.records import Record, Rows, has_field, value_at
-from mauve_metric.runtime.checks import MISSING_WORDS, check_archive
+from mauve_metric.inputs.records import Record, Rows, has_field, is_missing, value_at
+from mauve_metric.runtime.checks import check_archive, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, one_line
 from mauve_metric.runtime.optional_imports import import_inspect_log
 
@@ -49,6 +49,10 @@ def sample_order(sample_id: int | str | None) -> tuple[bool, int | str]:
     return isinstance(sample_id, str), 0 if sample_id is None else sample_id
 
 
+class FailedRequest(EmptyTexts):
+    """A record with the error of a request in the place of a text."""
+
+
 _ANSWERING = {"assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"}  # roles of the model's turns
 _INNER = (
     "content",
@@ -57,8 +61,7 @@ _INNER = (
     "text",
     "value",
     "generated_text",
-    "output",
-    "answer",
+    *("output", "answer", "generation", "outputs", "results", "outputText", "choices", "candidates", "response"),
 )  # of a turn, a part or an answer
 _FEWEST_TOKENS = 8  # in a list of numbers or of single words that is one text, and no list of answers
 
@@ -91,15 +94,15 @@ def text_in(record: Record, path: str, side: str = "prediction") -> str:
     try:
         return _text(value_at(record, path), record, path, side)
     except (NoSuchField, NotTexts, EmptyTexts):
-        failure = _failure(record.value)
+        failure = failure_of(record.value)
         if failure is None:
             raise
-        raise ValueError(f"{record.where}: the request failed: {failure}") from None
+        raise FailedRequest(f"{record.where}: the request failed: {failure}") from None
 
 
 def _text(value: object, record: Record, path: str, side: str) -> str:
     if value is None or isinstance(value, str):
-        return value if value and value not in MISSING_WORDS else ""
+        return value if value and not is_missing(value) else ""
     if is_conversation(value):
         turns = [turn if isinstance(turn, Mapping) else {} for turn in value]  # type: ignore[attr-defined]
         answers = [number for number, turn in enumerate(turns) if _role(turn) in _ANSWERING]
@@ -155,17 +158,61 @@ def _is_likelihood(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and value[1] in ("True", "False")
 
 
-def _failure(value: object) -> str | None:
+def failure_of(value: object) -> str | None:
     """The error that a server answered in the place of a text; None without one."""
     if not isinstance(value, Mapping):
         return None
     status = value.get("status_code")
-    errors = [value.get("error")] + [_failure(value.get(key)) for key in ("response", "body", "result")]
+    errors = [value.get("error"), *(failure_of(value.get(key)) for key in ("response", "body", "result"))]
+    errors += [value["type"] if value.get("type") in ("expired", "canceled", "errored") else None, _refusal(value)]
     error = next((error for error in errors if error), None)
     if error is None and not (isinstance(status, int) and status >= 400):
         return None
     said = [f"status {status}"] if isinstance(status, int) and status >= 400 else []
     return ": ".join([*said, *([error if isinstance(error, str) else reprlib.repr(error)] if error else [])])[:200]
+
+
+def _refusal(value: Mapping[str, object]) -> str | None:
+    """The reason for which Gemini wrote no answer, such as SAFETY."""
+    feedback, answers = value.get("promptFeedback"), value.get("candidates")
+    blocked = feedback.get("blockReason") if isinstance(feedback, Mapping) else None
+    first = answers[0] if isinstance(answers, list) and answers else {}
+    finished = first.get("finishReason") if isinstance(first, Mapping) and "content" not in first else None
+    return str(blocked or finished) if blocked or finished else None
+
+
+def plain_text(record: Record) -> str:
+    """The text of a record that is one; empty for null and what stands for a missing text."""
+    if isinstance(record.value, Mapping):
+        raise NotTexts(f"{record.where}: expected a text, as the first record is, got an object of fields")
+    if record.value is not None and not isinstance(record.value, str):
+        raise NotTexts(f"{record.where}: expected a text, got {type(record.value).__name__}: {shown(record.value)}")
+    return "" if record.value is None or is_missing(record.value) else record.value
+
+
+def text_or_reason(record: Record, field: str | None, side: str = "prediction") -> tuple[str, str | None]:
+    """The text of a record; where it is missing an empty one, with words for why: the one rule for all readers.
+
+    Raises:
+        ValueError: there is something else than a text.
+    """
+    try:
+        text = plain_text(record) if field is None else text_in(record, field, side)
+        text.encode()
+    except FailedRequest as error:
+        return "", f"is missing: {str(error).removeprefix(f'{record.where}: ')}"
+    except UnicodeEncodeError:
+        return "", "holds half of a surrogate pair, which is no character"
+    return text, None if text.strip() else _why_empty(record, field)
+
+
+def _why_empty(record: Record, field: str | None) -> str:
+    value = record.value if field is None else value_at(record, field)
+    if calls_tool(record):
+        return "calls a tool and says nothing"
+    if value is None:
+        return "is null, a missing value"
+    return f"is {shown(value)}, a missing value" if isinstance(value, str) and value.strip() else "is empty"
 
 
 def calls_tool(record: Record) -> bool:
@@ -209,7 +256,8 @@ class Format(NamedTuple):
         """Return whether a record has the fields, and turns where turns are meant."""
         if not all(has_field(record, path) for path in self.needs):
             return False
-        return self.name != "chat" or is_conversation(value_at(record, self.needs[-1]))
+        value = value_at(record, self.needs[-1])
+        return (self.name != "chat" or is_conversation(value)) and (self.name != "ollama_stream" or value is False)
 
 
 INSPECT = Format(
@@ -223,6 +271,7 @@ INSPECT = Format(
     group="epoch",
 )
 _REQUESTS = "the requests of a batch, without answers: give the file of its results"
+_FRAGMENTS = "the fragments of a streamed answer: ask with stream=false, or join them to one text a record"
 FORMATS = (
     Format(
         "lm_eval",
@@ -262,6 +311,7 @@ FORMATS = (
     ),
     Format("batch_requests", "requests of a batch", ("custom_id", "body"), lacks=_REQUESTS),
     Format("batch_requests", "requests of a batch", ("custom_id", "params"), lacks=_REQUESTS),
+    Format("ollama_stream", "fragments of Ollama", ("model", "created_at", "done"), lacks=_FRAGMENTS),
     Format("gemini", "answers of Gemini", ("response.candidates",), "response.candidates", key="key"),
     Format("gemini", "answers of Gemini", ("candidates.0.content",), "candidates"),
     Format("bedrock", "results of a Bedrock batch", ("modelInput", "modelOutput"), "modelOutput", key="recordId"),
@@ -315,6 +365,7 @@ FORMATS = (
     Format("chat", "conversations", ("messages",), "messages", common=True),
     Format("chat", "conversations of ShareGPT", ("conversations",), "conversations", common=True),
     Format("chat", "conversations", ("conversation",), "conversation", common=True),
+    Format("ultrachat", "UltraChat, first answer", ("id", "data.1"), "data.1", prompt="data.0", key="id", common=True),
     Format(
         "prompt_completion",
         "prompts and completions",

@@ -49,7 +49,7 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
         "independent": "each row a draw of its own",
         "undeclared": "",
     }[result.design]
-    sizes = f"{result.n_p} + {result.n_q} texts"
+    sizes = _sizes(result)
     head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result), design)))
     caught = f"picks the model's text {facts.caught} times in 100" if facts.caught is not None else ""
     reach = f"{as_in_papers(result.signature)}; two human sets reach {digits(result.mauve_ceiling, '.3f')}"
@@ -113,10 +113,17 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
+def _sizes(result: MauveResult) -> str:
+    """The number of texts of each side, and of those that were missing and left out."""
+    dropped = result.p_dropped + result.q_dropped
+    left_out = f" ({result.p_dropped} + {result.q_dropped} missing left out)" if dropped else ""
+    return f"{result.n_p} + {result.n_q} texts{left_out}"
+
+
 def explanation_screen(explanation: Explanation, title: str = "", more: str = "") -> str:
     """At most 40 lines: the verdict, what gives the model away, and the kinds of texts it misses or overdoes."""
     result = explanation.result
-    sizes = f"{result.n_p} + {result.n_q} texts"
+    sizes = _sizes(result)
     head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result))))
     blocks = [[head], [headline(result)], _giveaways(explanation)]
     for side, heading in (("missed", "Kinds of texts that the model misses:"), ("too much", "That it overdoes:")):

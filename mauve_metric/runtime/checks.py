@@ -138,13 +138,18 @@ def check_archive(path: Path) -> None:
 _MOST_TIMES, _ALWAYS_BYTES = 200, 2**28  # what a file of texts or features unpacks to: natural ones to ten times or so
 
 
+def most_unpacked(size: int) -> int:
+    """The bytes that a file of this size may unpack to: 200 times as many, and always 256 MiB."""
+    return max(_ALWAYS_BYTES, _MOST_TIMES * size)
+
+
 def check_unpacked(path: Path, unpacked: int) -> None:
     """Refuse a file that unpacks to far more than texts or features do, before memory or time run out.
 
     Raises:
         DamagedFile: it unpacks to more than 200 times its size, and to more than 256 MiB.
     """
-    if unpacked > max(_ALWAYS_BYTES, _MOST_TIMES * path.stat().st_size):
+    if unpacked > most_unpacked(path.stat().st_size):
         raise DamagedFile(
             f"{path} unpacks to more than {_MOST_TIMES} times its size, as no texts or features do: "
             f"it is damaged or hostile, and not read beyond {unpacked} bytes"

@@ -67,9 +67,9 @@ class NoSuchField(CodedError, ValueError):
 
 
 class SeveralTexts(CodedError, ValueError):
-    """A record of a harness holds several texts where one is expected.
+    """A file holds texts of several kinds, or a record several texts, where one is expected.
 
-    Choose one as the message says: `--filter`, or a field with a number such as `resps.0.0`.
+    Choose one as the message says: `FILE:FIELD[column=value]`, or a field with a number such as `resps.0.0`.
     """
 
 
@@ -89,9 +89,9 @@ class DamagedFile(CodedError, ValueError):
 
 
 class EmptyTexts(CodedError, ValueError):
-    """A text is empty, or a set has none. Empty texts are a finding and not left out in silence.
+    """A text is empty or missing, or a set has none. Such texts are a finding and not left out in silence.
 
-    Leave them out by `--empty-texts drop` (`empty_texts="drop"`); the result has their number.
+    Leave them out by `--drop-missing` (`empty_texts="drop"`); the result has their number.
     """
 
 

@@ -114,7 +114,7 @@ LEAST_TEXTS = 5  # that must show it: fewer of a small set may be chance
 MOST_OPENINGS = 3  # that a warning shows
 ALIKE = 0.9  # of the texts with an opening go on with the same word: then that is shown as well
 SIGHTS = {
-    "undecoded": "undecoded marks such as Ġ, a written-out \\n or ['…']",
+    "undecoded": "undecoded marks such as Ġ, @@, <newline>, a written-out \\n or ['…']",
     "next_turn": "another speaker's turn such as User:",
     "reasoning": "reasoning such as <think>",
     "special_tokens": "special tokens such as <|im_end|> or </s>",

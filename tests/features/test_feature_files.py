@@ -20,7 +20,7 @@ from samples import texts_of
 
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import feature_files
-from mauve_metric.features.array_files import NpyRows
+from mauve_metric.features.array_files import NpyRows, feature_rows
 from mauve_metric.features.row_blocks import BLOCK_ROWS
 
 FORMATS = ["npz", "npy", "parquet"]
@@ -462,3 +462,10 @@ def test_a_small_file_of_far_more_features_is_refused_before_it_is_read(tmp_path
         parquet.write_table(pyarrow.table({"features": column}), path, compression="zstd")
     with pytest.raises(ValueError, match="unpacks to more than 200 times its size"):
         FeatureSet.load(path)
+
+
+def test_shards_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for number in (10, 2, 1):
+        np.save(tmp_path / f"part-{number}.npy", np.full((1, 2), number, np.float32))
+    rows = feature_rows("p_features", tmp_path)
+    assert rows is not None and np.concatenate([*rows.blocks()])[:, 0].tolist() == [1, 2, 10]

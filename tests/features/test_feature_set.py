@@ -352,7 +352,8 @@ def test_characters_and_formats_without_a_token_are_known_with_and_without_the_c
     for found in (fresh, cached):
         assert found.unseen is not None and found.unseen[0] == found.unseen[1] == pytest.approx(1 / 9)
         assert found.unseen[2] > 0.2 and found.unseen[3] == 0
-        assert found.unseen_formats == {"line_breaks", "double_blanks", "outer_blanks", "capitals"}
+        layout = {"line_breaks", "double_blanks", "outer_blanks", "capitals", "punctuation_blanks"}
+        assert found.unseen_formats == layout
     assert fresh.unseen is not None and cached.unseen is not None
     np.testing.assert_array_equal(fresh.unseen, cached.unseen)
     found = featurize(texts, featurize_model_name="ngrams")

@@ -44,7 +44,6 @@ BAD = {
     "--text-field": "nowhere",
     "--reference-field": "nowhere",
     "--prediction-field": "nowhere",
-    "--filter": "nowhere",
     "--prompts": "nowhere.txt",
     "--device": "cpu:x",
     "--score-device": "cpu:x",

@@ -224,3 +224,44 @@ def test_other_names_on_each_side(tmp_path: Path) -> None:
     options: Any = {"featurize_model_name": "ngrams", "num_buckets": 2}
     named = compute_mauve(p_text=f"{tmp_path}/h.csv:Text A", q_text=f"{tmp_path}/m.csv:Reply", **options)
     assert named.mauve == 1 and (named.n_p, named.n_q) == (12, 12)
+
+
+LONG = "It was a long day in the town by the river, and nobody came to the old house."
+
+
+@pytest.mark.parametrize(
+    ("value", "first"),
+    [
+        (
+            {
+                "instruction": "Do.",
+                "completions": [{"response": LONG}, {"response": LONG}],
+                "correct_answers": ["None"],
+            },
+            "completions.0.response",
+        ),
+        ({"info": {"post": LONG}, "summaries": [{"text": "A day in town."}, {"text": "It."}]}, "summaries.0.text"),
+        ({"text": f"{LONG[:60]}…", "extended_tweet": {"full_text": LONG}}, "extended_tweet.full_text"),
+        ({"reviewText": f"{LONG} {LONG}", "summary": "Good one."}, "reviewText"),
+    ],
+)
+def test_a_choice_beside_a_longer_text_or_a_list_of_answers_is_unsure(value: dict[str, Any], first: str) -> None:
+    choice = choose([Record(value, "")])
+    assert choice.doubt.startswith(f"has several fields that may be the text: '{first}'") and choice.proposed == first
+
+
+def test_answers_in_a_list_beside_a_prompt_alone_are_proposed() -> None:
+    value = {"prompt": "Write it.", "answers": [{"answer": LONG, "rank": 1}, {"answer": LONG, "rank": 2}]}
+    assert choose([Record(value, "")]).proposed == "answers.0.answer"
+
+
+def test_a_list_of_notes_beside_an_answer_changes_nothing() -> None:
+    value = {"output": LONG, "text": LONG, "logprobs": [{"token": "It"}, {"token": "was"}], "prompt": LONG[:20]}
+    assert (choose([Record(value, "")]).path, choose([Record(value, "")]).doubt) == ("output", "")
+
+
+def test_a_first_record_without_the_field_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 0}\n{"id": 1, "text": "One."}\n{"id": 2, "text": "Two."}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="line 1 has no field 'text', which others have: take it out, or write null"):
+        read_texts(path, "text")

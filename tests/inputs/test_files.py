@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mauve_metric import compute_mauve
 from mauve_metric.features.feature_files import read_features
 from mauve_metric.inputs.files import READERS, TextFile, read_texts
 from mauve_metric.inputs.sources import text_source
-from mauve_metric.runtime.errors import NoSuchField
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
 # characters that str.splitlines takes for the end of a line and that end none in a text file
@@ -206,13 +207,18 @@ def test_missing_values_are_named() -> None:
 # --- what looks like one thing and is another ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 @pytest.mark.parametrize("text", ["eins\nzwei\ndrei\n", "один два\nтри\n"])
 @pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".csv"])
 def test_wide_encodings_are_named_and_never_read(suffix: str, text: str, encoding: str, tmp_path: Path) -> None:
     path = write(tmp_path / f"texts{suffix}", text.encode(encoding))
     with pytest.raises(ValueError, match=rf"texts\{suffix} is not UTF-8: it looks like UTF-{encoding[4:6]}"):
         read_texts(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_a_byte_order_mark_states_the_encoding(encoding: str, tmp_path: Path) -> None:
+    assert read_texts(write(tmp_path / "a.txt", "один два\nтри\n".encode(encoding))) == ["один два", "три"]
 
 
 def test_a_single_zero_does_not_make_an_encoding(tmp_path: Path) -> None:
@@ -302,8 +308,8 @@ def test_shards(tmp_path: Path) -> None:
 def test_a_filter_of_a_file_without_filters(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.csv"):
         path = write(tmp_path / name, WRITERS[Path(name).suffix](TEXTS))
-        with pytest.raises(ValueError, match="has no field that filter='none' could choose from"):
-            TextFile(path, filter="none")
+        with pytest.raises(ValueError, match=r"has no field 'filter' for \[filter=none\]; it has 'id' "):
+            read_texts(f"{path}[filter=none]")
     with pytest.raises(TypeError, match="prediction_field must be a text, got 0"):
         TextFile(path, prediction_field=0)  # type: ignore[arg-type]
 
@@ -313,6 +319,51 @@ def test_json_that_is_no_list_is_no_log_of_inspect(content: str, tmp_path: Path)
     (tmp_path / "n.json").write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match="must hold a JSON list of texts or objects, got"):
         read_texts(tmp_path / "n.json")
+
+
+def test_shards_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for number in (10, 2, 0, 1, 11):
+        write(tmp_path / f"part-{number}.jsonl", json.dumps({"text": f"Text {number}."}))
+    assert read_texts(tmp_path) == [f"Text {number}." for number in (0, 1, 2, 10, 11)]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[deleted]", r"is '\[deleted\]', a missing value"),
+        ("#REF!", "is '#REF!', a missing value"),
+        ("ERROR: Rate limit exceeded", "is 'ERROR: Rate limit exceeded', a missing value"),
+        ("\\N", r"is '\\\\N', a missing value"),
+        (None, "is null, a missing value"),
+        ("One \ud83d", "holds half of a surrogate pair"),
+    ],
+)
+@pytest.mark.parametrize("field", [None, "text"])
+def test_missing_texts_have_one_rule(text: str | None, reason: str, field: str | None, tmp_path: Path) -> None:
+    texts = ["A first text.", text, "A last text."]
+    rows = texts if field is None else [{"id": row, field: text} for row, text in enumerate(texts)]
+    side = TextFile(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))).side("prediction")
+    assert side.texts == ["A first text.", "", "A last text."]
+    with pytest.raises(EmptyTexts, match=rf"a\.jsonl, line 2.* {reason}.* \(1 of 3 in all\).*empty_texts='drop'"):
+        side.check_filled()
+
+
+def test_a_missing_text_leaves_both_sides_of_aligned_rows(tmp_path: Path) -> None:
+    human, model = (
+        [f"One of the texts, number {row}." for row in range(12)],
+        [f"Two of {row} texts." for row in range(12)],
+    )
+    rows = [{"target": text} for text in human]
+    path = write(tmp_path / "h.jsonl", "\n".join(map(json.dumps, rows)))
+    other = write(
+        tmp_path / "m.jsonl",
+        "\n".join(json.dumps({"output": t} if row else {"output": None}) for row, t in enumerate(model)),
+    )
+    options: Any = {"featurize_model_name": "ngrams", "num_buckets": 2, "aligned": True, "empty_texts": "drop"}
+    result = compute_mauve(p_text=str(path), q_text=str(other), **options)
+    groups: Any = {"p_groups": range(12), "q_groups": range(1, 12)}
+    expected = compute_mauve(p_text=human, q_text=model[1:], **{**options, "aligned": False}, **groups)
+    assert (result.q_dropped, result.mauve_ci) == (1, expected.mauve_ci)
 
 
 @pytest.mark.parametrize("most", [-1, "20", 1.5, True])

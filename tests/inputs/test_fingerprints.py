@@ -62,6 +62,10 @@ def test_each_number_sees_its_own_format() -> None:
         "curly_quotes": "one “two”. Three four. ",
         "dashes": "one – two. Three four. ",
         "markdown": "one **two**. Three four. ",
+        "punctuation_blanks": "one two . Three four. ",
+        "list_numbers": "1. one two. Three four. ",
+        "outer_quotes": "“one two. Three four.”",
+        "undecoded": "one t@@ wo. Three four. ",
         "word_length": "one twelve. Three four. ",
     }
     assert set(changed) == set(FORMATS)

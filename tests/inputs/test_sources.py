@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.inputs.sources import text_source
+from mauve_metric.runtime.errors import SeveralTexts
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
 
@@ -90,3 +91,15 @@ def test_a_stream_is_checked_while_it_is_read() -> None:
     assert next(texts) == "one"
     with pytest.raises(ValueError, match="empty or whitespace-only text at position 1"):
         next(texts)
+
+
+def test_two_kinds_in_a_table_are_refused() -> None:
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    rows = {"text": [f"Text {number}." for number in range(8)], "label": ["human"] * 4 + ["ai"] * 4}
+    for table in (pandas.DataFrame(rows), pyarrow.table(rows)):
+        with pytest.raises(SeveralTexts, match=r"p_text holds texts of 2 kinds, by 'label': 'human' \(4\), 'ai' \(4\)"):
+            text_source("p_text", table, text_field="text")
+    assert text_source("p_text", pandas.DataFrame(rows)["text"]).texts == rows["text"]
+    unnamed = pandas.DataFrame({0: rows["text"], 1: rows["label"]})
+    with pytest.raises(SeveralTexts, match="2 kinds, by 1:"):
+        text_source("p_text", unnamed)

@@ -12,7 +12,8 @@ from samples import HUMAN, MODEL, ngrams
 
 from mauve_metric import FeatureSet, MauveConfig, compare, compute_mauve, explain, featurize
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.inputs.stripping import SHOWN, WRAPPING, Stripping
+from mauve_metric.inputs.files import TextFile
+from mauve_metric.inputs.stripping import SHOWN, WRAPPING, Stripping, chat_template, last_turn
 from mauve_metric.options import STRIP
 
 HARMONY = (
@@ -44,7 +45,7 @@ CASES: list[tuple[str, str, str]] = [
         "I <thinks> a < b, analysis of [THINKING] </thin>",
     ),
     ("special_tokens", "<|im_start|>assistant\nOnce.<|im_end|>\n", "Once."),
-    ("special_tokens", "<s>[INST] Hello [/INST] Once. </s>", "Hello  Once."),
+    ("special_tokens", "<s>[INST] Hello [/INST] Once. </s>", "Once."),
     ("special_tokens", "<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\nOnce.<|eot_id|>", "Once."),
     ("special_tokens", "<bos><start_of_turn>model\nOnce.<end_of_turn>\n<eos><pad><pad>", "Once."),
     ("special_tokens", "<｜begin▁of▁sentence｜>Once.<｜end▁of▁sentence｜>", "Once."),
@@ -94,7 +95,7 @@ def test_prompts_are_taken_off_by_the_longest_that_is_there() -> None:
 def test_rules_work_one_after_the_other() -> None:
     text = "<|im_start|>assistant\n<think>Hm.</think>Tell **me** a story. # Once <|im_end|>\n"
     stripping = Stripping(",".join(STRIP), ["Tell **me** a story."])
-    assert [*stripping.each([text, "Once"])] == ["# Once".removeprefix("# "), "Once"]
+    assert [*stripping.each([text, "Once"])] == ["once", "once"]
     assert {name for name, times in stripping.changed.items() if times} >= {"reasoning", "prompts", "markdown"}
     assert [*Stripping().each([text])] == [text] and Stripping().identity() == {}
 
@@ -136,7 +137,7 @@ def test_random_text_of_marks_is_read_whatever_it_is() -> None:
         text = "".join(rng.choices(pieces, k=12))
         for name, rule in WRAPPING.items():
             found = rule(text)
-            assert found == text or name in ("markdown", "line_breaks") or len(found) < len(text)
+            assert found == text or name in ("markdown", "line_breaks", "capitals") or len(found) < len(text)
 
 
 # --- the option ---------------------------------------------------------------------------------------------------
@@ -279,8 +280,51 @@ def test_the_shell_strips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("undecoded", "A path C:\\new\nand a line.", "A path C:\\new\nand a line."),
         ("undecoded", "The ĠcafÃ© Ġs at . Ċ", "The café sat."),
         ("undecoded", "▁The ▁cat ▁s at .", "The cat sat."),
+        ("undecoded", "Lo@@ west well @-@ fed <newline> cats at 3 @.@ 5 .", "Lowest well-fed\ncats at 3.5 ."),
+        ("undecoded", "Write to a@@b and <new> <n>", "Write to a@@b and <new>\n"),
+        ("undecoded", '{"choices": [{"message": {"role": "assistant", "content": "A cat."}}]}', "A cat."),
+        ("html", "Fish &amp;amp;lt; chips", "Fish < chips"),
+        ("punctuation_blanks", "Well , he ca n't -LRB- yet -RRB- !", "Well, he can't (yet)!"),
+        ("punctuation_blanks", "At 10 : 30 I came, and left.", "At 10: 30 I came, and left."),
+        ("list_numbers", "12) One. 13) Two.", "One. 13) Two."),
+        ("list_numbers", "12.5 is a number.", "12.5 is a number."),
+        ("outer_quotes", "“He said “no”, again.”", "He said “no”, again."),
+        ("outer_quotes", "“No,” he said, “never.”", "“No,” he said, “never.”"),
+        ("capitals", "Once, in ROME.", "once, in rome."),
         ("undecoded", "Ġabriel naïve 🙂 text", "Ġabriel naïve 🙂 text"),
     ],
 )
 def test_wrapping_that_tools_leave(rule: str, text: str, expected: str) -> None:
     assert WRAPPING[rule](text) == expected
+
+
+CHAT = {
+    "ChatML": "<|im_start|>system\nBe.<|im_end|>\n<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n{}<|im_end|>",
+    "Llama 3": "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n{}<|eot_id|>"
+    "<|start_header_id|>assistant<|end_header_id|>\n\n{}<|eot_id|>",
+    "Gemma": "<bos><start_of_turn>user\n{}<end_of_turn>\n<start_of_turn>model\n{}<end_of_turn>\n",
+    "Llama 2": "<s>[INST] <<SYS>>\nBe.\n<</SYS>>\n\n{} [/INST] {} </s>",
+    "Phi": "<|user|>\n{}<|end|>\n<|assistant|>\n{}<|end|>",
+    "DeepSeek": "<｜begin▁of▁sentence｜><｜User｜>{}<｜Assistant｜>{}<｜end▁of▁sentence｜>",
+    "Command R": "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>{}<|END_OF_TURN_TOKEN|>"
+    "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>{}",
+    "Alpaca": "Below is an instruction that describes a task.\n\n### Instruction:\n{}\n\n### Response:\n{}",
+    "HH": "\n\nHuman: Hi.\n\nAssistant: Hi.\n\nHuman: {}\n\nAssistant: {}",
+    "Vicuna": "A chat between a user and an assistant. USER: {} ASSISTANT: {}</s>",
+}
+
+
+@pytest.mark.parametrize("template", CHAT)
+def test_of_a_rendered_conversation_the_last_turn_is_the_text(template: str, tmp_path: Path) -> None:
+    texts = [CHAT[template].format("Write it.", text) for text in HUMAN[:4]]
+    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts), encoding="utf-8")
+    side = TextFile(tmp_path / "a.jsonl").side("prediction")
+    assert side.texts == HUMAN[:4] and side.origin == "records/text/last_turn"
+    assert side.said.endswith(f"4 texts from `text`, the last turn of each conversation ({template})")
+    assert [*Stripping("special_tokens").each(texts)] == HUMAN[:4]
+
+
+def test_a_model_that_writes_on_is_no_conversation(tmp_path: Path) -> None:
+    text = f"{HUMAN[0]}<|im_end|>\n{CHAT['ChatML'].format('And now?', 'No.')}"
+    assert last_turn(text) == text and chat_template([text, *HUMAN[:4]]) is None
+    assert chat_template([CHAT["Gemma"].format("a", "b"), *HUMAN[:4]]) is None  # one of many texts

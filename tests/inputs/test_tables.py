@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import collections
+import re
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +14,9 @@ import pytest
 
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.sources import text_source
-from mauve_metric.inputs.tables import parquet_batches
+from mauve_metric.inputs.tables import parquet_batches, workbook_rows
 from mauve_metric.runtime import checks
-from mauve_metric.runtime.errors import DamagedFile
+from mauve_metric.runtime.errors import DamagedFile, EmptyTexts
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -170,7 +173,9 @@ def test_a_workbook(tmp_path: Path) -> None:
         TextFile(tmp_path / "a.xlsx", most_bytes=100)
     book.create_sheet("b").append(["x"])
     book.save(tmp_path / "b.xlsx")
-    with pytest.raises(ValueError, match=r"b\.xlsx has rows in 2 sheets, 'Sheet', 'b': save one as a file of its own"):
+    with pytest.raises(
+        ValueError, match=r"b\.xlsx has rows in 2 sheets, 'Sheet', 'b': name one, such as .*b\.xlsx:Sheet!"
+    ):
         read_texts(tmp_path / "b.xlsx")
 
 
@@ -250,3 +255,126 @@ def test_repeated_texts_of_an_ordinary_amount_are_read(tmp_path: Path) -> None:
 def test_a_header_above_lines_of_text_is_no_text(first: str, texts: list[str], tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(f"{first}\nHe ran to the old house.\nIt rained all day long.\n")
     assert read_texts(tmp_path / "a.txt") == texts
+
+
+LINES = ["I went for a walk in the town.", "I read a book about the sea."]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Name,What did you do today?\n",
+        "What did you do today?,Name of a friend or a person\n",
+        "question,[openai:gpt-4] Write about a day in the town.\n",
+        "Survey of 2024\nName,Reply\n",
+        "sep=,\r\nName,Reply\n",
+        'Name,Q1\nYour name,What did you do?\n"{""ImportId"":""a""}","{""ImportId"":""b""}"\n',
+    ],
+)
+def test_headers_that_look_like_texts(header: str, tmp_path: Path) -> None:
+    cells = (
+        (("Ann", LINES[0]), ("Bob", LINES[1])) if not header.startswith("What") else ((LINES[0], "A"), (LINES[1], "B"))
+    )
+    rows = "".join(f"{first},{second}\n" for first, second in cells)
+    assert read_texts(write(tmp_path / "a.csv", header + rows)) == LINES
+
+
+def test_a_header_is_what_the_caller_says(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "Tell us of a long day in the town.\n" + "".join(f"{line}\n" for line in LINES))
+    assert len(read_texts(path)) == 3 and "--header: the first line has them" in TextFile(path).side("prediction").said
+    assert read_texts(path, header=True) == LINES
+    assert (
+        read_texts(write(tmp_path / "b.csv", "text\n" + "".join(f"{line}\n" for line in LINES)), header=False)[0]
+        == "text"
+    )
+    assert read_texts(write(tmp_path / "a.txt", "\n".join(["My day", *LINES])), header=True) == LINES
+
+
+def test_words_without_a_full_stop_above_many_sentences_are_a_header(tmp_path: Path) -> None:
+    many = [f"{line} It was day {number}." for number, line in enumerate(LINES * 6)]
+    content = "".join(f"{line}\n" for line in ["Please tell us of your day in the town", *many])
+    assert read_texts(write(tmp_path / "a.csv", content)) == many
+    assert len(read_texts(write(tmp_path / "b.csv", content.replace("the town\n", "the town.\n")))) == 13
+
+
+def workbook(path: Path, *rows: list[object], title: str = "Sheet") -> Path:
+    book = openpyxl.load_workbook(path) if path.exists() else openpyxl.Workbook()
+    sheet = book.active if title == "Sheet" else book.create_sheet(title)
+    for row in rows:
+        sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_no_row_of_a_workbook_vanishes(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", ["Reply"], [LINES[0]], [None], ["=A1"], [LINES[1]])
+    side = TextFile(path).side("prediction")
+    assert side.texts == [LINES[0], "", "", LINES[1]] and side.empty == "is null, a missing value"
+    with pytest.raises(EmptyTexts, match=r"a\.xlsx, row 3: the text in 'Reply' is null, .* \(2 of 4 in all\)"):
+        side.check_filled()
+
+
+def test_cells_are_texts_as_they_are_shown(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", ["id", "Reply"], [1, "One._x000D_\nTwo it is."], [2, 42.0], [3, LINES[0]])
+    assert read_texts(path) == ["One.\r\nTwo it is.", "42", LINES[0]]
+    assert (
+        TextFile(workbook(tmp_path / "b.xlsx", ["Reply"], *[[line] for line in LINES], ["#N/A"]))
+        .side("prediction")
+        .empty
+    )
+
+
+def test_the_size_that_a_sheet_states_is_not_trusted(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", ["id", "Reply"], *([number, line] for number, line in enumerate(LINES * 5)))
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, re.sub(rb'dimension ref="[^"]*"', b'dimension ref="A1:A5"', content))
+    assert read_texts(path) == LINES * 5
+
+
+def test_a_cell_far_outside_takes_little_memory(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", ["Reply"], *[[line] for line in LINES])
+    book = openpyxl.load_workbook(path)
+    book.active["XFD1048576"] = "far"
+    book.save(path)
+    tracemalloc.start()
+    rows = workbook_rows(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(rows) == 3 and peak < 50 * 2**20  # all cells up to it take gigabytes
+
+
+def test_a_sheet_is_chosen_by_its_name(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", ["id", "Reply"], [1, LINES[0]])
+    workbook(path, ["Reply"], [LINES[1]], title="B")
+    assert read_texts(f"{path}:B!Reply") == read_texts(f"{path}:B!") == [LINES[1]]
+    assert read_texts(f"{path}:Sheet!Reply") == [LINES[0]]
+    with pytest.raises(ValueError, match="has no sheet 'C'; it has 'Sheet', 'B'"):
+        read_texts(f"{path}:C!Reply")
+
+
+@pytest.mark.parametrize("kind", ["feather", "stream", "file"])
+def test_files_of_arrow(kind: str, tmp_path: Path) -> None:
+    import pyarrow
+    from pyarrow import feather, ipc
+
+    table, path = (
+        pyarrow.table({"id": [1, 2], "text": LINES}),
+        tmp_path / ("a.feather" if kind == "feather" else "a.arrow"),
+    )
+    if kind == "feather":
+        feather.write_feather(table, path)
+    else:
+        with (ipc.new_stream if kind == "stream" else ipc.new_file)(path, table.schema) as writer:
+            writer.write_table(table)
+    assert read_texts(path) == LINES
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(DamagedFile, match="is not an Arrow file that can be read"):
+        read_texts(path)
+
+
+def test_a_table_of_markdown(tmp_path: Path) -> None:
+    lines = "".join(f"| {number} | {line} |\n" for number, line in enumerate(LINES))
+    assert read_texts(write(tmp_path / "a.md", f"| id | text |\n|:---|---:|\n{lines}")) == LINES

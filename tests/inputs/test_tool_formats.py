@@ -55,12 +55,12 @@ def test_a_filter_that_keeps_a_list_of_each_request(tmp_path: Path) -> None:
 def test_several_filters_are_an_error_that_lists_them(tmp_path: Path) -> None:
     rows = harness_rows(GOLD, MADE) + harness_rows(GOLD, ["x", "y"], filter="strip")
     path = harness_file(tmp_path, "gpt2", rows)
-    with pytest.raises(ValueError, match=r"of filter 'none', 'strip': choose one with filter, such as --filter none"):
-        TextFile(path)
-    assert both(path, filter="strip") == (GOLD, ["x", "y"])
-    assert TextFile(path, filter="strip").side("prediction").origin == "lm_eval/filtered_resps/strip"
+    with pytest.raises(ValueError, match=r"by 'filter': 'none' .2., 'strip' .2.; choose one, .*\[filter=none\]"):
+        both(path)
+    assert both(f"{path}[filter=strip]") == (GOLD, ["x", "y"])
+    assert TextFile(f"{path}[filter=strip]").side("prediction").origin == "lm_eval/filtered_resps/strip"
     with pytest.raises(ValueError, match="no row of filter 'strap'; it has 'none', 'strip'"):
-        TextFile(path, filter="strap")
+        both(f"{path}[filter=strap]")
 
 
 def test_multiple_choice_is_no_text(tmp_path: Path) -> None:
@@ -142,8 +142,8 @@ def test_chat_records_without_an_answer(tmp_path: Path) -> None:
         read_texts(path)
     failed = {"custom_id": "b", "response": None, "error": {"code": "expired"}}
     path = jsonl(tmp_path / "a.jsonl", [{"custom_id": "a", "response": {"body": answer("x")}}, failed])
-    with pytest.raises(ValueError, match=r"a.jsonl, line 2: the request failed: .*expired"):
-        read_texts(path)
+    with pytest.raises(ValueError, match=r"a.jsonl, line 2: the text in .* is missing: the request failed: .*expired"):
+        TextFile(path).side("prediction").check_filled()
     path = jsonl(tmp_path / "a.jsonl", [{"choices": [{"text": "x"}, {"text": "y"}]}])
     with pytest.raises(ValueError, match=r"line 1: 'choices' holds 2 answers.*prediction_field, such as choices.0"):
         read_texts(path)
@@ -160,7 +160,7 @@ def test_empty_texts_that_are_no_silence_are_named(tmp_path: Path) -> None:
     ):
         TextFile(path).side("prediction").check_filled()
     (tmp_path / "a.csv").write_text("id,output\n1,A long text here.\n2,nan\n3,Another text.\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a\.csv, line 3: the text in 'output' is the word 'nan', a missing value"):
+    with pytest.raises(ValueError, match=r"a\.csv, line 3: the text in 'output' is 'nan', a missing value"):
         TextFile(tmp_path / "a.csv").side("prediction").check_filled()
     assert read_texts(tmp_path / "a.csv") == ["A long text here.", "", "Another text."]
 
@@ -173,20 +173,25 @@ def test_empty_texts_that_are_no_silence_are_named(tmp_path: Path) -> None:
             "status 500: .*overload",
         ),
         ({"result": {"type": "errored", "error": {"type": "overloaded"}}}, ".*overloaded"),
+        ({"result": {"type": "expired"}}, "expired"),
+        ({"response": {"candidates": [{"finishReason": "SAFETY"}]}}, "SAFETY"),
+        ({"response": {"promptFeedback": {"blockReason": "OTHER"}, "candidates": []}}, "OTHER"),
     ],
 )
 def test_a_failed_request_of_a_batch_is_said(row: Any, message: str, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "a.jsonl", [{"custom_id": "b", **row}])
-    with pytest.raises(ValueError, match=f"a.jsonl, line 1: the request failed: {message}"):
-        read_texts(path)
+    with pytest.raises(ValueError, match=f"a.jsonl, line 1: .* is missing: the request failed: {message}"):
+        TextFile(path).side("prediction").check_filled()
 
 
 def test_models_in_one_column_are_told_apart(tmp_path: Path) -> None:
     rows = [{"source_id": "1", "model": m, "attack": "none", "generation": f"{m} says so."} for m in ("human", "gpt2")]
     path = jsonl(tmp_path / "a.jsonl", rows)
-    with pytest.raises(ValueError, match=r"of model 'human', 'gpt2': choose one with filter, such as --filter human"):
+    with pytest.raises(
+        ValueError, match=r"by 'model': 'human' .1., 'gpt2' .1.; choose one, such as '.*\[model=human\]'"
+    ):
         read_texts(path)
-    assert read_texts(path, filter="gpt2") == ["gpt2 says so."]
+    assert read_texts(f"{path}:generation[model=gpt2]") == ["gpt2 says so."]
 
 
 def test_a_record_of_two_formats_is_of_the_more_special_one(tmp_path: Path) -> None:
@@ -205,7 +210,7 @@ def test_a_record_of_two_formats_is_of_the_more_special_one(tmp_path: Path) -> N
         (harness_row(1, "a", "b", target=["a", "b"]), "line 2: 'target' holds 2 answers: .*target.0"),
         (harness_row(1, "a", "b", filtered_resps=[]), "line 2: 'filtered_resps' is empty"),
         (harness_row(1, "a", "b", filtered_resps=[7]), "line 2: expected a text in 'filtered_resps.0', got int: 7"),
-        ("text", "line 2 has no field 'filter'; it is a text"),
+        ("text", "line 2 has no field 'target'; it is a text"),
     ],
 )
 def test_a_record_unlike_the_first(row: object, message: str, tmp_path: Path) -> None:
@@ -232,9 +237,10 @@ def test_logs_of_inspect(tmp_path: Path) -> None:
         ]
         log.write_eval_log(log.EvalLog(status="success", eval=spec, samples=samples), str(tmp_path / name))
     assert both(tmp_path / "one.eval") == both(tmp_path / "one.json") == (GOLD, MADE)
-    with pytest.raises(ValueError, match=r"of epoch '1', '2': choose one with filter"):
-        TextFile(tmp_path / "two.eval")
-    assert both(tmp_path / "two.eval", filter="2", prediction_field="output.choices.0.message.content") == (GOLD, MADE)
+    with pytest.raises(ValueError, match=r"by 'epoch': '1' .2., '2' .2.; choose one"):
+        both(tmp_path / "two.eval")
+    field = "output.choices.0.message.content"
+    assert both(f"{tmp_path}/two.eval[epoch=2]", prediction_field=field) == (GOLD, MADE)
     log.write_eval_log(log.EvalLog(status="cancelled", eval=spec, samples=samples), str(tmp_path / "c.eval"))
     with pytest.raises(ValueError, match="did not succeed"):
         TextFile(tmp_path / "c.eval")
@@ -276,3 +282,47 @@ def test_a_file_that_is_cut_off_is_named(name: str, tmp_path: Path) -> None:
     path.write_text('{"text": "One."}\n{"text": "Tw' if name == "a.jsonl" else '[{"text": "One."}, {"text": "Tw')
     with pytest.raises(ValueError, match=r"not JSON: Unterminated string starting at column \d+; the file seems to be"):
         TextFile(path)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"generation": MADE[0], "stop_reason": "stop"},
+        {"inputTextTokenCount": 3, "results": [{"tokenCount": 4, "outputText": MADE[0]}]},
+        {"outputs": [{"text": MADE[0], "stop_reason": "stop"}]},
+        {"output": {"message": {"role": "assistant", "content": [{"text": MADE[0]}]}}, "stopReason": "end_turn"},
+    ],
+)
+def test_models_of_bedrock(output: dict[str, Any], tmp_path: Path) -> None:
+    failed = {"recordId": "b", "modelInput": {}, "error": {"errorCode": 400, "errorMessage": "bad"}}
+    path = jsonl(tmp_path / "a.jsonl", [failed, {"recordId": "a", "modelInput": {}, "modelOutput": output}])
+    side = TextFile(path).side("prediction")
+    assert side.texts == ["", MADE[0]] and "request failed: {'errorCode': 400" in str(side.empty)
+
+
+def test_lists_beside_the_one_with_texts(tmp_path: Path) -> None:
+    cases = [
+        {"input": "Why?", "actualOutput": made, "expectedOutput": gold} for made, gold in zip(MADE, GOLD, strict=True)
+    ]
+    shapes = {
+        "deepeval": {"testCases": cases, "metricsScores": [{"metric": "x", "scores": [1]}]},
+        "pandas": {
+            "schema": {"fields": [{"name": "text", "type": "string"}]},
+            "data": [{"text": made} for made in MADE],
+        },
+        "coco": {
+            "images": [{"id": 1, "file_name": "1.jpg"}],
+            "annotations": [{"id": 1, "caption": made} for made in MADE],
+        },
+    }
+    for name, value in shapes.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+        assert TextFile(tmp_path / f"{name}.json").side("prediction").texts == MADE
+
+
+def test_dialogues_of_ultrachat_and_fragments_of_ollama(tmp_path: Path) -> None:
+    rows = [{"id": str(row), "data": ["Why is it so?", made, "And now?", "Then."]} for row, made in enumerate(MADE)]
+    assert read_texts(jsonl(tmp_path / "a.jsonl", rows)) == MADE
+    fragments = [{"model": "l", "created_at": "1", "response": " It", "done": done} for done in (False, False, True)]
+    with pytest.raises(ValueError, match="holds the fragments of a streamed answer"):
+        read_texts(jsonl(tmp_path / "b.jsonl", fragments))

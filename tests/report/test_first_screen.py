@@ -173,3 +173,10 @@ def test_a_line_is_enough_for_the_quiet(results: dict[str, MauveResult]) -> None
     for result in results.values():
         assert result.summary().startswith(result.verdict) and "\n" not in result.summary()
         assert str(result) == result.first_screen()
+
+
+def test_missing_texts_are_counted_on_the_first_screen(results: dict[str, MauveResult]) -> None:
+    result = next(iter(results.values()))
+    assert "missing" not in result.first_screen().split("\n")[0]
+    dropped = replace(result, q_dropped=4)
+    assert f"{result.n_p} + {result.n_q} texts (0 + 4 missing left out)" in dropped.first_screen().split("\n")[0]

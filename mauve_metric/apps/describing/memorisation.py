@@ -24,11 +24,11 @@ from mauve_metric.apps.describing.word_diversity.splitting import spaced_tokens
 from mauve_metric.apps.lexical.tokens import Tokens, number_tokens
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.inputs.fields import LOOKED_AT, chosen_field
-from mauve_metric.inputs.files import READERS, TextFile, plain_text, read_texts
+from mauve_metric.inputs.files import READERS, TextFile, read_texts
 from mauve_metric.inputs.json_rows import loaded
 from mauve_metric.inputs.records import Record, decode
 from mauve_metric.inputs.tables import parquet_batches
-from mauve_metric.inputs.tool_formats import text_in
+from mauve_metric.inputs.tool_formats import plain_text, text_in
 from mauve_metric.runtime.checks import check_file
 from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, RowsDiffer, UnknownEnding
 from mauve_metric.runtime.optional_imports import import_edit_distance

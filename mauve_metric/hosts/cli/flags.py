@@ -126,9 +126,11 @@ class CommandParser(argparse.ArgumentParser):
         self.add_encoding()
 
     def add_encoding(self) -> None:
-        """Add the flag for files that are not UTF-8."""
+        """Add the flags for files that are not UTF-8, and for tables whose first line is not read as it is meant."""
         text = "encoding of files that are not UTF-8, such as cp1252; the error of such a file guesses it"
         self.add_argument("--encoding", metavar="NAME", help=self.rare(text))
+        text = "the first line of a table has the names of its columns, or has not (unset: by its cells)"
+        self.add_argument("--header", action=argparse.BooleanOptionalAction, help=self.rare(text))
 
     def add_field_options(self, both: bool = True) -> None:
         """Add flags for the fields of a file; a dotted path names one in a field. both: also for the model's side."""
@@ -138,7 +140,6 @@ class CommandParser(argparse.ArgumentParser):
         if both:
             text = "field of the model's texts, likewise; resps.0.0 is the first of the first"
             self.add_argument("--prediction-field", metavar="NAME", help=text)
-        self.add_filter()
 
     def add_design_options(self) -> None:
         """Add flags for texts that share prompts."""
@@ -151,11 +152,6 @@ class CommandParser(argparse.ArgumentParser):
     def add_by(self, what: str) -> None:
         """Add the flag for the field of the texts' labels. what: that the command shows of each."""
         self.add_argument("--by", metavar="FIELD", help=f"field of a topic, source or language: {what} of each label")
-
-    def add_filter(self) -> None:
-        """Add the flag that selects the texts to read from a harness's file."""
-        text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"
-        self.add_argument("--filter", metavar="NAME", help=self.rare(text))
 
     def add_output_options(self, *tables: str, all_of_it: bool = False) -> None:
         """Add flags for the form of the output and for its files.
@@ -239,6 +235,15 @@ class CommandParser(argparse.ArgumentParser):
             if text != argparse.SUPPRESS and option.default is not None:
                 common["help"] = text = f"{text} (default: {option.default})"
             common |= {"type": _config_value(option), "metavar": _metavar(option)}
+            if name == "empty_texts":
+                text = "leave out texts that are missing: empty, null, failed, refused, deleted; the same as drop"
+                drop: dict[str, Any] = {
+                    "action": "store_const",
+                    "const": "drop",
+                    "dest": name,
+                    "default": argparse.SUPPRESS,
+                }
+                group.add_argument("--drop-missing", **drop, help=self.rare(text))
             if name != "featurize_model_name":
                 group.add_argument(flag, **common)
                 continue
@@ -251,7 +256,7 @@ class CommandParser(argparse.ArgumentParser):
     def add_human(self) -> None:
         """Add the human texts."""
         files = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
-        text = f"human (reference) texts or features: {files}; FILE:FIELD also names the field of the texts"
+        text = f"human (reference) texts or features: {files}; FILE:FIELD[column=value] names the field, and the rows"
         self.add_argument("human", metavar="HUMAN", help=text)
 
     def add_models(self) -> None:

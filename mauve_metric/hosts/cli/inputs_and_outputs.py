@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mauve_metric.hosts.spelling import SHELL
-from mauve_metric.inputs.files import TextFile, split_field
+from mauve_metric.inputs.files import TextFile
+from mauve_metric.inputs.kinds import split_field, split_where
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
@@ -104,10 +105,14 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
         options.text_field,
         reference_field=options.reference_field,
         prediction_field=getattr(options, "prediction_field", None),
-        filter=options.filter,
         prompt_field=getattr(options, "prompt_field", None),
-        encoding=options.encoding,
+        **reading(options),
     )
+
+
+def reading(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of how files of texts are read, as keywords of `read_texts`."""
+    return {"encoding": options.encoding, "header": options.header}
 
 
 def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
@@ -169,18 +174,21 @@ def _folder_of_model(path: str) -> Path | None:
 def model_names(paths: Sequence[str]) -> list[str]:
     """A name for each file: its stem, with as many folders before it as it takes to be unique, else a number after it.
 
-    The name is the folder's if another tool gives the file the same name for every model.
+    The name is the folder's if another tool gives the file the same name for every model, and the value in
+    `FILE[column=value]`.
 
     >>> model_names(["a/xl.jsonl", "b/xl.jsonl", "small.txt", "-"])
     ['a/xl', 'b/xl', 'small', 'stdin']
     >>> model_names(["out/gpt2-1.5/generated_predictions.jsonl", "out/phi/generated_predictions.jsonl"])
     ['gpt2-1.5', 'phi']
+    >>> model_names(["-[model=gpt2]", "-[model=mpt]"])
+    ['gpt2', 'mpt']
     """
     parts: list[tuple[str, ...]] = []
-    for path in (split_field(path)[0] for path in paths):
+    for path, field in map(split_field, paths):
         folder = _folder_of_model(path) or (Path(path) if os.path.isdir(path) else None)
         of_file = ("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path)
-        parts.append(of_file if folder is None else folder.parts)
+        parts.append((*(of_file if folder is None else folder.parts), *split_where(field or "")[1].values()))
     names: list[str] = []
     for file in parts:
         depths = range(1, len(file) + 1)

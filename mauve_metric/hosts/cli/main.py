@@ -21,7 +21,8 @@ from pathlib import Path
 from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import check_output_files, drop_output, named_file, tell
 from mauve_metric.hosts.spelling import SHELL
-from mauve_metric.inputs.files import READERS, split_field
+from mauve_metric.inputs.files import READERS
+from mauve_metric.inputs.kinds import split_field
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import code_of, message_of
 from mauve_metric.runtime.plain_text import printable

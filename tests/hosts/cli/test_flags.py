@@ -155,8 +155,8 @@ def test_errors_in_the_shell_name_flags(tmp_path: Path, capsys: pytest.CaptureFi
         (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts))
     human, model = str(tmp_path / "human.jsonl"), str(tmp_path / "model.jsonl")
     for given, expected in {
-        (model, human): "pass --empty-texts drop",
-        (model, human, "--aligned", "--empty-texts", "drop"): "--aligned needs sets of equal size",
+        (model, human): "pass --drop-missing",
+        (model, human, "--aligned", "--drop-missing"): "--aligned needs sets of equal size",
         (model, model, "--num-buckets", "7", "--quantizer", "drmm"): "left out with --quantizer drmm",
     }.items():
         assert main(["score", *given, "--featurizer", "ngrams"]) == 1

@@ -7,7 +7,7 @@ import json
 import re
 
 from mauve_metric.hosts.cli.flags import CommandParser, count
-from mauve_metric.hosts.cli.inputs_and_outputs import show
+from mauve_metric.hosts.cli.inputs_and_outputs import reading, show
 from mauve_metric.inputs.files import read_texts
 
 HELP = "keep one text of each group of near duplicates, or one copy of each repeated passage"
@@ -44,10 +44,8 @@ def run(options: argparse.Namespace) -> None:
 
     if options.output is not None and not options.output.endswith((".jsonl", ".txt")):
         raise ValueError(f"texts are written to .jsonl or .txt, got {options.output!r}")
-    texts = read_texts(options.texts, options.text_field, encoding=options.encoding)
-    against = [
-        text for file in options.against for text in read_texts(file, options.text_field, encoding=options.encoding)
-    ]
+    texts = read_texts(options.texts, options.text_field, **reading(options))
+    against = [text for file in options.against for text in read_texts(file, options.text_field, **reading(options))]
     if options.substrings is not None:
         cut = cut_repeated(texts, options.substrings, against, keep_first=not options.all_copies)
         if options.output is not None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.inputs_and_outputs import tell
+from mauve_metric.hosts.cli.inputs_and_outputs import reading, tell
 from mauve_metric.inputs.files import FEATURE_FILES, READERS, read_texts
 
 HELP = "turn texts into features, to score or ship without the texts"
@@ -18,7 +18,6 @@ def add_arguments(parser: CommandParser) -> None:
     text = ".npy, .npz or .parquet"
     parser.add_output("-o", "--output", metavar="FILE", required=True, type=_features_file, help=text)
     parser.add_text_field()
-    parser.add_filter()
     parser.add_run_options("featurize")
     parser.add_config_options("featurize")
 
@@ -43,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     from mauve_metric.features.feature_set import featurize
     from mauve_metric.runtime.processes import process_group
 
-    texts = read_texts(options.texts, options.text_field, filter=options.filter, encoding=options.encoding)
+    texts = read_texts(options.texts, options.text_field, **reading(options))
     with process_group() as rank:
         inputs = {"texts": texts, "distributed": rank is not None}
         features = featurize(**keywords_of(featurize, options) | inputs)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, keywords_of
-from mauve_metric.hosts.cli.inputs_and_outputs import show, tell
+from mauve_metric.hosts.cli.inputs_and_outputs import reading, show, tell
 from mauve_metric.hosts.harness import lm_eval_task as task
 from mauve_metric.inputs.files import READERS, read_texts
 from mauve_metric.runtime.plain_text import counted
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     keywords = keywords_of(compute_mauve, options)
     scoring_options(keywords)  # the task stores the options of the score; the others are checked, too
     name, folder = options.name or task.task_name(options.texts), Path(options.folder).resolve()
-    texts = read_texts(options.texts, options.text_field, side="reference", encoding=options.encoding)
+    texts = read_texts(options.texts, options.text_field, side="reference", **reading(options))
     words, tokens = options.prompt_words, options.new_tokens
     del keywords["verbose"]
     documents = task.write_task(texts, folder, name, prompt_words=words, new_tokens=tokens, options=keywords)

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from mauve_metric.hosts.cli.flags import CommandParser
-from mauve_metric.hosts.cli.inputs_and_outputs import json_of, show
+from mauve_metric.hosts.cli.inputs_and_outputs import json_of, reading, show
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.plain_text import counted
@@ -38,12 +38,10 @@ def run(options: argparse.Namespace) -> None:
 
     if options.prompted and options.length is not None:
         raise WrongOption("--length counts in passages, which --prompted does not look for: leave one of the two out")
-    texts = read_texts(options.texts, options.text_field, encoding=options.encoding)
+    texts = read_texts(options.texts, options.text_field, **reading(options))
     split: dict[str, Any] = {} if options.tokenizer is None else {"split": tokenizing(options.tokenizer)}
     if options.prompted:
-        truths = [
-            text for path in options.corpus for text in read_texts(path, options.text_field, encoding=options.encoding)
-        ]
+        truths = [text for path in options.corpus for text in read_texts(path, options.text_field, **reading(options))]
         prompted = prompted_memorisation(texts, truths, **split)
         show(json_of({name: plain(value) for name, value in prompted._asdict().items()}) if options.json else prompted)
         return

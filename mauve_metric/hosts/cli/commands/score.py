@@ -20,7 +20,7 @@ EXAMPLES = """examples:
   mauve-metric score human.jsonl model.jsonl --prompt-field prompt
   mauve-metric score human.jsonl model.jsonl --json --report report.html"""
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
-_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
+_NOT_FOR_SHARDS = ("reference_field", "prediction_field")
 
 
 def add_arguments(parser: CommandParser) -> None:

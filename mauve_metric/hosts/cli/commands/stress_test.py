@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.inputs_and_outputs import show_result
+from mauve_metric.hosts.cli.inputs_and_outputs import reading, show_result
 from mauve_metric.inputs.files import READERS, read_texts
 
 HELP = "say which errors in texts a featurizer sees, from what strength on"
@@ -15,7 +15,6 @@ def add_arguments(parser: CommandParser) -> None:
     """Add the texts, the errors and their strengths."""
     parser.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
     parser.add_text_field()
-    parser.add_filter()
     parser.add_output_options("scores")
     parser.add_run_options("stress_test")
     text = "errors, joined by commas (unset: all), such as truncated,words_shuffled; a wrong name lists them"
@@ -37,5 +36,5 @@ def run(options: argparse.Namespace) -> None:
     """Inject the errors and show those that are detected."""
     from mauve_metric.apps.studies.stress_test import stress_test
 
-    texts = read_texts(options.human, options.text_field, filter=options.filter, encoding=options.encoding)
+    texts = read_texts(options.human, options.text_field, **reading(options))
     show_result(stress_test(texts, **keywords_of(stress_test, options)), options)

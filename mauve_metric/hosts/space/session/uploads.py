@@ -10,14 +10,16 @@ from pathlib import Path
 
 from mauve_metric.features.sides import Groups, shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_texts
+from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.inputs.fields import Role
-from mauve_metric.inputs.files import PROMPT_FIELDS, TextFile
+from mauve_metric.inputs.files import ENDINGS, PROMPT_FIELDS, TextFile
+from mauve_metric.inputs.kinds import ALL, is_people, split_where
 from mauve_metric.inputs.records import WrongEncoding
 from mauve_metric.inputs.tables import parquet_batches, reading_parquet
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.optional_imports import import_parquet
 
-FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx", ".gz"]
+FILE_TYPES = [ending for ending in ENDINGS if ending != ".eval"]
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
 
 _EXAMPLES = 3  # of a column, in the list to choose from
@@ -120,16 +122,25 @@ def read_upload(
             fields = [field for field in file.fields if not field.is_code]
             of_format = () if file.format is None else (file.format.prediction, file.format.reference)
             paths = [*filter(None, of_format), *(field.path for field in fields)]
-            columns = tuple(dict.fromkeys(paths))[:_MOST_COLUMNS]
+            plain = tuple(dict.fromkeys(paths))[:_MOST_COLUMNS]
+            is_sure, columns = _with_kinds(file, plain)
             ask = ""
             if column not in columns:
-                column, ask = _column_of_texts(title, file, columns, side, taken)
+                column, ask = _column_of_texts(title, file, plain, side, () if is_sure else taken)
+                if is_sure:
+                    names = [name for name in columns if name.startswith(f"{column}[") and name not in taken]
+                    fit = [name for name in names if is_people(name.rpartition("=")[2]) == (side == "reference")]
+                    column = next(iter([*fit, *names]), None)
+                    ask = "The file holds texts of several kinds: choose the one that is meant."
             for name, size in sizes.items():
-                if any(field == name or field.startswith(f"{name}.") for field in (column or "", *PROMPT_FIELDS)):
+                used = split_where(column or "")[0]
+                if any(field == name or field.startswith(f"{name}.") for field in (used, *PROMPT_FIELDS)):
                     _check_unpacked(path, name, size, limits)
             read = (file if column is None else _opened(path, limits, column)).side("prediction")
             if file.encoding is not None:
                 ask = f"Read as {file.encoding}, as it is not UTF-8: look whether its letters are right. {ask}".strip()
+            if read.empty not in (None, "is empty"):
+                ask = f"{ask} {PAGE.respell(str(read.empty_problem)).replace(str(path), title)}".strip()
             is_lines = column is None and path.suffix.lower() in (".txt", ".gz")
             texts = [line for line in read.texts if line.strip()] if is_lines else read.texts
             checked, blank = check_texts(title, texts, limits), len(read.texts) - len(texts)
@@ -155,6 +166,17 @@ def read_upload(
     except USER_ERRORS as error:
         message = str(error).replace(str(path), title)
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
+
+
+def _with_kinds(file: TextFile, columns: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
+    """Return whether a file surely holds texts of several kinds, and its columns with `[column=value]` for each."""
+    kind = next(iter(sorted(file.kinds(), key=lambda kind: not kind.is_sure)), None)
+    if kind is None:
+        return False, tuple(columns)
+    of_texts = [name for name in columns if name != kind.column]
+    values = [*filter(None, kind.counts), ALL]
+    parts = [f"{name}[{kind.column}={value}]" for name in of_texts for value in values]
+    return kind.is_sure, (*(() if kind.is_sure else columns), *parts)
 
 
 def _column_of_texts(

@@ -17,6 +17,7 @@ from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.space.view.settings import panel_controls, play_controls
 from mauve_metric.hosts.spelling import ALIGNED
+from mauve_metric.inputs.files import READERS
 from mauve_metric.options import config_fields
 
 INTRODUCTION = """# MAUVE
@@ -58,7 +59,7 @@ def inputs_part(limits: Limits, models: Sequence[str]) -> None:
             texts_part(limits)
         run_part(limits)
         gr.Markdown(
-            f"One text a line (.txt), or a column ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts of "
+            f"One text a line (.txt), or a column ({', '.join(READERS[1:-1])}): at most {limits.texts} texts of "
             f"{limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. "
             f"{PRIVACY}",
             elem_id="limits",

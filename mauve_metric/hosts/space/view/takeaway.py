@@ -139,7 +139,8 @@ def shell_code(
     """The shell command that gives the same result; a comment if no command can."""
     sides = [human, *models.values()]
     columns = {None if _is_found(side) else side.column for side in sides}
-    both = len(sides) == 2 and human.path is not None and human.path == sides[1].path
+    same = len(sides) == 2 and human.path is not None and human.path == sides[1].path
+    both = same and not any(side.column is not None and side.column.endswith("]") for side in sides)
     if human.every > 1:
         return "# this is a sample of the texts: use Python"
     command = "score" if len(models) == 1 else "compare"

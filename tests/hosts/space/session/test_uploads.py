@@ -173,3 +173,17 @@ def test_a_file_that_could_be_of_several_tools_has_all_its_columns(tmp_path: Pat
     side = read_upload("it", tmp_path / "a.json", None, LIMITS)
     assert set(side.columns) == {"prompt", "completion"} and side.column == "completion"
     assert side.texts == [f"{text} {text}" for text in MODEL]
+
+
+def test_two_kinds_in_one_file_are_columns_to_choose_from(tmp_path: Path) -> None:
+    rows = [{"text": text, "label": "machine"} for text in MODEL[:9]] + [
+        {"text": text, "label": "human"} for text in HUMAN[:9]
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    human, model = (read_upload("it", path, None, LIMITS, side=side) for side in ("reference", "prediction"))
+    assert human.columns == ("text[label=machine]", "text[label=human]", "text[label=*]")
+    assert (human.column, human.texts) == ("text[label=human]", HUMAN[:9]) and "several kinds" in human.ask
+    assert (model.column, model.texts) == ("text[label=machine]", MODEL[:9])
+    assert read_upload("it", path, "text[label=*]", LIMITS).texts == [*MODEL[:9], *HUMAN[:9]]
+    assert shlex.split(takeaway.shell_code(human, {"m": model}, {}))[2] == "a.jsonl:text[label=human]"

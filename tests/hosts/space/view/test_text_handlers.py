@@ -21,7 +21,7 @@ gr = pytest.importorskip("gradio")
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.txt", b"PK\3\4", "model set “a” is a zip archive: unpack it first"),
+        ("a.txt", b"PK\3\4", "model set “a” is not a zip file that can be read"),
         ("a.jsonl", b'{"text": "a"}\n{oops\n', "model set “a”, line 2: not JSON"),
         ("a.jsonl", b"[" * 100_000, "model set “a”"),
         ("a.parquet", b"PAR1 not really", "model set “a” is not a parquet file"),
