@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 TESTED_THROUGH = {
+    "measures/test_cross_fitting.py": ("measures/linear_classifier",),
     "apps/studies/test_baseline.py": ("apps/studies/baseline_result",),
     "scoring/test_compute.py": (
         "scoring/opening",

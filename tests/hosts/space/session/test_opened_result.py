@@ -17,6 +17,7 @@ from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.view import takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.measures.groups import SHARED
 from mauve_metric.results.comparison import Comparison
 
 gr = pytest.importorskip("gradio")
@@ -54,7 +55,7 @@ def test_a_result_file_is_opened_again_without_texts(
     opened = visitor(desk, "b").shown
     assert opened is not None
     for result in opened.scored.results.values():
-        assert (result.curve_band is None) == (result.design != "independent")
+        assert (result.curve_band is None) == (result.design in SHARED)
     assert (
         "were only read" in shown["about"]
         and "without its texts" in shown["about"]
