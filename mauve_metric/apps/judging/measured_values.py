@@ -31,10 +31,8 @@ class Measured(NamedTuple):
 
     def towards(self, better: str | None) -> Measured:
         """The measure with the better direction that the caller gives; None leaves it."""
-        reading: Reading | None = next(
-            (known_reading for known_reading in get_args(Reading) if known_reading == better), None
-        )
-        return self if reading is None else self._replace(reading=reading)
+        readings: dict[str, Reading] = {reading: reading for reading in get_args(Reading)}
+        return self if better is None else self._replace(reading=readings[better])
 
     def orders(self, models: list[str]) -> list[float]:
         """A number for each of these models, the larger the better; `ValueError` that names a model without one.
@@ -213,8 +211,8 @@ def check_directions(better: Mapping[str, str] | None, questions: Sequence[str],
         raise TypeError(f"better must be a dict from names to directions, got {shown(better)}")
     for name, direction in better.items():
         if name not in (*questions, *measures):
-            known = quoted([*questions, *measures])
-            raise WrongOption.of("better", f"must name a question or a measure, {known}, got {shown(name)}")
+            names = quoted([*questions, *measures])
+            raise WrongOption.of("better", f"must name a question or a measure, {names}, got {shown(name)}")
         allowed = ("higher", "lower") if name in questions else get_args(Reading)[:3]
         if direction not in allowed:
             raise WrongOption.of("better", f"of {name} must be {listed(allowed, 'or')}, got {shown(direction)}")

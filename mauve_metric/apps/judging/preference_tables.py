@@ -215,11 +215,11 @@ def _ratings(
     by: str | None,
 ) -> dict[str, Ratings]:
     """The questions of a table of ratings."""
-    item = table.column(*_ITEMS)
+    item_column = table.column(*_ITEMS)
     models = [_require(line, model, "a model") for line in table.lines]
-    items = None if item is None else [line.value[item] for line in table.lines]
+    items = None if item_column is None else [line.value[item_column] for line in table.lines]
     questions = {}
-    for column in _rating_columns(table, [model, item, by, table.column(*ANNOTATORS)], answers):
+    for column in _rating_columns(table, [model, item_column, by, table.column(*ANNOTATORS)], answers):
         rows = [number for number, line in enumerate(table.lines) if line.value[column]]
         if not rows:
             raise ValueError(f"{table.name} has no rating in column {column!r}")

@@ -63,5 +63,5 @@ def _half_widths(
     return half_width(each, errors.units, level), half_width(of_pairs, errors.units, level)
 
 
-def _around(value: float, width: float, known: bool) -> tuple[float, float] | None:
-    return (float(value - width), float(value + width)) if known else None
+def _around(value: float, width: float, is_measured: bool) -> tuple[float, float] | None:
+    return (float(value - width), float(value + width)) if is_measured else None
