@@ -126,6 +126,20 @@ def likelihoods(
     return replace(_read(encoder, ids, run, settings), truncated=sum(cut), dropped=source.dropped)
 
 
+def last_tokens(likelihoods: Likelihoods, counts: Integers) -> Likelihoods:
+    """The last tokens of each text, such as those after its prompt.
+
+    Args:
+        counts: tokens of each text, (n,); none of one that has fewer than 1.
+    """
+    kept = np.clip(counts, 0, likelihoods.counts)
+    ends, texts = likelihoods.offsets[1:], np.repeat(np.arange(len(likelihoods)), likelihoods.counts)
+    chosen = np.arange(len(likelihoods.token_ids)) >= (ends - kept)[texts]
+    names = ("token_ids", "log_probabilities", "ranks", "sparsemax", "most_likely", "choices")
+    columns = {name: getattr(likelihoods, name)[chosen] for name in names}
+    return replace(likelihoods, offsets=np.concatenate([[0], np.cumsum(kept)]), **columns)
+
+
 def _token_ids(encoder: Encoder, texts: Sequence[str], prepend_bos: bool) -> tuple[list[list[int]], list[bool]]:
     """Token ids of each text, and whether it was cut.
 

@@ -16,6 +16,7 @@ from mauve_metric.apps.describing.likelihood.likelihood_measures import (
     discriminator_total_probability,
     epsilon_perplexity,
     generation_perplexity,
+    rank_distance,
     rep,
     wrep,
 )
@@ -174,3 +175,13 @@ def test_seed_and_level_reach_the_estimate() -> None:
     assert wide is not None and narrow is not None and np.diff(wide) > np.diff(narrow)
     assert len({discriminator_ranks(human, model, seed=seed).value for seed in range(5)}) > 1
     assert discriminator_ranks(human, model) == discriminator_ranks(human, model, seed=25, level=0.95)
+
+
+def test_the_distance_of_ranks_is_that_of_their_histograms() -> None:
+    human, model = made(1), made(2, level=-1.0)
+    edges = [0.5, *(2.0**power + 0.5 for power in range(0, 40))]  # 1, 2, 3-4, 5-8, …
+    shares = [np.histogram(side.ranks, edges)[0] / len(side.ranks) for side in (human, model)]
+    assert rank_distance(human, model) == pytest.approx(np.abs(shares[0] - shares[1]).sum() / 2)
+    assert rank_distance(human, human) == 0
+    with pytest.raises(ValueError, match="read by one language model"):
+        rank_distance(human, replace(model, identity={"revision": "x"}))
