@@ -78,6 +78,7 @@ _GIVEN = {
     "a language model": "`--language-model`",
     "a decoder": "`--decoder`",
     "prompts": "`--prompt-field` (`q_groups`)",
+    "prompt texts": "the prompts' texts: `--prompt-field` (`q_groups`)",
     "training": "`training` texts",
 }
 

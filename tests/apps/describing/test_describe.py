@@ -234,9 +234,9 @@ def test_texts_and_prompts_that_are_too_short_are_left_out_and_counted() -> None
     )
     assert found.human["distinct_4_per_text"] == found.models["m"]["distinct_4_per_text"].value == 1.0
     assert found.models["m"]["prompt_entropy_4"].value == pytest.approx(math.log(2))  # of "a" alone
-    assert found.left_out["Distinct-4 of a text"] == {"human": 1, "m": 2}
-    assert found.left_out["Ent-4 of a prompt"] == {"m": 1}
-    assert "leaves out what is too short for it: 1 of human, 2 of m." in " ".join(str(found).split())
+    assert found.left_out["Distinct-4 of a text"] == {"human": 1, "model m": 2}
+    assert found.left_out["Ent-4 of a prompt"] == {"model m": 1}
+    assert "leaves out what is too short for it: 1 of human, 2 of model m." in " ".join(str(found).split())
 
 
 def test_a_model_with_several_answers_and_people_with_one_have_prompt_measures() -> None:
