@@ -234,6 +234,11 @@ class Description(SignedResult):
             "the best value, apart from all others by its interval. better: human means the nearer to the human texts' "
             "value the better. Measures without an interval have none that a bootstrap would give honestly."
         ]
+        if any(MEASURES[name].group == "lexical" for name in self.measures):
+            lines.append(
+                "Measures of words say how near a set is to the human texts, not how good its texts are: people's ratings "
+                "need not follow them."
+            )
         if self.same_size is not None:
             lines.append(
                 f"Measures that move with the number of texts are those of {self.same_size} texts of each set, drawn "

@@ -266,3 +266,9 @@ def test_coherence_is_with_the_prompt_of_each_text(tiny_gpt2: str) -> None:
     assert found.models["m"]["prompt_log_probability"].value == pytest.approx(np.mean(after))
     without = describe(texts, {"m": texts}, measures="coherence,distinct_4_per_text", **options)
     assert "coherence" not in without.human and "coherence" not in without.failed
+
+
+def test_words_are_said_to_be_no_quality() -> None:
+    lexical, other = (describe(HUMAN, {"m": MODEL}, measures=name) for name in ("distinct_2", "near_duplicates"))
+    said = "people's ratings need not follow them"
+    assert said in " ".join(str(lexical).split()) and said not in " ".join(str(other).split())
