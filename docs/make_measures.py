@@ -24,8 +24,8 @@ VALUES = ROOT / "docs" / "measures.json"
 MODELS = ("nucleus", "greedy")
 
 GROUPS = {
-    "lexical": "Of the texts of one set, by their tokens: words and punctuation marks, or the ids of `--tokenizer`. Near "
-    "the human texts' value is better, not more or less of it, unless a card says otherwise; "
+    "lexical": "Of the texts of one set, by their tokens: words and punctuation marks, or the ids of `--tokenizer`. "
+    "Near the human texts' value is better, not more or less of it, unless a card says otherwise; "
     "[people's ratings](people.md) need not follow them.",
     "distance": "Of features.",
     "buckets": "Of the histograms that MAUVE is computed from, on the buckets common to all models.",

@@ -236,8 +236,8 @@ class Description(SignedResult):
         ]
         if any(MEASURES[name].group == "lexical" for name in self.measures):
             lines.append(
-                "Measures of words say how near a set is to the human texts, not how good its texts are: people's ratings "
-                "need not follow them."
+                "Measures of words say how near a set is to the human texts, not how good its texts are: people's "
+                "ratings need not follow them."
             )
         if self.same_size is not None:
             lines.append(
