@@ -101,7 +101,7 @@ def likelihoods(
             float32 at least), and what becomes of empty texts.
         run: says on which device, in which batches, whether features are kept, and which field holds the texts.
         prepend_bos: put the tokenizer's BOS token before each text that does not begin with it.
-        **decoder: temperature, top_k, top_p, min_p, typical_p, see `Decoder`.
+        **decoder: temperature, top_k, top_p, min_p, typical_p, …, see `Decoder`.
 
     Raises:
         OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model; a bad argument; a
