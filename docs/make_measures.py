@@ -24,7 +24,9 @@ VALUES = ROOT / "docs" / "measures.json"
 MODELS = ("nucleus", "greedy")
 
 GROUPS = {
-    "lexical": "Of the texts of one set, by their tokens: words and punctuation marks, or the ids of `--tokenizer`.",
+    "lexical": "Of the texts of one set, by their tokens: words and punctuation marks, or the ids of `--tokenizer`. "
+    "Near the human texts' value is better, not more or less of it, unless a card says otherwise; "
+    "[people's ratings](people.md) need not follow them.",
     "distance": "Of features.",
     "buckets": "Of the histograms that MAUVE is computed from, on the buckets common to all models.",
     "estimators": "MAUVE of the projected features without buckets: no ceiling, no p-value "
@@ -78,6 +80,7 @@ _GIVEN = {
     "a language model": "`--language-model`",
     "a decoder": "`--decoder`",
     "prompts": "`--prompt-field` (`q_groups`)",
+    "prompt texts": "the prompts' texts: `--prompt-field` (`q_groups`)",
     "training": "`training` texts",
 }
 

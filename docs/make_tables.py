@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from make_reference import filled
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCS, RESULTS = ROOT / "docs", ROOT / "benchmarks" / "results"
+DOCS, RESULTS, EXPERIMENTS = ROOT / "docs", ROOT / "benchmarks" / "results", ROOT / "experiments" / "results"
 OF_MODEL, OF_BOTH = " answers to the model's own prompts", " answers of both to prompts of their own"
 UNDECLARED = (  # design, correlation, columns, order
     *((f"{answers}{OF_MODEL}", *cell, "shuffled") for answers, *cell in (("3", "0.3", "20"), ("5", "0.5", "20"))),
@@ -35,9 +35,9 @@ def table(head: str, ruler: str, rows: Iterable[Iterable[Any]]) -> str:
     return "\n".join([head, ruler, *(f"| {' | '.join(map(str, row))} |" for row in rows)]) + "\n"
 
 
-def read(name: str) -> list[dict[str, str]]:
-    """The rows of a table in `benchmarks/results`."""
-    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+def read(name: str, folder: Path = RESULTS) -> list[dict[str, str]]:
+    """The rows of a table in `benchmarks/results`, or in another folder."""
+    with (folder / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -167,10 +167,65 @@ def _smallest(name: str, runs: Iterable[Mapping[str, Any]]) -> str:
     return "by classifier" if any(strength is not None for strength, _ in seen) else "–"
 
 
+SHOWN = ("precision", "closeness", "mauve", "mauve_debiased", "mauve_classifier", "recall")
+
+
+def agreement() -> str:
+    """Correlations of scores with people: `experiments/people.py`."""
+    rows = []
+    for row in read("people.csv", EXPERIMENTS):
+        name = f"{row['data']}, {row['question']} ({row['systems']}), {row['featurizer']}"
+        rows.append([name, *(_correlation(row, score) for score in SHOWN)])
+    head = (
+        "| data, question (systems), featurizer | precision | closeness | MAUVE | by groups | by classifier | recall |"
+    )
+    return table(head, "|---|--:|--:|--:|--:|--:|--:|", rows)
+
+
+def _correlation(row: Mapping[str, str], score: str) -> str:
+    """A correlation with its interval, bold where it is the highest of the row."""
+    keys = (score, f"{score}_low", f"{score}_high")
+    value, low, high = (f"{float(row[key]):+.2f}".replace("0.", ".", 1) for key in keys)
+    is_best = float(row[score]) == max(float(row[other]) for other in SHOWN)
+    return f"{'**' * is_best}{value}{'**' * is_best} [{low}, {high}]"
+
+
+def people_in_words() -> str:
+    """What the correlations with people say, counted in the results."""
+    rows, words = read("people.csv", EXPERIMENTS), read("people_words.csv", EXPERIMENTS)
+    first = {score: sum(float(row[score]) == max(float(row[of]) for of in SHOWN) for row in rows) for score in SHOWN}
+    widths = [(float(row["precision_high"]) - float(row["precision_low"])) / 2 for row in rows]
+    lexical = [float(row[key]) for row in words for key in list(row)[4:] if not key.endswith(("_low", "_high"))]
+    lines = [
+        f"Of {len(rows)} rows the first is precision in {first['precision']}, recall in {first['recall']}, MAUVE in "
+        f"{first['mauve']}, closeness in {first['closeness']}. Intervals of precision reach {min(widths):.2f} to "
+        f"{max(widths):.2f} to each side.",
+        *(
+            f"{one} agrees with people significantly better than {other} in {_apart(rows, key, 1)} rows, "
+            f"and worse in {_apart(rows, key, -1)}."
+            for one, other, key in (
+                ("Precision", "MAUVE", "precision_minus_mauve"),
+                ("Precision", "closeness", "precision_minus_closeness"),
+                ("Closeness", "MAUVE", "closeness_minus_mauve"),
+            )
+        ),
+        f"Of {len(lexical)} correlations of [lexical measures](../experiments/results/people_words.md) "
+        f"{sum(value < 0 for value in lexical)} are negative.",
+    ]
+    return "\n".join(f"* {line}" for line in lines) + "\n"
+
+
+def _apart(rows: Sequence[Mapping[str, str]], key: str, sign: int) -> int:
+    """The number of rows in which the interval of a difference lies on one side of 0."""
+    ends = [(row[f"{key}_low"], row[f"{key}_high"]) for row in rows]
+    return sum(min(sign * float(low), sign * float(high)) > 0 for low, high in ends if low)
+
+
 TABLES: dict[str, dict[str, Callable[[], str]]] = {
     "mathematics.md": {"closeness": closeness, "undeclared": undeclared, "coverage": coverage, "prompts": prompts},
     "saturation.md": {"learned": learned},
     "encoders.md": {"encoders": encoders},
+    "people.md": {"agreement": agreement, "verdicts": people_in_words},
 }
 
 # --- computed from the examples -----------------------------------------------------------------------------------

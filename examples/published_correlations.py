@@ -14,7 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mauve_metric.apps.judging.judgement_tables import open_table
-from mauve_metric.apps.judging.preferences import Measured
+from mauve_metric.apps.judging.measured_values import Measured
 from mauve_metric.apps.judging.statistics.boundary_detection import chance_points
 from mauve_metric.apps.judging.statistics.rank_correlation import spearman
 

@@ -83,8 +83,8 @@ def row_of(written: Sequence[Sequence[diverse.Written]]) -> TableRow:
     logs = [np.mean([one.log_probability / len(one.ids) for one in rows]) for rows in written]
     values: dict[str, Floats] = {
         "perplexity": np.exp(-np.array(logs)),
-        "distinct_1": distinct_of_prompts(texts, prompts, 1),
-        "distinct_2": distinct_of_prompts(texts, prompts, 2),
+        "distinct_1": distinct_of_prompts(texts, prompts, 1, over="tokens"),
+        "distinct_2": distinct_of_prompts(texts, prompts, 2, over="tokens"),
         "entropy_2": entropy_of_prompts(texts, prompts, 2),
         "entropy_4": entropy_of_prompts(texts, prompts, 4),
     }

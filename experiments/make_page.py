@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from claims import overview
 from common import BY_HAND, INK, RESULTS, ROOT
 
 PAGE, FIGURES = ROOT / "docs" / "experiments.md", ROOT / "docs" / "figures"
@@ -58,7 +59,7 @@ def results() -> list[Path]:
 
 def page() -> str:
     """The whole page."""
-    return HEAD + "".join(map(section, results()))
+    return f"{HEAD}\n{overview()}{''.join(map(section, results()))}"
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from mauve_metric.apps.sharding.score_sharded import score_sharded as score_shar
 from mauve_metric.apps.sharding.score_sharded import shard_pass as shard_pass
 from mauve_metric.apps.studies.baseline import human_baseline as human_baseline
 from mauve_metric.apps.studies.baseline_result import HumanBaseline as HumanBaseline
+from mauve_metric.apps.studies.protocols import protocol as protocol
 from mauve_metric.apps.studies.robustness import robustness as robustness
 from mauve_metric.apps.studies.robustness_result import Robustness as Robustness
 from mauve_metric.apps.studies.stress_test import stress_test as stress_test

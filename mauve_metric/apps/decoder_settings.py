@@ -12,6 +12,8 @@ SAMPLER_SETTINGS: dict[str, tuple[str, Check]] = {  # the class in transformers;
     "top_p": ("TopPLogitsWarper", number_check(0, 1)),
     "min_p": ("MinPLogitsWarper", number_check(0, 1)),
     "typical_p": ("TypicalLogitsWarper", number_check(0, 1)),
+    "epsilon_cutoff": ("EpsilonLogitsWarper", number_check(0, 1, high_included=False)),
+    "eta_cutoff": ("EtaLogitsWarper", number_check(0, 1, high_included=False)),
 }
 _NAMED = {"greedy": "top_k=1", "sampling": ""}
 
@@ -21,7 +23,8 @@ class Decoder(TypedDict, total=False):
 
     temperature: above 0, divides the logits. top_k: tokens that stay, ties of the last one too. top_p: the smallest
     set of the most likely tokens with at least this probability stays. min_p: tokens of at least this share of the
-    largest probability stay. typical_p: mass of the tokens nearest to the entropy that stay.
+    largest probability stay. typical_p: mass of the tokens nearest to the entropy that stay. epsilon_cutoff: tokens of
+    at least this probability stay. eta_cutoff: likewise, of less where the entropy is high (Hewitt et al. 2022).
     """
 
     temperature: float
@@ -29,16 +32,20 @@ class Decoder(TypedDict, total=False):
     top_p: float
     min_p: float
     typical_p: float
+    epsilon_cutoff: float
+    eta_cutoff: float
 
 
 def parse_decoder(text: str) -> Decoder:
     """Read a decoder in words: "greedy", "sampling", or settings such as "temperature=0.7,top_p=0.95".
 
+    Temperature 0 is greedy decoding, whatever is truncated beside it.
+
     Raises:
         ValueError: another name, or no number.
 
-    >>> parse_decoder("temperature=0.7,top_k=40"), parse_decoder("greedy")
-    ({'temperature': 0.7, 'top_k': 40}, {'top_k': 1})
+    >>> parse_decoder("temperature=0.7,top_k=40"), parse_decoder("greedy"), parse_decoder("temperature=0")
+    ({'temperature': 0.7, 'top_k': 40}, {'top_k': 1}, {'top_k': 1})
     """
     settings: dict[str, float] = {}
     for part in filter(None, _NAMED.get(text.strip(), text).split(",")):
@@ -49,6 +56,9 @@ def parse_decoder(text: str) -> Decoder:
             raise ValueError(
                 f"a decoder must be greedy, sampling or settings such as temperature=0.7,top_p=0.95, got {part!r}"
             ) from error
+    if settings.get("temperature") == 0:
+        check_decoder(cast("Decoder", settings | {"temperature": 1.0}))
+        return {"top_k": 1}
     return check_decoder(cast("Decoder", settings))
 
 

@@ -101,6 +101,20 @@ class Inputs(NamedTuple):
         _check_one_type({arguments[name]: keys for name, keys in present.items() if keys is not None})
         return code_groups(present, sizes)
 
+    def prompt_texts(self, sizes: Mapping[str, int]) -> dict[str, list[str] | None]:
+        """The prompt of each text of sides of these sizes; None for a side whose groups are missing or no texts.
+
+        Raises:
+            ValueError: a side has another number of groups than texts.
+        """
+        prompts: dict[str, list[str] | None] = {}
+        for name, size in sizes.items():
+            side = self.sides[name]
+            kept = self._kept(name, side.groups, size, side.groups_argument) or ()
+            texts = [key for key in kept if isinstance(key, str)]
+            prompts[name] = texts if len(texts) == size else None
+        return prompts
+
     def rows_of_subgroups(self, sizes: Mapping[str, int]) -> Subgroups:
         """The rows of each subgroup, the texts of one label, on each side that has labels; the largest human one first.
 

@@ -10,8 +10,10 @@ from mauve_metric.arrays import Floats, MeasuredValue
 Group = Literal[
     "score", "lexical", "distance", "buckets", "estimators", "language-model", "discriminator", "duplication"
 ]
-Form = Literal["texts", "tokens", "features", "likelihoods", "prompts", "histograms", "shares"]
-Requirement = Literal["texts", "features", "a language model", "a decoder", "prompts", "training"]
+Form = Literal[
+    "texts", "tokens", "features", "likelihoods", "prompts", "histograms", "shares", "prompt_features", "continuations"
+]
+Requirement = Literal["texts", "features", "a language model", "a decoder", "prompts", "prompt texts", "training"]
 
 
 class Inputs(NamedTuple):
@@ -35,6 +37,9 @@ FEATURES = Inputs(1, ("features",), ("features",))  # (n, d) array, → number
 LIKELIHOODS = Inputs(1, ("likelihoods",), ("texts", "a language model"))  # Likelihoods, → number, or one a text
 DECODER = Inputs(2, ("likelihoods",), ("texts", "a language model", "a decoder"))  # human texts' Likelihoods, likewise
 PROMPTS = Inputs(1, ("tokens", "prompts"), ("texts", "prompts"))  # token lists, prompt of each, → number a prompt
+# rows of the texts and of their prompts → number a text; Likelihoods of the texts after their prompts, likewise
+AFTER_PROMPTS = Inputs(1, ("features", "prompt_features"), ("features", "prompt texts"))
+CONTINUATIONS = Inputs(1, ("continuations",), ("texts", "a language model", "prompt texts"))
 # of both sets (human, model) or three (training), with seed=… and level=…, → MeasuredValue or number
 BOTH_TEXTS = Inputs(2, ("texts",), ("texts",))
 BOTH_FEATURES = Inputs(2, ("features",), ("features",))
@@ -55,7 +60,8 @@ class Measure(NamedTuple):
     inputs: what `compute` takes. part: the attribute of what it returns that is the measure, where several measures
     share one computation; empty: all of it. A number a text becomes their mean, with an interval from a bootstrap
     over texts; a plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with the
-    number of texts, so that only sets of one size compare. grouped: `compute` takes `groups_p` and `groups_q`, or,
+    number of texts, so that only sets of one size compare. leaves_out: texts, or prompts, may have no value (NaN); they
+    are left out of the mean and counted. grouped: `compute` takes `groups_p` and `groups_q`, or,
     of texts, `prompts` of both sides: the groups that no fold may divide. designed: `compute` takes the codes of
     the groups of both sides as `groups`, where some texts share prompts. in_result: a field of `MauveResult` of
     this name; one of features is computed there on request, if `MauveConfig` has a field of its name.
@@ -75,6 +81,7 @@ class Measure(NamedTuple):
     formula: str = ""
     cheap: bool = True
     sizes_matter: bool = False
+    leaves_out: bool = False
     grouped: bool = False
     designed: bool = False
     in_result: bool = False

@@ -129,6 +129,12 @@ def codes_of(warnings: Iterable[ScoreWarning]) -> str:
     return " ".join(dict.fromkeys(warning.code for warning in sorted(warnings, key=lambda warning: -warning.weight)))
 
 
+RUNS_NOTE = (
+    "Intervals of several runs of one model are over other runs and other texts; they allow for the runs' own errors "
+    "as if these did not average out, since the runs share the human texts."
+)
+
+
 def of_comparison(comparison: Comparison) -> Document:
     """Build the document of a comparison."""
     first, tables = next(iter(comparison.models.values())), _comparison_tables(comparison)
@@ -141,6 +147,7 @@ def of_comparison(comparison: Comparison) -> Document:
     unranked = all(row["rank"] is None for row in models_table.rows)
     shown = [column for column in models_table.columns if not (unranked and column.key == "rank")]
     parts += [models_table._replace(columns=shown), Prose([*words.notes(comparison), level])]
+    parts += [Prose([RUNS_NOTE])] if comparison.runs else []
     parts += [tables["differences"], Prose([*several, words.forecast_sentence(comparison)])]
     for title, key in (
         (words.LEARNED_DIFFERENCES, "learned_differences"),

@@ -105,7 +105,7 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
         for result in (comparison.models[name],)
     ]
     table = plain_table(_COLUMNS, rows)
-    said = [ranking_sentence(comparison)]
+    said = [ranking_sentence(comparison), *runs_sentences(comparison)]
     if comparison.ranked_by == "groups":
         said.insert(0, "All models differ strongly from human text: closeness cannot order them, groups do.")
     notes = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})[:MOST_NOTES]
@@ -118,6 +118,19 @@ def _sizes(result: MauveResult) -> str:
     dropped = result.p_dropped + result.q_dropped
     left_out = f" ({result.p_dropped} + {result.q_dropped} missing left out)" if dropped else ""
     return f"{result.n_p} + {result.n_q} texts{left_out}"
+
+
+def runs_sentences(comparison: Comparison) -> list[str]:
+    """A sentence for each model of which several runs were compared."""
+    lines = []
+    for name, summary in comparison.runs.items():
+        scored = f"{printable(name)}, {len(summary.runs)} runs: "
+        if summary.closeness is not None and summary.deviation is not None:
+            scored += f"closeness {_number(summary.closeness, summary.ci, '.2f')} on average, "
+            scored += f"deviation {digits(summary.deviation, '.3f')}; "
+        mauve, deviation = digits(summary.mauve, ".3f"), digits(summary.mauve_deviation, ".3f")
+        lines.append(f"{scored}MAUVE {mauve}, deviation {deviation}.")
+    return lines
 
 
 def explanation_screen(explanation: Explanation, title: str = "", more: str = "") -> str:

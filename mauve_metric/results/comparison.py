@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -11,6 +11,8 @@ from mauve_metric.measures.groups import Design
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.methods import AsDict, SignedResult, plain
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.runs import RunsSummary, summarize_runs
+from mauve_metric.runtime.checks import quoted
 from mauve_metric.runtime.plain_text import printable
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -101,6 +103,7 @@ class Comparison(SignedResult):
             empty. by_subgroup: the comparison of the texts of each label that human texts and models have enough of.
         together_ranking, together_differences: the same of the learned scores by one classifier of the features of all
             featurizers, which are in each model's `together`; empty for one featurizer.
+        runs: of a model with several runs, such as seeds, their mean and its interval; see `with_runs`.
     """
 
     models: dict[str, MauveResult]
@@ -123,6 +126,25 @@ class Comparison(SignedResult):
     together_differences: tuple[Difference, ...] = ()
     subgroups: tuple[Subgroup, ...] = ()
     by_subgroup: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
+    runs: Mapping[str, RunsSummary] = field(default_factory=dict)
+
+    def with_runs(self, runs: Mapping[str, Sequence[str]]) -> Comparison:
+        """The comparison with the means of models of which several runs were compared, such as seeds.
+
+        Args:
+            runs: by the name of a model the names of its runs, two or more of `models`.
+
+        Raises:
+            ValueError: a name that is not among the models; fewer than two runs.
+        """
+        unknown = [name for names in runs.values() for name in names if name not in self.models]
+        if unknown:
+            raise ValueError(f"runs must name models of the comparison, {quoted([*self.models])}, got {unknown[0]!r}")
+        summaries = {
+            model: summarize_runs({name: self.models[name] for name in names}, self.confidence_level)
+            for model, names in runs.items()
+        }
+        return replace(self, runs=summaries)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the explanations as plain Python values, fit for JSON.

@@ -57,12 +57,13 @@ CALLS: dict[str, dict[str, Any]] = {
     },
     "rank_by_preferences": {"preferences": PREFERENCES},
     "score_boundary_guesses": {"guesses": GUESSES},
+    "protocol": {"name": "contrastive-decoding"},
     "read_texts": {"path": "{human}"},
     "score_sharded": {"p_text": "{human}", "q_text": "{model}", "folder": "{folder}"},
     "shard_pass": {"p_text": "{human}", "q_text": "{model}", "folder": "{folder}"},
 }
 SLOW = {"human_baseline", "robustness"}
-WITHOUT_OPTIONS = {"rank_by_preferences", "score_boundary_guesses", "read_texts"}
+WITHOUT_OPTIONS = {"rank_by_preferences", "score_boundary_guesses", "protocol", "read_texts"}
 # What a message may say in the place of an argument's name.
 ALSO: dict[str, tuple[str, ...]] = {
     "models": ("model ",),
@@ -81,6 +82,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "model": ("generate_fn", "folder"),
     "tokenizer": ("generate_fn",),
     "generate_fn": ("model",),
+    "name": ("protocol",),
     "path": ("file", "folder", "ending"),
     "preferences": ("judgement", "a table", "winner"),
     "guesses": ("a table",),

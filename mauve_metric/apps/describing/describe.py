@@ -13,7 +13,13 @@ from mauve_metric.apps.decoder_settings import Decoder, describe_decoder, parse_
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.description import Described, Description
 from mauve_metric.apps.describing.duplicates.duplication_warnings import duplication_warnings
-from mauve_metric.apps.describing.measure_runner import DescribedSets, read_sets, read_training, tokenizing
+from mauve_metric.apps.describing.measure_runner import (
+    DescribedSets,
+    read_prompts,
+    read_sets,
+    read_training,
+    tokenizing,
+)
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.features.encoder import check_model
 from mauve_metric.features.feature_set import FeatureSet, given_side
@@ -108,6 +114,8 @@ def describe(
     tokenize, likely = tokenizing(tokenizer), _likelihoods(language_model, job.run)
     with job:
         (human, *others), missing = read_sets(inputs, job, with_features, tokenize, likely)
+        if not missing and any("prompt_features" in MEASURES[name].inputs.forms for name in names if name != "score"):
+            read_prompts((human, *others), job)
         seconds = {"features": time.perf_counter() - start} if with_features else {}
         rows = inputs.rows_of_subgroups(dict(zip(inputs.sides, map(len, (human, *others)), strict=True)))
         third = None if training is None else read_training(training, job, with_features=not missing)
@@ -177,6 +185,7 @@ def describe_read(
         human=human,
         models=models,
         failed=sets.failed,
+        left_out=sets.left_out,
         seconds=sets.seconds,
         sizes=sizes,
         same_size=sets.smallest if moved and len(set(sizes.values())) > 1 else None,

@@ -49,6 +49,7 @@ class Description(SignedResult):
         measures: names, in the order of the tables; `catalogue.all_measures.MEASURES` describes each.
         human: the human texts' values by measure. models: by model and measure.
         failed: the reason for a missing measure, by its name.
+        left_out: texts, or prompts, that have no value, as too short ones, by the title of the measure and the set.
         seconds: how long each took, for all models.
         sizes: how many texts each set holds; the human one first, under "human".
         same_size: texts of each set that measures which move with their number were computed on; None where the sets
@@ -66,6 +67,7 @@ class Description(SignedResult):
     human: Mapping[str, float]
     models: Mapping[str, Mapping[str, Described]]
     failed: Mapping[str, str]
+    left_out: Mapping[str, Mapping[str, int]]
     seconds: Mapping[str, float]
     sizes: Mapping[str, int]
     same_size: int | None
@@ -232,12 +234,20 @@ class Description(SignedResult):
             "the best value, apart from all others by its interval. better: human means the nearer to the human texts' "
             "value the better. Measures without an interval have none that a bootstrap would give honestly."
         ]
+        if any(MEASURES[name].group == "lexical" for name in self.measures):
+            lines.append(
+                "Measures of words say how near a set is to the human texts, not how good its texts are: people's "
+                "ratings need not follow them."
+            )
         if self.same_size is not None:
             lines.append(
                 f"Measures that move with the number of texts are those of {self.same_size} texts of each set, drawn "
                 "by the seed."
             )
         lines += [f"{title_of(name)} is missing: {reason}" for name, reason in self.failed.items()]
+        for title, sets in self.left_out.items():
+            numbers = ", ".join(f"{count} of {printable(name)}" for name, count in sets.items())
+            lines.append(f"{title} leaves out what is too short for it: {numbers}.")
         slow = {name: seconds for name, seconds in self.seconds.items() if seconds >= 1}
         times = ", ".join(f"{title_of(name)} {slow[name]:.1f} s" for name in sorted(slow, key=lambda key: -slow[key]))
         return [*lines, f"Time: {times}."] if slow else lines

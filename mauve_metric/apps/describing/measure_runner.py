@@ -53,6 +53,8 @@ class DescribedSet:
     groups: Integers | None = None  # codes of `measures.groups`
     tokenize: Callable[[str], Sequence[Hashable]] = split_words
     likely: Callable[..., Likelihoods] | None = None
+    prompt_texts: list[str] | None = None
+    prompt_features: Array | None = None
     of_decoders: dict[str, Likelihoods] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -108,6 +110,18 @@ class DescribedSet:
             self.of_decoders[words] = self.likely(self.needed_texts(), **decoder)
         return self.of_decoders[words]
 
+    @cached_property
+    def continuations(self) -> Likelihoods:
+        """Likelihoods of the texts' tokens after their prompts; a text that begins with its prompt holds it already."""
+        from mauve_metric.apps.describing.likelihood.likelihoods import last_tokens
+
+        if self.likely is None or self.prompt_texts is None:
+            raise ValueError(f"it needs a language model, and the prompt of each text of {self.name}")
+        whole = self.likely([*map(continued, self.prompt_texts, self.needed_texts())])
+        different = list(dict.fromkeys(self.prompt_texts))
+        before = dict(zip(different, self.likely(different).counts, strict=True))
+        return last_tokens(whole, whole.counts - [before[prompt] for prompt in self.prompt_texts])
+
     def drawn(self, size: int, seed: int) -> DescribedSet:
         """A random sample of the texts in their order; the set itself if it is no larger."""
         if len(self) <= size:
@@ -121,7 +135,10 @@ class DescribedSet:
         texts = None if self.texts is None else [self.texts[row] for row in chosen]
         side = None if self.side is None else self.side.of_rows(chosen)
         groups = None if self.groups is None else self.groups[chosen]
+        prompts = None if self.prompt_texts is None else [self.prompt_texts[row] for row in chosen]
+        rows = None if self.prompt_features is None else self.prompt_features[chosen]
         less = replace(self, texts=texts, side=side, groups=groups, of_decoders={})
+        less.prompt_texts, less.prompt_features = prompts, rows
         if "tokens" in vars(self):
             less.tokens = number_tokens([self.tokens[row] for row in chosen])
         return less
@@ -138,6 +155,7 @@ class DescribedSets:
     compared: makes the comparison of the same sets under their config; None: it is made of their features.
     seconds, failed: of each measure its time, and the reason if it failed. comparison: holds the buckets.
     shared: results of which several measures are parts, by function and model.
+    left_out: texts, or prompts, without a value, by measure and set.
     """
 
     human: DescribedSet
@@ -154,6 +172,7 @@ class DescribedSets:
     failed: dict[str, str] = field(default_factory=dict, init=False)
     comparison: Comparison | None = field(default=None, init=False)
     shared: dict[tuple[object, str], Any] = field(default_factory=dict, init=False)
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict, init=False)
 
     def of_rows(self, rows: Sequence[Integers | None]) -> DescribedSets | None:
         """The texts of one subgroup, of the models that have enough of them; None for too few human texts, or no model.
@@ -199,6 +218,8 @@ class DescribedSets:
         """Return True if a measure lacks an optional input that was not given."""
         if "prompts" in row.inputs.given:
             return not any(side.has_repeated_groups for side in (self.human, *self.models.values()))
+        if "prompt texts" in row.inputs.given:
+            return all(side.prompt_texts is None for side in (self.human, *self.models.values()))
         if "a decoder" in row.inputs.given:
             return not self.decoders
         return "training" in row.inputs.given and self.training is None
@@ -216,23 +237,24 @@ class DescribedSets:
             return None, entries
         if row.inputs.sets > 1:
             return None, {name: self._of_both(row, name) for name in self.models}
-        human = self._of_one(row, self.human)
+        human, human_groups = self._of_one(row, self.human) or (None, None)
         for name, model in self.models.items():
             of_model = self._of_one(row, model)
-            if of_model is None:
-                continue
-            groups = (model.groups, self.human.groups)
-            if human is not None and "prompts" in row.inputs.forms:
-                groups = (None, None)
-            entries[name] = entry_of(of_model, level, groups[0], human, groups[1])
+            if of_model is not None:
+                entries[name] = entry_of(of_model[0], level, of_model[1], human, human_groups)
         return None if human is None else float(np.mean(human)), entries
 
-    def _of_one(self, row: Measure, side: DescribedSet) -> Floats | None:
-        """Values of a measure of one set: one number per text, or one for the set; None if it lacks what it takes."""
+    def _of_one(self, row: Measure, side: DescribedSet) -> tuple[Floats, Integers | None] | None:
+        """Values of a measure of one set and their groups; None if it lacks what it takes.
+
+        The values are one number per text or prompt, or one for the set; a prompt has no group.
+        """
         self.watch()
         if row.sizes_matter:
             side = side.drawn(self.smallest, self.config.seed)
         if "prompts" in row.inputs.forms and not side.has_repeated_groups:
+            return None
+        if "prompt texts" in row.inputs.given and side.prompt_texts is None:
             return None
         value = row.compute_on(side.form)
         values = np.atleast_1d(np.asarray(value.value if isinstance(value, MeasuredValue) else value, dtype=np.float64))
@@ -240,9 +262,20 @@ class DescribedSets:
             raise ValueError("there is nothing to compute it on")
         if len(values) == 1 and np.isnan(values[0]):
             raise ValueError("it has no value for these texts")
-        if np.isnan(values).any():
-            raise ValueError(f"{int(np.isnan(values).sum())} texts have no value")
-        return values
+        groups = None if "prompts" in row.inputs.forms or len(values) == 1 else side.groups
+        return self._with_values(row, side.name, values, groups)
+
+    def _with_values(
+        self, row: Measure, name: str, values: Floats, groups: Integers | None
+    ) -> tuple[Floats, Integers | None]:
+        """Leave out NaN, with its groups; `ValueError` if the measure may not, or nothing would remain."""
+        lacking = np.isnan(values)
+        count = int(lacking.sum())
+        if count and (not row.leaves_out or count == len(values)):
+            raise ValueError(f"{count} texts have no value")
+        if count:
+            self.left_out.setdefault(row.title, {})[name] = count
+        return values[~lacking], None if groups is None else groups[~lacking]
 
     def _of_both(self, row: Measure, name: str) -> Described:
         """The entry of a measure of two sets, with the reason for a missing interval if it is few texts a bucket."""
@@ -379,12 +412,32 @@ def read_sets(
         check_sides({inputs.sides[name].argument: side for name, (side, _) in featurized.items()})
         read = featurized
     sizes = {name: len(form) for name, sides in read.items() for form in sides if form is not None}
-    codes = inputs.codes(sizes) or {}
+    codes, prompts = inputs.codes(sizes) or {}, inputs.prompt_texts(sizes)
     sets = [
-        DescribedSet(name, texts, side, codes.get(name), tokenize=tokenize, likely=likely)
+        DescribedSet(name, texts, side, codes.get(name), tokenize=tokenize, likely=likely, prompt_texts=prompts[name])
         for name, (side, texts) in read.items()
     ]
     return sets, missing
+
+
+def continued(prompt: str, text: str) -> str:
+    """A text after its prompt, with a blank between them where neither has one.
+
+    >>> continued("Once upon", "a time"), continued("Once upon", "Once upon a time")
+    ('Once upon a time', 'Once upon a time')
+    """
+    if text.startswith(prompt):
+        return text
+    return prompt + " " * (not prompt[-1:].isspace() and not text[:1].isspace()) + text
+
+
+def read_prompts(sets: Collection[DescribedSet], job: FeaturizeJob) -> None:
+    """Featurize the prompts of the sets that have some, each prompt once."""
+    for side in sets:
+        if side.prompt_texts is not None:
+            rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(side.prompt_texts))}
+            features = all_rows(job.of_texts("prompts", list(rows)).features)
+            side.prompt_features = features[[rows[prompt] for prompt in side.prompt_texts]]
 
 
 def read_training(training: object, job: FeaturizeJob, with_features: bool) -> DescribedSet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +34,7 @@ _CHECKS: dict[str, Check] = {  # of settings that generate itself does not refus
 # A decoder in words: from these settings, which the model's own leave as they are, on.
 NEUTRAL: dict[str, object] = {
     **{"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "typical_p": 1.0},
+    **{"epsilon_cutoff": 0.0, "eta_cutoff": 0.0},
     **{"repetition_penalty": 1.0, "no_repeat_ngram_size": 0},
 }
 _NAMED: dict[str, dict[str, object]] = {
@@ -117,11 +119,11 @@ def decoder_settings(decoder: str) -> dict[str, object]:
     """Read a decoder in words as settings of generation, complete enough that the model's own defaults have no effect.
 
     Args:
-        decoder: "greedy", "sampling", "beam" (four), or settings with commas between: temperature, top_k, top_p, min_p,
-            typical_p, num_beams, no_repeat_ngram_size, repetition_penalty.
+        decoder: "greedy", "sampling", "beam" (four), or settings with commas between: temperature (0 is greedy), top_k,
+            top_p, min_p, typical_p, epsilon_cutoff, eta_cutoff, num_beams, no_repeat_ngram_size, repetition_penalty.
 
     Raises:
-        TypeError, ValueError: an unknown setting, or one out of range.
+        TypeError, ValueError: an unknown setting, one out of range, or two that exclude each other.
 
     >>> decoder_settings("temperature=0.7,top_p=0.95")["top_p"], decoder_settings("beam")["do_sample"]
     (0.95, False)
@@ -129,8 +131,12 @@ def decoder_settings(decoder: str) -> dict[str, object]:
     if not isinstance(decoder, str) or not decoder.strip():
         raise TypeError(f"decoder must be a text such as 'greedy' or 'top_p=0.95', got {shown(decoder)}")
     settings: dict[str, object] = dict(NEUTRAL)
-    sampler = []
-    for part in map(str.strip, decoder.split(",")):
+    sampler: list[str] = []
+    parts = [part.strip() for part in decoder.split(",")]
+    if any(re.fullmatch(r"temperature\s*=\s*0*\.?0*", part) for part in parts):  # as some harnesses ask for it
+        parse_decoder(",".join(part for part in parts if part.partition("=")[0].strip() in SAMPLER_SETTINGS))
+        parts = ["greedy", *(part for part in parts if part.partition("=")[0].strip() not in SAMPLER_SETTINGS)]
+    for part in parts:
         name, _, number = (piece.strip() for piece in part.partition("="))
         if part in _NAMED:
             settings |= _NAMED[part]
@@ -142,6 +148,8 @@ def decoder_settings(decoder: str) -> dict[str, object]:
             names = (*_NAMED, *SAMPLER_SETTINGS, *_SEARCH)
             near = did_you_mean(name, names)
             raise ValueError(f"decoder must be made of {', '.join(names)}, got {shown(part)}{near}")
+    if "greedy" in parts and settings.get("num_beams", 1) != 1:
+        raise ValueError(f"decoder must have one beam to be greedy, got {shown(decoder)}: leave one out")
     if sampler and not settings["do_sample"]:
         raise ValueError(f"decoder must sample for {sampler[0]}, got {shown(decoder)}: leave greedy or beam out")
     if "num_beams" in settings and not sampler:

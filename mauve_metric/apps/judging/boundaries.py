@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.apps.judging.judgement import BoundaryGame, PlayerPair, RoundScores
-from mauve_metric.apps.judging.judgement_tables import Guesses, TableData, read_guesses
+from mauve_metric.apps.judging.judgement_tables import Guesses, TableData, order_of_group, read_guesses
 from mauve_metric.apps.judging.statistics import boundary_detection as game
 from mauve_metric.apps.judging.statistics.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
 from mauve_metric.arrays import Array
@@ -72,16 +72,8 @@ def score_boundary_guesses(
     entries |= {"sentences": sentences, "all_human_points": all_human_points, "keep_runs": keep_runs}
     entries |= {"confidence_level": level, "rounds": total.rounds, "mauve_metric": __version__}
     ordered = dict(sorted(models.items(), key=lambda entry: (entry[1].machine == 0, entry[1].points)))
-    in_order = {name: groups[name] for name in sorted(groups, key=_order)}
+    in_order = {name: groups[name] for name in sorted(groups, key=order_of_group)}
     return BoundaryGame(total, ordered, in_order, _pairs(read, level), level, int((~kept).sum()), entries)
-
-
-def _order(name: str) -> tuple[bool, float, str]:
-    """Key of the order of groups: numbers and ranges first, by size, then words."""
-    try:
-        return False, float(name.split(" to ")[0]), name
-    except ValueError:
-        return True, 0.0, name
 
 
 def _score_parts(

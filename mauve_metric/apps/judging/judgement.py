@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 Reading: TypeAlias = Literal["higher", "lower", "human", "as it is"]
+Kind: TypeAlias = Literal["pairs", "ratings"]
 
 QUESTION = Column("question", "question")
 SCORE_COLUMNS = (
@@ -24,9 +25,15 @@ SCORE_COLUMNS = (
     Column("wins", "wins", "g"),
     Column("judgements", "judgements", "d"),
 )
+RATING_COLUMNS = (
+    *SCORE_COLUMNS[:2],
+    Column("score", "mean", ".4g", ()),
+    *Column.each(".4g", "low", "high", ends=()),
+    Column("judgements", "ratings", "d"),
+)
 AGREEMENT_COLUMNS = (
     Column("measure", "measure"),
-    Column("correlation", "Spearman", "+.3f"),
+    *Column.each("+.3f", correlation="Spearman", low="low", high="high"),
     Column("p_value", "p", ".2g"),
     Column("pearson", "Pearson", "+.3f"),
     Column("models", "models", "d"),
@@ -49,8 +56,8 @@ _PAIRS_SHOWN = 15  # pairs of players in what is printed; all of them are in the
 _NAMED = 6  # pairs of neighbours without a significant difference that are named
 CORRELATION_NOTE = (
     "Spearman: 1 where a measure orders the models as people do; better: human is closeness to the human texts' value, "
-    "as it is: larger is taken for better. p: of no relation, by permutation, for each measure alone. Pearson: of the "
-    "measure and the Bradley–Terry scores; 1 on a rising line."
+    "as it is: larger is taken for better. Intervals are over other models. p: of no relation, by "
+    "permutation, for each measure alone. Pearson: of the measure and people's scores; 1 on a rising line."
 )
 
 
@@ -58,38 +65,41 @@ CORRELATION_NOTE = (
 class ModelScore:
     """Strength of one model in people's judgement.
 
-    score: Bradley–Terry times 100, see `bradley_terry`; higher is better, the sum over the models is 0. ci: its
-    interval. wins: of its judgements, a tie counting as half unless it was settled otherwise.
+    score: of pairs Bradley–Terry times 100, see `bradley_terry`; higher is better, the sum over the models is 0. Of
+    ratings their mean. ci: its interval; None for a single rating. wins: of its judgements, a tie counting as half
+    unless it was settled otherwise; None of ratings.
     """
 
     model: str = field(metadata={"in_dict": False})
     score: float
-    ci: tuple[float, float]
-    wins: float
+    ci: tuple[float, float] | None
+    wins: float | None
     judgements: int
 
 
 @dataclass(frozen=True)
 class ScoreDifference:
-    """Difference of the scores of a and b, and its interval (of this pair alone)."""
+    """Difference of the scores of a and b, and its interval (of this pair alone; None for single ratings)."""
 
     a: str
     b: str
     difference: float
-    ci: tuple[float, float]
+    ci: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class Agreement:
     """Agreement of a measure's order of the models with people's.
 
-    correlation: Spearman's, in [-1, 1], 1 for the same order, of the measure so taken that larger is better. reading:
-    the better direction, see `Measured`. p_value: of "no relation", by permutation, for this measure alone. pearson:
-    Pearson's r with the Bradley–Terry scores, likewise. models: how many were ordered.
+    correlation: Spearman's, in [-1, 1], 1 for the same order, of the measure so taken that larger is better. ci: its
+    bootstrap interval over other models; None for fewer than five. reading: the better direction, see `Measured`.
+    p_value: of "no relation", by permutation, for this measure alone. pearson: Pearson's r with people's scores,
+    likewise. models: how many were ordered.
     """
 
     measure: str = field(metadata={"in_dict": False})
     correlation: float
+    ci: tuple[float, float] | None
     p_value: float
     pearson: float
     models: int
@@ -100,47 +110,66 @@ class Agreement:
 class QuestionScores:
     """The judgements on one question.
 
-    models: the strongest first. differences: of every pair, the stronger first. agreement: of each measure that was
-    given, the highest correlation first. failed: why other measures have none.
+    models: the best first. differences: of every pair, the better first. agreement: of each measure that was
+    given, the highest correlation first. leading: the difference of the first two correlations, with its bootstrap
+    interval over other models. failed: why other measures have none. ties: None of ratings. items: that were rated.
+    missing: rows without a rating. better: the better direction of the scores. group: the part of the judgements,
+    None for all.
     """
 
     question: str
     judgements: int
-    ties: int
+    ties: int | None
     annotators: int | None
     models: tuple[ModelScore, ...]
     differences: tuple[ScoreDifference, ...]
+    items: int | None = None
+    missing: int = 0
+    better: Literal["higher", "lower"] = "higher"
+    group: str | None = None
     agreement: tuple[Agreement, ...] = ()
+    leading: ScoreDifference | None = None
     failed: Mapping[str, str] = field(default_factory=dict)
+
+    def strengths(self) -> dict[str, float]:
+        """A number for each model, the larger the better."""
+        sign = -1.0 if self.better == "lower" else 1.0
+        return {score.model: sign * score.score for score in self.models}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, models and measures by name."""
-        values = {name: getattr(self, name) for name in ("judgements", "ties", "annotators")}
+        names = ("group", "better", "judgements", "ties", "annotators", "items", "missing")
+        values = {name: getattr(self, name) for name in names}
         models = {score.model: score for score in self.models}
         values |= {"ranking": [*models], "models": models, "differences": self.differences}
         values |= {"correlations": {entry.measure: entry for entry in self.agreement}, "failed": self.failed}
+        values["leading"] = self.leading
         return {name: plain(value) for name, value in values.items()}
 
 
 @dataclass(frozen=True)
 class Judgement(SignedResult):
-    """Preferences of people, by question.
+    """Preferences or ratings of people, by question.
 
     Attributes:
-        questions: by the name of the column of answers.
+        kind: "pairs" or "ratings".
+        questions: by the name of the column of answers; those of a part of the judgements by that and the group.
         confidence_level: of the intervals.
         quick: judgements that were left out for being too quick.
         human: the name of the people's own texts among the models, which correlations leave out; None if it is not
             there.
         left_out: models that were measured or judged but not both, with `common_models`.
+        failed_groups: why the judgements of a group have no scores, by question and group.
         signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
     """
 
+    kind: Kind
     questions: Mapping[str, QuestionScores]
     confidence_level: float
     quick: int
     human: str | None
     left_out: tuple[str, ...]
+    failed_groups: Mapping[str, str]
     signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
     signature: str = field(init=False)
     also = ("rank_sums",)
@@ -149,55 +178,69 @@ class Judgement(SignedResult):
     def rank_sums(self) -> dict[str, float]:
         """The sum of each model's ranks over all questions, the smallest, which is best, first (Ippolito 2021, §3.3).
 
-        Equal scores share the mean of their ranks; models that a question does not judge are left out.
+        Equal scores share the mean of their ranks; models that a question does not judge, and groups, are left out.
         """
         from scipy.stats import rankdata
 
         sums: dict[str, list[float]] = {}
-        for question in self.questions.values():
-            ranks = rankdata([-score.score for score in question.models]).tolist()
-            for score, rank in zip(question.models, ranks, strict=True):
-                sums.setdefault(score.model, []).append(rank)
-        full = {name: sum(ranks) for name, ranks in sums.items() if len(ranks) == len(self.questions)}
+        whole = [question.strengths() for question in self.questions.values() if question.group is None]
+        for strengths in whole:
+            ranks = rankdata([-strength for strength in strengths.values()]).tolist()
+            for model, rank in zip(strengths, ranks, strict=True):
+                sums.setdefault(model, []).append(rank)
+        full = {name: sum(ranks) for name, ranks in sums.items() if len(ranks) == len(whole)}
         return dict(sorted(full.items(), key=lambda pair: pair[1]))
 
     def document(self) -> Document:
         """Build the document: models of each question, sources of their scores, and correlations of measures."""
+        columns = SCORE_COLUMNS if self.kind == "pairs" else RATING_COLUMNS
         parts: list[Part] = []
         models: list[TableRow] = []
         correlations: list[TableRow] = []
         for name, scores in self.questions.items():
-            question, labels = printable(scores.question), shown_names([score.model for score in scores.models])
-            strengths = [score.score for score in scores.models]  # models of equal score have the same rank
+            keys: TableRow = {"question": printable(scores.question), "group": scores.group}
+            labels = shown_names([score.model for score in scores.models])
+            strengths = [*scores.strengths().values()]  # models of equal score have the same rank
             ranked = [
-                Table.row(SCORE_COLUMNS, score, question=question, rank=1 + strengths.index(score.score), model=label)
-                for score, label in zip(scores.models, labels.values(), strict=True)
+                Table.row(columns, score, **keys, rank=1 + strengths.index(strength), model=label)
+                for score, label, strength in zip(scores.models, labels.values(), strengths, strict=True)
             ]
             agreement = [
-                Table.row(AGREEMENT_COLUMNS, correlation, question=question, measure=printable(correlation.measure))
+                Table.row(AGREEMENT_COLUMNS, correlation, **keys, measure=printable(correlation.measure))
                 for correlation in scores.agreement
             ]
-            parts += [Heading(name, counted(len(ranked), "model")), Table(SCORE_COLUMNS, ranked)]
-            parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, agreement)]
+            parts += [Heading(printable(name), counted(len(ranked), "model")), Table(columns, ranked).filled()]
+            parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, agreement).filled()]
+            parts += [Prose(_leading(scores))]
             models, correlations = models + ranked, correlations + agreement
-        notes = [CORRELATION_NOTE] if correlations else []
-        if len(self.questions) > 1:
+        parts.append(Prose(self._notes(bool(correlations)), paragraphs=True))
+        keyed = (QUESTION, *[Column("group", "group")] * any(row["group"] is not None for row in models))
+        tables = {"models": Table((*keyed, *columns), models)}
+        tables["correlations"] = Table((*keyed, *AGREEMENT_COLUMNS), correlations)
+        return Document("", parts, tables, [("", self.signature)])
+
+    def _notes(self, correlated: bool) -> list[str]:
+        """Notes on all questions. correlated: whether there are correlations."""
+        notes = [CORRELATION_NOTE] if correlated else []
+        whole = sum(question.group is None for question in self.questions.values())
+        if whole > 1:
             sums = ", ".join(f"{printable(name)} {total:g}" for name, total in self.rank_sums.items())
-            notes.append(f"Sum of the ranks over the {len(self.questions)} questions, the best first: {sums}.")
+            notes.append(f"Sum of the ranks over the {whole} questions, the best first: {sums}.")
+        if correlated and whole < len(self.questions):
+            notes.append("Correlations of a group are of its judgements and of the measures of all texts.")
+        notes += [f"No scores of {printable(name)}: {printable(why)}." for name, why in self.failed_groups.items()]
         if self.left_out:
             names = ", ".join(map(printable, self.left_out))
             notes.append(f"Not both judged and measured, and so in no correlation: {names}.")
-        parts.append(Prose(notes, paragraphs=True))
-        tables = {"models": Table((QUESTION, *SCORE_COLUMNS), models)}
-        tables["correlations"] = Table((QUESTION, *AGREEMENT_COLUMNS), correlations)
-        return Document("", parts, tables, [("", self.signature)])
+        return notes
 
     def plot(self) -> alt.FacetChart:
         """The models' scores with their intervals, a panel for each question."""
         from mauve_metric.report.charts.intervals import intervals_chart
 
         values = [(name, each.model, each.score, each.ci) for name, of in self.questions.items() for each in of.models]
-        return intervals_chart(values, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
+        title = "Bradley–Terry scores" if self.kind == "pairs" else "Mean ratings"
+        return intervals_chart(values, title, f"{100 * self.confidence_level:g} % intervals")
 
 
 @dataclass(frozen=True)
@@ -335,23 +378,49 @@ def _game_table(title: str, labelled: Sequence[tuple[str, RoundScores]]) -> Tabl
 
 def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:
     """Sentences on the judgements, the intervals and the close pairs of a question."""
-    several = scores.annotators is not None and scores.annotators > 1
-    who = "" if scores.annotators is None else f" by {scores.annotators} annotator{'s' if several else ''}"
-    quick = f", {judgement.quick} too quick ones left out" if judgement.quick else ""
-    over = "over other judgements by other annotators" if several else "over other judgements"
-    lines = [
-        f"{scores.judgements} judgements{who}, {scores.ties} ties{quick}. "
-        f"Intervals: {100 * judgement.confidence_level:g} %, {over}."
-    ]
+    lines = [f"{_judgements(scores, judgement)}. {_intervals(scores, judgement)}"]
     labels = shown_names([score.model for score in scores.models])
     intervals = {(difference.a, difference.b): difference.ci for difference in scores.differences}
-    close = [
-        f"{labels[a.model]} and {labels[b.model]}"
-        for a, b in pairwise(scores.models)
-        if intervals[a.model, b.model][0] <= 0
-    ]
+    between = {(a.model, b.model): intervals[a.model, b.model] for a, b in pairwise(scores.models)}
+    close = [f"{labels[a]} and {labels[b]}" for (a, b), ci in between.items() if ci is not None and ci[0] <= 0 <= ci[1]]
     more = [counted(len(close) - _NAMED, "more pair")] if len(close) > _NAMED else []
     pairs = "; ".join([*close[:_NAMED], *more])
     lines += [f"Neighbours that these judgements do not tell apart: {pairs}."] if close else []
     lines += [f"No correlation of {printable(name)}: {printable(reason)}." for name, reason in scores.failed.items()]
     return lines
+
+
+def _judgements(scores: QuestionScores, judgement: Judgement) -> str:
+    """The number of judgements, items and annotators."""
+    who = "" if scores.annotators is None else f" by {counted(scores.annotators, 'annotator')}"
+    what = "" if scores.items is None else f" of {counted(scores.items, 'item')}"
+    unit = "judgement" if scores.ties is not None else "rating"
+    parts = [f"{counted(scores.judgements, unit)}{what}{who}"]
+    parts += [] if scores.ties is None else [f"{scores.ties} ties"]
+    parts += [f"{counted(scores.missing, 'empty cell')}"] if scores.missing else []
+    parts += ["lower is better"] if scores.better == "lower" else []
+    quick = f"{', ' * bool(judgement.quick)}{judgement.quick} too quick ones left out" if judgement.quick else ""
+    return ", ".join(parts) + quick
+
+
+def _intervals(scores: QuestionScores, judgement: Judgement) -> str:
+    """Over what the intervals are."""
+    if all(score.ci is None for score in scores.models):
+        return "No intervals: one number a model."
+    several = scores.annotators is not None and scores.annotators > 1
+    unit = "judgements" if scores.ties is not None else "ratings"
+    by = " by other annotators" if several else ""
+    of = " of other items" if scores.items is not None and scores.items > 1 else ""
+    return f"Intervals: {100 * judgement.confidence_level:g} %, over other {unit}{of}{by}."
+
+
+def _leading(scores: QuestionScores) -> list[str]:
+    """The difference between the two measures with the highest correlations."""
+    if scores.leading is None or scores.leading.ci is None:
+        return []
+    first, second = printable(scores.leading.a), printable(scores.leading.b)
+    low, high = scores.leading.ci
+    interval = f"{digits(scores.leading.difference, '+.3f')} [{digits(low, '+.3f')}, {digits(high, '+.3f')}]"
+    if low > 0:
+        return [f"{first} is above {second} by {interval}, over other models; they were chosen after looking."]
+    return [f"{first} and {second} cannot be told apart: difference {interval}, over other models."]

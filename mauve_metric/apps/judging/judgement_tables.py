@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -14,29 +12,19 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from mauve_metric.inputs.json_rows import json_rows
 from mauve_metric.inputs.records import Record, Rows, WrongEncoding, check_content, decode, read_bytes
 from mauve_metric.inputs.tables import csv_rows, workbook_rows
-from mauve_metric.runtime.checks import check_count, check_file, check_number, is_bool, listed, quoted, shown
+from mauve_metric.runtime.checks import check_count, check_file, is_bool, listed, quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, UnknownEnding
 
 logger = logging.getLogger(__name__)
 
 TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
 TABLE_ENDINGS = (".csv", ".tsv", ".xlsx")
-_FIRST = ("model_a", "model1", "system_a", "model_1", "a")
-_SECOND = ("model_b", "model2", "system_b", "model_2", "b")
-_ANSWERS = ("winner", "answer", "preference", "preferred", "choice", "judgement", "judgment", "vote")
+_JSON_ENDINGS = (".json", ".jsonl")
+MODELS = ("model", "system", "system_id", "model_id", "name")
 ANNOTATORS = ("annotator", "annotator_id", "worker", "worker_id", "workerid", "rater", "rater_id", "judge", "user")
-_SECONDS = ("seconds", "te", "time", "duration")
-_QUESTION = re.compile(r"(?:answer\.)?q\d+", re.IGNORECASE)
-_WORDS = {
-    1.0: ("a", "2a", "1a", "definitely a", "slightly a", "much a", "model a", "first"),
-    0.5: ("tie", "0", "draw", "equal", "same", "neither", "no preference", "tie (bothbad)", "tie (both bad)"),
-    0.0: ("b", "2b", "1b", "definitely b", "slightly b", "much b", "model b", "second"),
-}
-OUTCOMES = {word: outcome for outcome, words in _WORDS.items() for word in words}
-_FORMS = "a, b or tie; 2a, 1a, 0, 1b, 2b; definitely a, slightly a, …; or a model's name"
-
 MOST_SENTENCES = 1_000_000
 _MOST_VALUES, _RANGES = 8, 5  # more numbers than that make so many groups of nearly equal size
 _NONE = ("", "none", "human", "all human", "all-human", "never")
@@ -59,7 +47,10 @@ class Table(NamedTuple):
 
 
 def open_table(name: str, data: TableData) -> Table:
-    """A table of a `.csv`, `.tsv` or `.xlsx` file, or of dicts with the same keys.
+    """A table of a `.csv`, `.tsv` or `.xlsx` file, of JSON records, or of dicts with the same keys.
+
+    JSON: lines, a list of objects, or an object for each model (`{"gpt2": {"fluency": 3.1}}`), whose key becomes the
+    column `model`; a key that an object lacks is an empty cell.
 
     Raises:
         FileNotFoundError: no such file. TypeError, ValueError: no such table, or one without rows.
@@ -67,8 +58,8 @@ def open_table(name: str, data: TableData) -> Table:
     if isinstance(data, (str, Path)):
         path = Path(data)
         name, rows = str(path), _rows_of_table(path)
-        columns = list(rows.columns)
-        lines = [row._replace(value={key: _cell(value) for key, value in row.value.items()}) for row in rows]
+        columns = list(rows.columns) or list(dict.fromkeys(str(key) for row in rows for key in row.value))
+        lines = [row._replace(value={key: _cell(row.value.get(key)) for key in columns}) for row in rows]
     else:
         is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
         if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one:
@@ -101,13 +92,30 @@ def _rows_of_table(path: Path) -> Rows:
     if suffix == ".xlsx":
         return workbook_rows(path)
     check_content(path)
-    if suffix not in TABLE_ENDINGS:
-        raise UnknownEnding(f"{' '.join(str(path).split())} is no table: expected {listed(TABLE_ENDINGS, 'or')}")
+    if suffix not in (*TABLE_ENDINGS, *_JSON_ENDINGS):
+        endings = listed([*TABLE_ENDINGS, *_JSON_ENDINGS], "or")
+        raise UnknownEnding(f"{' '.join(str(path).split())} is no table: expected {endings}")
     try:
         content = decode(read_bytes(path), str(path))
     except WrongEncoding as error:
         raise DamagedFile(f"{path} is not UTF-8: save it as .xlsx, or as CSV UTF-8") from error
+    if suffix in _JSON_ENDINGS:
+        return _rows_of_json(content, str(path), suffix)
     return csv_rows(content, str(path), tabs=suffix == ".tsv", header=True)
+
+
+def _rows_of_json(content: str, name: str, suffix: str) -> Rows:
+    """The objects of JSON lines or of a list, or those of one object, with its keys as the column `model`."""
+    rows = json_rows(content, name, "lines" if suffix == ".jsonl" else "value") or Rows(name, [])
+    values = list(rows.values)
+    if suffix == ".json" and len(values) == 1 and isinstance(values[0], Mapping):
+        by_model = values[0]
+        if by_model and all(isinstance(entry, Mapping) for entry in by_model.values()):
+            return Rows(name, [{"model": model} | dict(entry) for model, entry in by_model.items()], "entry")
+    odd = next((value for value in values if not isinstance(value, Mapping)), None)
+    if odd is not None:
+        raise DamagedFile(f"{name} must hold JSON objects, a judgement each, got {shown(odd)}")
+    return rows
 
 
 def _cell(value: object) -> str:
@@ -126,6 +134,11 @@ def plain_name(column: str) -> str:
     return name.removeprefix("input.").removeprefix("answer.")
 
 
+def is_count(column: str, columns: Collection[str]) -> bool:
+    """Return whether a column is the number of judgements behind another one: `n_fluency` beside `fluency`."""
+    return column.startswith("n_") and column[2:] in columns
+
+
 def number_at(line: Record, column: str, meaning: str) -> float:
     """The finite number in a column; `ValueError` with the place of a value that is none."""
     try:
@@ -137,82 +150,7 @@ def number_at(line: Record, column: str, meaning: str) -> float:
     return value
 
 
-class Question(NamedTuple):
-    """The judgements on one question, one each: two models' names, 1 if the first was preferred, 0 if the second was.
-
-    outcome: 0.5 for a tie. annotators: of each judgement; None where the table does not say.
-    """
-
-    first: list[str]
-    second: list[str]
-    outcome: list[float]
-    annotators: list[str] | None
-
-    def models(self) -> list[str]:
-        """The models' names, in the order in which they come."""
-        return list(dict.fromkeys(name for pair in zip(self.first, self.second, strict=True) for name in pair))
-
-
-def read_preferences(
-    data: TableData, *, answers: Sequence[str] | None = None, min_seconds: float | None = None
-) -> tuple[str, dict[str, Question], int]:
-    """The judgements in a table: `winner` and `loser` on each row, or two models and what was answered.
-
-    Columns are known by their usual names, whatever their capitals: the models are `model_a` and `model_b` (`model1`
-    and `model2`, `a` and `b`), the answer `winner`, `answer`, `preference`, … or, one for each question, `q1`, `q2`, …;
-    `annotator` (`worker_id`, `rater`, `judge`, …) says who judged. The files of Chatbot Arena and of Pillutla et al.
-    2021 are read as they are. Answers are a, b or tie; of five points 2a, 1a, 0, 1b, 2b or definitely a … definitely b
-    (how strong a preference is does not count, as in Pillutla et al. 2021, App. E); or the preferred model's name.
-
-    Args:
-        data: a `.csv`, `.tsv` or `.xlsx` file with a header, or a list of dicts.
-        answers: the columns of the answers; None: those that are known.
-        min_seconds: judgements made in less (column `seconds` or `Answer.te`) are left out.
-
-    Returns:
-        The name of the table for errors, its questions, and how many judgements were too quick.
-
-    Raises:
-        FileNotFoundError, TypeError, ValueError: with the line, what was expected and what came.
-
-    >>> _, questions, _ = read_preferences([{"winner": "human", "loser": "gpt2"}])
-    >>> questions["winner"].outcome
-    [1.0]
-    """
-    table = open_table("preferences", data)
-    lines = table.lines
-    if min_seconds is not None:
-        min_seconds = check_number("min_seconds", min_seconds, 0, math.inf, low_included=True)
-        column = table.column(*_SECONDS)
-        if column is None:
-            has = quoted(table.columns)
-            raise NoSuchField(f"{table.name} has no column {_SECONDS[0]!r} for min_seconds: it has {has}")
-        lines = [line for line in lines if number_at(line, column, "seconds") >= min_seconds]
-        if not lines:
-            raise ValueError(f"{table.name}: no judgement took {min_seconds:g} seconds or more")
-    who = table.column(*ANNOTATORS)
-    annotators = None if who is None else [_require(line, who, "an annotator") for line in lines]
-    winner, loser = table.column("winner"), table.column("loser")
-    if winner is not None and loser is not None:
-        if answers:
-            raise ValueError(f"{table.name} has the columns {winner!r} and {loser!r}: leave answers (--answer) out")
-        pairs = [_pair(line, winner, loser) for line in lines]
-        outcomes = {winner: [1.0] * len(lines)}
-    else:
-        expected = "'winner' and 'loser', or 'model_a', 'model_b' and 'winner'"
-        a, b = _pair_of_columns(table, zip(_FIRST, _SECOND, strict=True), expected)
-        pairs = [_pair(line, a, b) for line in lines]
-        outcomes = {
-            column: [_outcome(line, column, *pair) for line, pair in zip(lines, pairs, strict=True)]
-            for column in _answer_columns(table, answers)
-        }
-    _tell_second_answers(table, lines, annotators, [tuple(sorted(pair)) for pair in pairs])
-    first, second = [model for model, _ in pairs], [model for _, model in pairs]
-    questions = {name: Question(first, second, values, annotators) for name, values in outcomes.items()}
-    return table.name, questions, len(table.lines) - len(lines)
-
-
-def _tell_second_answers(
+def tell_second_answers(
     table: Table, lines: Sequence[Record], annotators: Sequence[str] | None, writers: Sequence[tuple[str, ...]]
 ) -> None:
     """Log how many texts have several answers by one annotator, which may be two people without a name."""
@@ -233,57 +171,13 @@ def _tell_second_answers(
         )
 
 
-def _pair_of_columns(table: Table, names: Iterable[tuple[str, str]], expected: str) -> tuple[str, str]:
+def pair_of_columns(table: Table, names: Iterable[tuple[str, str]], expected: str) -> tuple[str, str]:
     """The first of some pairs of columns that the table has."""
     for first, second in names:
         a, b = table.column(first), table.column(second)
         if a is not None and b is not None:
             return a, b
     raise ValueError(f"{table.name} must have the columns {expected}: it has {quoted(table.columns)}")
-
-
-def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
-    for name in answers or ():
-        if name not in table.columns:
-            raise NoSuchField(f"{table.name} has no column {name!r}: it has {quoted(table.columns)}")
-    if answers:
-        return list(dict.fromkeys(answers))
-    answer = table.column(*_ANSWERS)
-    columns = [column for column in table.columns if _QUESTION.fullmatch(column.strip())]
-    if answer is None and not columns:
-        raise NoSuchField(
-            f"{table.name} has no column 'winner' with the answers: name it with answers (--answer); "
-            f"it has {quoted(table.columns)}"
-        )
-    return columns if answer is None else [answer]
-
-
-def _pair(line: Record, first_column: str, second_column: str) -> tuple[str, str]:
-    first, second = _require(line, first_column, "a model"), _require(line, second_column, "a model")
-    if first == second:
-        raise ValueError(f"{line.where}: {first!r} is compared with itself")
-    return first, second
-
-
-def _require(line: Record, column: str, meaning: str) -> str:
-    value: str = line.value[column]
-    if not value:
-        raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got nothing")
-    return value
-
-
-def _outcome(line: Record, column: str, first: str, second: str) -> float:
-    """1 for the first model, 0 for the second, 0.5 for a tie."""
-    said = line.value[column]
-    outcomes = {OUTCOMES.get(" ".join(said.lower().replace("_", " ").split()))} - {None}
-    outcomes |= {outcome for name, outcome in ((first, 1.0), (second, 0.0)) if said == name}
-    if len(outcomes) == 1 and (outcome := outcomes.pop()) is not None:
-        return outcome
-    if outcomes:
-        raise ValueError(
-            f"{line.where}: {said!r} in column {column!r} is a side and the name of the model on the other"
-        )
-    raise ValueError(f"{line.where}: expected {_FORMS} in column {column!r}, got {said!r:.60}")
 
 
 class Guesses(NamedTuple):
@@ -333,11 +227,11 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
     lines = table.lines if date is None else sorted(table.lines, key=lambda line: _date(line, date))
     names = (("boundary", "guess"), ("true_boundary_index", "predicted_boundary_index"))
     expected = "'boundary' and 'guess', or 'true_boundary_index' and 'predicted_boundary_index'"
-    true, said = _pair_of_columns(table, names, expected)
+    true, said = pair_of_columns(table, names, expected)
     first = plain_name(true) == "boundary"  # the columns name the first sentence by a machine
     times = table.column(*_TIMES)
     players = _words(table, lines, *_PLAYERS)
-    _tell_second_answers(table, lines, players, [()] * len(lines))
+    tell_second_answers(table, lines, players, [()] * len(lines))
     return Guesses(
         table.name,
         sentences,
@@ -347,16 +241,17 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
         _words(table, lines, "model", "system"),
         _words(table, lines, *_TEXTS),
         None if times is None else [_seconds(line, times) for line in lines],
-        None if by is None else _groups(table, lines, players, by),
+        None if by is None else groups_of_rows(table, lines, by, players),
     )
 
 
-def _groups(table: Table, lines: list[Record], players: list[str] | None, by: str) -> list[str]:
-    """The group of each round: the value of a column, or a range of its numbers."""
-    if not isinstance(by, str) or by not in [*table.columns, "round"]:
-        raise NoSuchField.of(
-            "by", f'must be "round" or a column of {table.name}, {quoted(table.columns)}, got {shown(by)}'
-        )
+def groups_of_rows(
+    table: Table, lines: list[Record], by: str, players: list[str] | None, *, rounds_too: bool = True
+) -> list[str]:
+    """The group of each row: the value of a column, or a range of its numbers; of rounds also their number."""
+    if not isinstance(by, str) or by not in [*table.columns, *["round"] * rounds_too]:
+        expected = ('"round" or ' if rounds_too else "") + f"a column of {table.name}, {quoted(table.columns)}"
+        raise NoSuchField.of("by", f"must be {expected}, got {shown(by)}")
     if by not in table.columns:
         rounds: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
         values = [str(next(rounds[player])) for player in players or [""] * len(lines)]
@@ -372,6 +267,14 @@ def _groups(table: Table, lines: list[Record], players: list[str] | None, by: st
     range_index = np.searchsorted(ends, numbers)  # the first end that is no smaller
     inside = [numbers[range_index == number] for number in range(len(ends))]
     return [f"{inside[number].min():g} to {inside[number].max():g}" for number in range_index.tolist()]
+
+
+def order_of_group(name: str) -> tuple[bool, float, str]:
+    """Key of the order of groups: numbers and ranges first, by size, then words."""
+    try:
+        return False, float(name.split(" to ")[0]), name
+    except ValueError:
+        return True, 0.0, name
 
 
 def _date(line: Record, column: str) -> datetime:

@@ -13,7 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from mauve_metric.apps.studies import robustness_settings as plans
-from mauve_metric.apps.studies.robustness_result import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
+from mauve_metric.apps.studies.robustness_result import DEFAULT, DESIGN, Robustness, Setting, SettingScore
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.clustering.quantizers import quantizer_options
 from mauve_metric.features.dependence import with_dependence
@@ -68,7 +68,8 @@ def robustness(
             them if it is given too. One that cannot be loaded is named in `failed`, and the others still run; the
             first that can is the default.
         vary: factors, joined by commas or a list: featurize_model_name, pooling, max_text_length, quantizer,
-            num_buckets, mauve_scaling_factor, seed, n (random halves and quarters of the texts), row_order. None: all.
+            num_buckets, mauve_scaling_factor, seed, n (random halves and quarters of the texts), row_order, knn_k (the
+            neighbour of precision and recall, which every setting then has). None: all but knn_k.
         design: whether to try the small design too.
         aligned, p_groups, q_groups, common_rows: see `compare`.
         **options: see `compute_mauve`.
@@ -93,7 +94,7 @@ def robustness(
     names, job, inputs = open_several("robustness", options, human, models, q_groups, aligned, common_rows)
     if len(names) < 2:
         raise ValueError(f"models must hold at least two models to be ranked, got {len(names)}")
-    work = _Work(job, inputs, names)
+    work = _Work(job, inputs, names, plans.NEIGHBOURS in factors)
     tried = _featurizers(featurizers, job.config, factors, "featurize_model_name" in options)
     result = work.analyse(tried, factors, design)
     return replace(result, seconds=time.perf_counter() - start)
@@ -137,14 +138,15 @@ def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> Sequence[
 class _Work:
     """State of an analysis while it is computed.
 
-    job: has the options. names: of the models. sets: what was featurized, by how. failed: featurizers and settings that
-    failed, with the reason. default: the buckets of the default setting. learned: the scores of each model's
-    classifier, which do not depend on those buckets.
+    job: has the options. names: of the models. neighbours: whether precision and recall are computed. sets: what was
+    featurized, by how. failed: featurizers and settings that failed, with the reason. default: the buckets of the
+    default setting. learned: the scores of each model's classifier, which do not depend on those buckets.
     """
 
     job: FeaturizeJob
     inputs: Inputs
     names: Sequence[str]
+    neighbours: bool = False
     sets: dict[_Key, tuple[FeatureSet, ...]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     default: Clustered | None = None
@@ -198,7 +200,7 @@ class _Work:
                 )
         identity, lengths, sizes = sides[0].identity or {}, sides[0].lengths, tuple(map(len, sides))
         median_length = None if lengths is None else float(np.median(lengths))
-        resolved = replace(resolve_config(config, *sizes), knn=False)
+        resolved = replace(resolve_config(config, *sizes), knn=self.neighbours)
         others, auto_buckets = tuple(featurizers[number + 1 :]), self.job.config.num_buckets == "auto"
         by_size = tuple(quantizer_options(config, *sizes))
         return plans.Base(resolved, sizes, identity, median_length, has_texts, others, auto_buckets, by_size)
@@ -267,7 +269,15 @@ class _Work:
         ranked = ranked_by_closeness(results, config)
         ranking = ranked["ranking"]
         of_models = {
-            model: SettingScore(rank, result.closeness, result.closeness_ci, result.mauve_debiased, result.mauve)
+            model: SettingScore(
+                rank=rank,
+                closeness=result.closeness,
+                ci=result.closeness_ci,
+                mauve_debiased=result.mauve_debiased,
+                mauve=result.mauve,
+                precision=result.precision,
+                recall=result.recall,
+            )
             for rank, (model, result) in enumerate(((model, results[model]) for model in ranking), start=1)
         }
         tau = 1.0
@@ -291,8 +301,8 @@ class _Work:
         )
 
     def _clustered(self, sides: Sequence[FeatureSet], config: MauveConfig, changes: plans.Changes) -> Clustered:
-        """The texts in buckets; the scaling factor changes none."""
-        if self.default is not None and set(changes) <= {RESCALING}:
+        """The texts in buckets; the scaling factor and the neighbour change none."""
+        if self.default is not None and set(changes) <= plans.SAME_BUCKETS:
             return self.default
         clustered = cluster(sides, config, replace(self.job.run, verbose=False, checkpoint=None))
         self.default = self.default or clustered

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mauve_metric.report.document import Column, Document, Prose, Table
+from mauve_metric.report.document import Column, Document, Heading, Part, Prose, Table
 from mauve_metric.results.comparison import Difference
 from mauve_metric.results.methods import AsDict, SignedResult, plain
 from mauve_metric.runtime.plain_text import digits, figure_text, printable, shown_names
@@ -42,6 +42,7 @@ FACTOR_COLUMNS = (
 CSV_COLUMNS = (
     *Column.each("s", "setting", "factor", "num_buckets", "texts", "tau"),
     *Column.each("s", "ranked_by", "model", "rank", "closeness", "low", "high", "mauve_debiased", "mauve"),
+    *Column.each("s", "precision", "recall"),
 )
 _NAMED = 4  # pairs or settings in a sentence
 _SETTING, _RANK = 18, 70  # pixels of a setting and of a rank in the figure
@@ -60,7 +61,7 @@ NOTE = (
 class SettingScore:
     """One model under one setting: its rank (1 is the best), closeness with its interval, and scores as in `compare`.
 
-    closeness, ci, mauve_debiased: None where they are not known.
+    closeness, ci, mauve_debiased: None where they are not known. precision, recall: where knn_k is varied.
     """
 
     rank: int
@@ -68,6 +69,8 @@ class SettingScore:
     ci: tuple[float, float] | None
     mauve_debiased: float | None
     mauve: float
+    precision: float | None = None
+    recall: float | None = None
 
 
 @dataclass(frozen=True)
@@ -277,14 +280,24 @@ class Robustness(SignedResult):
             first = (setting.name, setting.factor, setting.num_buckets, setting.texts, setting.tau)
             for name, score in ((name, setting.models[name]) for name in setting.ranking):
                 ends = score.ci or (None, None)
-                scores = (score.closeness, *ends, score.mauve_debiased, score.mauve)
+                scores = (score.closeness, *ends, score.mauve_debiased, score.mauve, score.precision, score.recall)
                 rows.append((*first, setting.ranked_by, name, score.rank, *scores))
             by = ", by groups" if setting.ranked_by == "groups" else ""
             ranked = (_cell(setting, name) for name in self.ranking)
             cells.append((f"{printable(setting.name)}{by}", *first[2:], *ranked))
-        parts = (prose, Table.of(columns, cells), pairs, shown, Prose([NOTE]))
+        parts = (prose, Table.of(columns, cells), *self._neighbours(columns), pairs, shown, Prose([NOTE]))
         tables = {"settings": Table.of(CSV_COLUMNS, rows), "pairs": pairs, "factors": factors}
         return Document(f"{len(self.ranking)} models under {settings}", parts, tables, [("", self.signature)])
+
+    def _neighbours(self, columns: Sequence[Column]) -> list[Part]:
+        """Precision and recall of every model under every setting, where they are known."""
+        if self.default.models[self.ranking[0]].precision is None:
+            return []
+        rows: list[Sequence[str | float | None]] = []
+        for setting in self.settings:
+            cells = (_both(setting.models[name]) for name in self.ranking)
+            rows.append((printable(setting.name), setting.num_buckets, setting.texts, setting.tau, *cells))
+        return [Heading("Precision / recall", "by nearest neighbours"), Table.of(columns, rows)]
 
     def plot(self) -> alt.LayerChart:
         """Rank against setting: a line that is straight is a model whose rank does not depend on the setting.
@@ -379,6 +392,13 @@ def _cell(setting: Setting, model: str) -> str:
     score = setting.models[model]
     value = score.closeness if setting.ranked_by == "closeness" else score.mauve_debiased
     return f"{'–' if value is None else digits(value)} ({score.rank})"
+
+
+def _both(score: SettingScore) -> str:
+    """Precision and recall of a model."""
+    if score.precision is None or score.recall is None:
+        return "–"
+    return f"{digits(score.precision)} / {digits(score.recall)}"
 
 
 def _pair_row(pair: PairStability, labels: Mapping[str, str]) -> tuple[str | float | None, ...]:

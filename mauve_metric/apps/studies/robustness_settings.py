@@ -15,10 +15,12 @@ from mauve_metric.results.signature import format_value
 from mauve_metric.runtime.checks import listed_names
 from mauve_metric.runtime.errors import WrongOption
 
-APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
+NEIGHBOURS = "knn_k"
+APART = (RESCALING, "quantizer", NEIGHBOURS)  # not in the small design: one scales all, others make their own buckets
 OF_TEXTS = ("featurize_model_name", "pooling", "max_text_length")  # can only be varied with texts
-OF_BUCKETS = ("quantizer", "num_buckets", "row_order")  # change no classifier
-FACTORS = (*OF_TEXTS, "quantizer", "num_buckets", "mauve_scaling_factor", "seed", "n", "row_order")
+OF_BUCKETS = ("quantizer", "num_buckets", "row_order", NEIGHBOURS)  # change no classifier
+SAME_BUCKETS = {RESCALING, NEIGHBOURS}
+FACTORS = (*OF_TEXTS, "quantizer", "num_buckets", "mauve_scaling_factor", "seed", "n", "row_order", NEIGHBOURS)
 _NO_TEXTS = "features are given, and it takes the texts to vary it"
 KMEANS = "kmeans"
 _SHORT = {
@@ -102,6 +104,7 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
         "mauve_scaling_factor": tuple(value for value in (c / 5, 2 * c) if 1e-6 <= value <= 10_000),
         "seed": tuple(config.seed + step for step in _SEEDS),
         "n": tuple(parts) or f"half of {smallest} texts is too few: a part must hold at least {LEAST_TEXTS}",
+        NEIGHBOURS: tuple(k for k in (config.knn_k // 2, 2 * config.knn_k, 4 * config.knn_k) if 1 <= k < smallest),
         "row_order": tuple(order for order in ("qp", "pq") if order != config.row_order),
     }
     if base.median_length is None:
@@ -119,11 +122,11 @@ def chosen_factors(vary: object) -> tuple[str, ...]:
     Raises:
         TypeError, ValueError: not names of factors.
 
-    >>> chosen_factors("seed,pooling")
-    ('pooling', 'seed')
+    >>> chosen_factors("seed,pooling"), "knn_k" in chosen_factors(None)
+    (('pooling', 'seed'), False)
     """
     if vary is None:
-        return FACTORS
+        return tuple(name for name in FACTORS if name != NEIGHBOURS)  # which moves no closeness
     wanted = [name.replace("-", "_") for name in listed_names("vary", vary, "names of factors")]
     unknown = [name for name in wanted if name not in FACTORS]
     if unknown or not wanted:

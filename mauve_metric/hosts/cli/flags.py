@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import Field
 from typing import Any, TypeVar
 
+from mauve_metric.apps.studies.protocols import PROTOCOLS, with_protocol
 from mauve_metric.hosts.spelling import SHELL, flag_of
 from mauve_metric.inputs.files import FEATURE_FILES, READERS
 from mauve_metric.options import VERBATIM, config_fields, run_fields
@@ -215,6 +216,9 @@ class CommandParser(argparse.ArgumentParser):
         self.add_output_options(*tables, all_of_it=verb in ("compute_mauve", "compare", "explain"))
         self.add_run_options(verb)
         self.add_config_options(verb, featurizers)
+        if verb in ("compute_mauve", "compare", "explain", "describe"):
+            text = "the options of a published evaluation; those that it fixes cannot be set otherwise"
+            self.add_argument("--protocol", choices=tuple(PROTOCOLS), help=text)
 
     def add_config_options(
         self, verb: str = "compute_mauve", featurizers: str = "", names: Collection[str] = ()
@@ -348,5 +352,9 @@ def keywords_of(function: Callable[..., object], options: argparse.Namespace) ->
     values = vars(options) | {"verbose": not options.quiet, "text_field": None}
     if len(values.get("featurizers") or ()) == 1:
         values |= {"featurizers": None, "featurize_model_name": options.featurizers[0]}
+    if values.get("protocol") is not None:
+        if values.get("featurizers"):
+            raise ValueError(f"--protocol {values['protocol']} fixes the featurizer: leave --featurizer out")
+        values = with_protocol(values["protocol"], values)
     taken = inspect.signature(function).parameters
     return {name: value for name, value in values.items() if name in taken and value is not None}

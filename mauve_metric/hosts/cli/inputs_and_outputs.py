@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mauve_metric.hosts.spelling import SHELL
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.inputs.kinds import split_field, split_where
+from mauve_metric.results.runs import names_of_runs
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
@@ -115,8 +116,11 @@ def reading(options: argparse.Namespace) -> dict[str, Any]:
     return {"encoding": options.encoding, "header": options.header}
 
 
-def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
-    """HUMAN and the models, or only the models where every file holds both sides, as keywords of `compare`."""
+def sides_of_models(options: argparse.Namespace, runs: bool = False) -> dict[str, Any]:
+    """HUMAN and the models, or only the models where every file holds both sides, as keywords of `compare`.
+
+    runs: see `names_of_models`.
+    """
     files = [options.human, *options.models]
     if [named_file(file)[1] for file in files].count("-") > 1:
         raise ValueError("standard input can stand for one of HUMAN and the models, not for several")
@@ -128,7 +132,7 @@ def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
         raise ValueError(f"{twice!r} is given twice: expected a file of its own for each model")
     both = [isinstance(file, TextFile) and file.holds_both for file in (human, *models.values())]
     if both[0] and (first_name or all(both)):
-        names = names_of_models(files)
+        names = names_of_models(files, runs)
         return {"models": dict(zip(names, (human, *models.values()), strict=True))}
     if both[0] and models:
         raise NotOneSet(
@@ -138,13 +142,15 @@ def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
     if not models:
         raise NotOneSet(f"{options.human!r} is the only file: expected MODEL after HUMAN, or a file that holds both")
     _tell_of_order(options, options.models)
-    names = names_of_models(options.models)
+    names = names_of_models(options.models, runs)
     side = {"p_text" if isinstance(human, TextFile) else "p": human}
     return {"models": dict(zip(names, models.values(), strict=True)), **side}
 
 
-def names_of_models(arguments: Sequence[str]) -> list[str]:
+def names_of_models(arguments: Sequence[str], runs: bool = False) -> list[str]:
     """The name of each model: the one given as NAME=FILE, else one of its file (see `model_names`).
+
+    runs: whether a name may be given to several files, which are runs of one model: see `names_of_runs`.
 
     Raises:
         ValueError: two models have one name, or another tool wrote two of the files for one model.
@@ -159,6 +165,8 @@ def names_of_models(arguments: Sequence[str]) -> list[str]:
                 "NAME=FILE for each"
             )
     names = [name or of_file for name, of_file in zip(given_names, model_names(paths), strict=True)]
+    if runs and all(name in given_names for name in names if names.count(name) > 1):
+        return names_of_runs(names)[0]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"two models are called {name!r}: expected a name of its own for each")

@@ -53,7 +53,10 @@ def text_statistics(
     reasons: dict[str, str] = {}
     for name, row in rows.items():
         try:
-            values[name] = float(np.mean(np.asarray(row.compute_on(forms.__getitem__), dtype=np.float64)))
+            computed = np.atleast_1d(np.asarray(row.compute_on(forms.__getitem__), dtype=np.float64))
+            if np.isnan(computed).all():
+                raise ValueError(f"{name} needs a longer text")
+            values[name] = float(np.nanmean(computed) if row.leaves_out else np.mean(computed))
         except ValueError as error:
             reasons[name] = str(error)
     sizes = {"num_texts": len(texts), "num_tokens": len(tokens.ids)}

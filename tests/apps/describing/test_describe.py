@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -223,3 +224,51 @@ def test_groups_and_names() -> None:
     assert chosen_measures("mauve") == chosen_measures("score") == everything[:1] == ("score",)
     for group in GROUPS[1:]:
         assert chosen_measures(group) == tuple(name for name, item in MEASURES.items() if item.group == group)
+
+
+def test_texts_and_prompts_that_are_too_short_are_left_out_and_counted() -> None:
+    long, prompts = "one two three four five", ["a", "a", "b", "b"]
+    human, model = [long, "six seven eight nine ten", "Yes", long], [long, long, "Yes", "No"]
+    found = describe(
+        human, {"m": model}, measures="distinct_4_per_text,prompt_entropy_4", p_groups=prompts, q_groups={"m": prompts}
+    )
+    assert found.human["distinct_4_per_text"] == found.models["m"]["distinct_4_per_text"].value == 1.0
+    assert found.models["m"]["prompt_entropy_4"].value == pytest.approx(math.log(2))  # of "a" alone
+    assert found.left_out["Distinct-4 of a text"] == {"human": 1, "model m": 2}
+    assert found.left_out["Ent-4 of a prompt"] == {"model m": 1}
+    assert "leaves out what is too short for it: 1 of human, 2 of model m." in " ".join(str(found).split())
+
+
+def test_a_model_with_several_answers_and_people_with_one_have_prompt_measures() -> None:
+    prompts = [f"p{number // 2}" for number in range(20)]
+    answers = [f"word{number} and word{number * number}" for number in range(20)]
+    found = describe(
+        answers[::2], {"m": answers}, measures="prompt_distinct", p_groups=prompts[::2], q_groups={"m": prompts}
+    )
+    entry = found.models["m"]["prompt_distinct"]
+    assert entry.value == 1.0 and entry.difference is None and entry.ci is not None
+
+
+def test_coherence_is_with_the_prompt_of_each_text(tiny_gpt2: str) -> None:
+    prompts = ["the ships of the harbour", "a dog in the garden"] * 4
+    texts = [f"{prompt} are here" if number < 4 else "so it goes" for number, prompt in enumerate(prompts)]
+    measures = "coherence,prompt_log_probability"
+    options: dict[str, Any] = {"featurize_model_name": "ngrams", "language_model": tiny_gpt2}
+    groups = {"p_groups": prompts, "q_groups": {"m": prompts}}
+    found = describe(texts[:4] * 2, {"m": texts[4:] * 2}, measures=measures, **options, **groups)
+    assert found.human["coherence"] > 0.5 > found.models["m"]["coherence"].value
+    whole = [f"{prompt} so it goes" for prompt in prompts]
+    read, before = likelihoods(whole, tiny_gpt2), likelihoods(prompts, tiny_gpt2).counts
+    after = [
+        read.log_probabilities[end - (count - skipped) : end].mean()
+        for end, count, skipped in zip(read.offsets[1:], read.counts, before, strict=True)
+    ]
+    assert found.models["m"]["prompt_log_probability"].value == pytest.approx(np.mean(after))
+    without = describe(texts, {"m": texts}, measures="coherence,distinct_4_per_text", **options)
+    assert "coherence" not in without.human and "coherence" not in without.failed
+
+
+def test_words_are_said_to_be_no_quality() -> None:
+    lexical, other = (describe(HUMAN, {"m": MODEL}, measures=name) for name in ("distinct_2", "near_duplicates"))
+    said = "people's ratings need not follow them"
+    assert said in " ".join(str(lexical).split()) and said not in " ".join(str(other).split())

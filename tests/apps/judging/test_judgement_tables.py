@@ -9,7 +9,8 @@ import numpy as np
 import openpyxl
 import pytest
 
-from mauve_metric.apps.judging.judgement_tables import open_table, read_guesses, read_preferences
+from mauve_metric.apps.judging.judgement_tables import open_table, read_guesses
+from mauve_metric.apps.judging.preference_tables import read_preferences
 
 
 def written(folder: Path, content: str) -> Path:
@@ -171,7 +172,7 @@ def test_errors_name_the_row(row: dict[str, object], said: str) -> None:
 
 
 def test_a_message_has_one_line_whatever_the_file_is_called(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"a b is no table: expected \.csv, \.tsv or \.xlsx$"):
+    with pytest.raises(ValueError, match=r"a b is no table: expected \.csv, \.tsv, \.xlsx, \.json or \.jsonl$"):
         read_guesses(written(tmp_path, "x").rename(tmp_path / "a\nb"))
 
 

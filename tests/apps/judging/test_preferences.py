@@ -222,7 +222,7 @@ def test_models_that_are_unknown_are_refused_unless_left_out() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("[1]", "must be what describe --json or compare --json printed"),
+        ("[1]", "must be what describe, compare or preferences printed with --json"),
         ('{"mauve": 0.9}', "it has no 'models'"),
         ('{"models": {"a": {"n_p": 3}}}', "holds no measure of 'a'"),
         ("{", "not JSON"),

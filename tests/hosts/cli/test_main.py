@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -196,3 +197,18 @@ def test_completion_knows_commands_and_flags() -> None:
         command = f'{script}\n{asked}; echo "${{COMPREPLY[@]}}"'
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
         assert done.stdout.split() == [expected]
+
+
+def test_files_of_one_name_are_runs_of_one_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = []
+    for seed, name in enumerate(("human", "one", "two")):
+        words = random.Random(seed).choices("the ship is old and grey in rain".split(), k=600)
+        path = tmp_path / f"{name}.txt"
+        path.write_text("\n".join(" ".join(words[i : i + 10]) for i in range(0, 600, 10)), encoding="utf-8")
+        paths.append(str(path))
+    human, one, two = paths
+    assert main(["compare", human, f"m={one}", f"m={two}", "--featurizer", "ngrams", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [*found["models"]] == ["m (run 1)", "m (run 2)"] == found["runs"]["m"]["runs"]
+    assert main(["describe", human, f"m={one}", f"m={two}", "--featurizer", "ngrams"]) == 1
+    assert "two models are called 'm'" in capsys.readouterr().err

@@ -64,7 +64,7 @@ COLLAPSED = {  # ten texts, twelve times each: +1 where the measure rises
 }
 NOISY = {  # words drawn evenly: more diverse than people, which is no praise
     **dict.fromkeys(("distinct_1", "distinct_2", "distinct_4", "distinct_4_once", "entropy_2", "entropy_4"), 1),
-    **dict.fromkeys(("vendi_ngrams", "prompt_diversity", "distinct_4_per_text"), 1),
+    **dict.fromkeys(("vendi_ngrams", "prompt_diversity", "distinct_4_per_text", "diversity"), 1),
     **dict.fromkeys(("self_bleu", "self_repetition", "compression_ratio", "zipf"), -1),
 }
 
@@ -100,12 +100,16 @@ def test_a_copy_of_the_human_texts_cannot_be_told_from_them(human: dict[str, flo
 
 
 def test_measures_marked_as_size_dependent_change_with_the_size(human: dict[str, float]) -> None:
-    """Three times the texts of one distribution: what is marked moves by more than 2 %, and the rest by less than 5."""
+    """Three times the texts of one distribution: what is marked moves by more than 2 %, and the rest by less than 5.
+
+    Of small shares such as rep-4, here .08, 5 % are less than their own error of .006: .02 in place of it.
+    """
     large = values(prose(3 * TEXTS, 5))
     moved = {name: abs(large[name] / human[name] - 1) for name in large if human[name]}
     rows = statistics_rows()
     assert {name for name, share in moved.items() if rows[name].sizes_matter and share < 0.02} == set()
-    assert {name for name, share in moved.items() if not rows[name].sizes_matter and share > 0.05} == set()
+    far = {name for name in moved if abs(large[name] - human[name]) > 0.02}
+    assert {name for name in far if not rows[name].sizes_matter and moved[name] > 0.05} == set()
 
 
 def test_the_dict_is_fit_for_json_and_has_a_signature() -> None:
@@ -132,7 +136,7 @@ def test_a_custom_tokenizer() -> None:
     ("texts", "lacking"),
     [
         (["so it goes on and on"], {"self_bleu", "self_repetition"}),
-        (["so it goes"] * 3, {"entropy_4"}),
+        (["so it goes"] * 3, {"entropy_4", "rep_4", "diversity", "distinct_4_per_text"}),
         (["", ""], {"entropy_2", "entropy_4", "zipf", "compression_ratio"}),
     ],
 )

@@ -8,6 +8,7 @@ from mauve_metric.apps.describing.distances import discriminators
 from mauve_metric.apps.describing.distances.authenticity import authenticity, data_copying
 from mauve_metric.apps.describing.distances.clipped_support import clipped_coverage, clipped_density
 from mauve_metric.apps.describing.distances.feature_distances import (
+    coherence,
     frechet_infinity,
     sliced_wasserstein,
     vendi_score,
@@ -19,6 +20,7 @@ from mauve_metric.apps.describing.likelihood.likelihood_measures import (
     discriminator_total_probability,
 )
 from mauve_metric.measures.measure import (
+    AFTER_PROMPTS,
     BOTH_FEATURES,
     BOTH_LIKELIHOODS,
     BOTH_TEXTS,
@@ -93,6 +95,19 @@ DISTANCE: dict[str, Measure] = {
         formula="vendi-score",
         inputs=FEATURES,
         compute=vendi_score,
+    ),
+    "coherence": _distance(
+        title="coherence with the prompt",
+        better="human",
+        low=-1,
+        high=1,
+        paper="Su et al. 2022, §4.2; Li et al. 2023, §5.2",
+        meaning="cosine of the features of a text and of its prompt, mean over texts",
+        trap="a text that repeats its prompt has the highest; its scale is that of the featurizer (papers: SimCSE)",
+        formula="coherence-with-the-prompt",
+        inputs=AFTER_PROMPTS,
+        compute=coherence,
+        cheap=False,
     ),
     "authenticity": _copying(
         title="authenticity",

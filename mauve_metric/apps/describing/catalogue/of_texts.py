@@ -17,7 +17,17 @@ from mauve_metric.apps.describing.word_diversity.self_bleu import (
     vendi_ngrams,
 )
 from mauve_metric.apps.lexical import diversity
-from mauve_metric.measures.measure import BOTH_TEXTS, DECODER, LIKELIHOODS, PROMPTS, TEXTS, TOKENS, Measure
+from mauve_metric.measures.measure import (
+    BOTH_LIKELIHOODS,
+    BOTH_TEXTS,
+    CONTINUATIONS,
+    DECODER,
+    LIKELIHOODS,
+    PROMPTS,
+    TEXTS,
+    TOKENS,
+    Measure,
+)
 
 _lexical = partial(Measure, group="lexical", formula="lexical-measures", inputs=TOKENS)
 _of_prompts = partial(_lexical, inputs=PROMPTS, paper="Tevet & Berant 2021")
@@ -46,9 +56,36 @@ LEXICAL: dict[str, Measure] = {
     "distinct_4_per_text": _lexical(
         title="Distinct-4 of a text",
         paper="Li et al. 2016",
-        meaning="distinct 4-grams of a text over its tokens, mean over texts",
-        trap="falls with the length of a text, and is blind to texts that repeat each other",
+        meaning="distinct 4-grams of a text over its 4-grams, mean over texts",
+        trap="blind to texts that repeat each other; a long text has more occasions to repeat itself",
+        leaves_out=True,
         compute=token_statistics.distinct_n_per_text,
+    ),
+    **{
+        f"rep_{n}": _lexical(
+            title=f"rep-{n}",
+            paper="Su et al. 2022, §4.2",
+            meaning=f"share of the {n}-grams of a text that it has had before, over all texts",
+            trap="people repeat words too: near the human value is good, not 0; papers count words between blanks",
+            compute=partial(token_statistics.repeated_ngrams, n=n),
+        )
+        for n in (2, 3, 4)
+    },
+    "diversity": _lexical(
+        title="Diversity, Π (1 - rep-n)",
+        paper="Su et al. 2022, §4.2; Li et al. 2023, §5.2",
+        meaning="product of 1 - rep-n for n = 2, 3, 4",
+        trap="blind to texts that repeat each other; random words have 1",
+        compute=token_statistics.unrepeated,
+    ),
+    "entropy_1_per_text": _lexical(
+        title="Unigram entropy of a text",
+        high=None,
+        paper="Dieleman et al. 2022; Sahoo et al. 2024",
+        meaning="entropy of a text's tokens in nats, mean over texts",
+        trap="grows with the length of a text; papers on diffusion take the model's tokens: `--tokenizer`",
+        leaves_out=True,
+        compute=token_statistics.entropy_per_text,
     ),
     "distinct_4_once": _noisy(
         title="4-grams seen once",
@@ -143,8 +180,9 @@ LEXICAL: dict[str, Measure] = {
         f"prompt_distinct_{n}": _of_prompts(
             title=f"Distinct-{n} of a prompt",
             paper="Li et al. 2016; Ippolito et al. 2019, §4",
-            meaning=f"distinct {n}-grams over tokens of the texts of a prompt, mean over prompts",
+            meaning=f"distinct {n}-grams over all {n}-grams of the texts of a prompt, mean over prompts",
             trap="not `distinct_…`, which pools all prompts; falls with the texts a prompt and their length",
+            leaves_out=True,
             compute=partial(token_statistics.distinct_of_prompts, n=n),
         )
         for n in (1, 2)
@@ -156,6 +194,7 @@ LEXICAL: dict[str, Measure] = {
             paper="Zhang et al. 2018; Ippolito et al. 2019, §4",
             meaning=f"entropy of the {n}-grams of the texts of a prompt in nats, mean over prompts",
             trap="not `entropy_…`, which pools all prompts; grows with the texts a prompt and their length",
+            leaves_out=True,
             compute=partial(token_statistics.entropy_of_prompts, n=n),
         )
         for n in (2, 4)
@@ -214,6 +253,17 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         meaning="mean log-probability of a text's tokens, each text weighing the same",
         trap="short texts weigh as much as long ones",
         compute=likelihood_measures.mean_log_probability,
+    ),
+    "prompt_log_probability": _likelihood(
+        title="Log-probability after the prompt",
+        low=None,
+        high=0.0,
+        paper="Su and Xu 2022, §3.1",
+        meaning="coherence: mean log-probability of a text's tokens given its prompt, each text weighing the same",
+        trap="greedy and repeated text has the highest: near the human value is good, not high",
+        inputs=CONTINUATIONS,
+        leaves_out=True,
+        compute=likelihood_measures.log_probability_after_prompt,
     ),
     "probability": _likelihood(
         title="Mean probability",
@@ -297,6 +347,14 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         meaning="share of tokens that are not among its first hundred choices",
         trap="top-k and nucleus sampling empty it, whatever the quality",
         compute=partial(likelihood_measures.rank_share, low=101, high=None),
+    ),
+    "rank_distance": _rank(
+        title="Distance of ranks",
+        better="lower",
+        meaning="share of tokens whose ranks differ between the sets, by histograms of ranks 1, 2, 3–4, 5–8, …",
+        trap="above 0 for equal sets, and no interval; blind to the order of the words",
+        inputs=BOTH_LIKELIHOODS,
+        compute=likelihood_measures.rank_distance,
     ),
 }
 

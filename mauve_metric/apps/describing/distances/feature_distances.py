@@ -128,3 +128,27 @@ def vendi_score(features: Array) -> float:
     values = values[values > np.finfo(np.float64).eps * max(n, d)]  # those below are rounding of 0; the sum is 1
     values = values / values.sum()
     return math.exp(-float(values @ np.log(values)))
+
+
+def coherence(features: Array, prompt_features: Array) -> Floats:
+    """Cosine of each text's features and its prompt's, (n,), in [-1, 1]; the human value is best.
+
+    Args:
+        features, prompt_features: (n, d) each.
+
+    Raises:
+        ValueError: another shape, or a row of zeros.
+
+    Su et al. 2022, §4.2; Li et al. 2023, §5.2.
+
+    >>> coherence(np.array([[1.0, 0.0], [3.0, 4.0]]), np.array([[2.0, 0.0], [0.0, 1.0]])).tolist()
+    [1.0, 0.8]
+    """
+    f, g = (np.asarray(rows, dtype=np.float64) for rows in (features, prompt_features))
+    if f.ndim != 2 or f.shape != g.shape:
+        raise ValueError(f"features and prompt_features must have one shape (n, d), got {f.shape} and {g.shape}")
+    lengths = np.linalg.norm(f, axis=1) * np.linalg.norm(g, axis=1)
+    if not lengths.all():
+        raise ValueError("a text or a prompt has features of zeros, which have no direction")
+    cosines: Floats = np.clip((f * g).sum(axis=1) / lengths, -1.0, 1.0)
+    return cosines

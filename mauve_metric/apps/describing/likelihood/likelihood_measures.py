@@ -63,6 +63,22 @@ def mean_log_probability(likelihoods: Likelihoods) -> Floats:
     return means
 
 
+def log_probability_after_prompt(continuations: Likelihoods) -> Floats:
+    """Mean natural log-probability of each text's tokens given its prompt and those before, (n,), at most 0.
+
+    Args:
+        continuations: of the tokens after the prompts.
+
+    Returns:
+        NaN for a text without a token after its prompt, as where the prompt fills the model's window.
+
+    Su and Xu 2022, §3.1 (coherence).
+    """
+    sums, counts = per_token.sums_by_text(continuations.log_probabilities, continuations.offsets), continuations.counts
+    means: Floats = np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return means
+
+
 def mean_probability(likelihoods: Likelihoods) -> Floats:
     """Mean probability of the tokens that came, over all predicted tokens (Ippolito 2021, §3.4).
 
@@ -135,6 +151,27 @@ def rank_share(likelihoods: Likelihoods, *, low: int = 1, high: int | None = Non
     return per_token.mean_by_text(inside.astype(np.float64), likelihoods.offsets)
 
 
+def rank_distance(human: Likelihoods, model: Likelihoods, *, seed: int = 25, level: float = 0.95) -> float:
+    """Total variation distance between the shares of tokens with ranks 1, 2, 3–4, 5–8, … under one language model.
+
+    Args:
+        human, model: of both sets. seed, level: not used.
+
+    Returns:
+        ½ Σ_b |p_b - q_b|, in [0, 1], lower is better; above 0 for equal sets, the less the more tokens they have.
+
+    Raises:
+        ValueError: both were not read alike.
+
+    Gehrmann et al. 2019, §3 (the histogram of ranks).
+    """
+    _check_read_alike(human, model)
+    bins = [np.ceil(np.log2(side.ranks)).astype(np.int64) for side in (human, model)]
+    size = 1 + max(int(of_side.max()) for of_side in bins)
+    p, q = (np.bincount(of_side, minlength=size) / len(of_side) for of_side in bins)
+    return float(np.abs(p - q).sum() / 2)
+
+
 def discriminator_ranks(
     human: Likelihoods,
     model: Likelihoods,
@@ -204,10 +241,7 @@ def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, g
     Raises:
         ValueError: the sets were read by two models or in two ways; groups that are none.
     """
-    for key in _FIXED:
-        p, q = human.identity.get(key), model.identity.get(key)
-        if p != q:
-            raise ValueError(f"both sets must be read by one language model in one way, got {key} {p!r} and {q!r}")
+    _check_read_alike(human, model)
     copies: list[bytes] = []
     codes: list[int | None] = []
     for side, groups, name in ((human, groups_p, "groups_p"), (model, groups_q, "groups_q")):
@@ -221,3 +255,11 @@ def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, g
             raise ValueError(f"{name} must be {len(side)} whole numbers from 0, got {groups.dtype} {groups.shape}")
         codes += groups.tolist()
     return same_origin(copies, codes)
+
+
+def _check_read_alike(human: Likelihoods, model: Likelihoods) -> None:
+    """`ValueError` if the sets were read by two models or in two ways."""
+    for key in _FIXED:
+        p, q = human.identity.get(key), model.identity.get(key)
+        if p != q:
+            raise ValueError(f"both sets must be read by one language model in one way, got {key} {p!r} and {q!r}")

@@ -101,7 +101,7 @@ def likelihoods(
             float32 at least), and what becomes of empty texts.
         run: says on which device, in which batches, whether features are kept, and which field holds the texts.
         prepend_bos: put the tokenizer's BOS token before each text that does not begin with it.
-        **decoder: temperature, top_k, top_p, min_p, typical_p, see `Decoder`.
+        **decoder: temperature, top_k, top_p, min_p, typical_p, …, see `Decoder`.
 
     Raises:
         OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model; a bad argument; a
@@ -124,6 +124,20 @@ def likelihoods(
         encoder = replace(encoder, identity={**encoder.identity, "pooling": form, "decoder": words})
     ids, cut = _token_ids(encoder, listed, prepend_bos)
     return replace(_read(encoder, ids, run, settings), truncated=sum(cut), dropped=source.dropped)
+
+
+def last_tokens(likelihoods: Likelihoods, counts: Integers) -> Likelihoods:
+    """The last tokens of each text, such as those after its prompt.
+
+    Args:
+        counts: tokens of each text, (n,); none of one that has fewer than 1.
+    """
+    kept = np.clip(counts, 0, likelihoods.counts)
+    ends, texts = likelihoods.offsets[1:], np.repeat(np.arange(len(likelihoods)), likelihoods.counts)
+    chosen = np.arange(len(likelihoods.token_ids)) >= (ends - kept)[texts]
+    names = ("token_ids", "log_probabilities", "ranks", "sparsemax", "most_likely", "choices")
+    columns = {name: getattr(likelihoods, name)[chosen] for name in names}
+    return replace(likelihoods, offsets=np.concatenate([[0], np.cumsum(kept)]), **columns)
 
 
 def _token_ids(encoder: Encoder, texts: Sequence[str], prepend_bos: bool) -> tuple[list[list[int]], list[bool]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Hashable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from mauve_metric.apps.lexical.ngrams import ngram_counts
 from mauve_metric.apps.lexical.tokens import Tokens, number_tokens
 from mauve_metric.arrays import Floats
 from mauve_metric.measures.groups import number_items
+from mauve_metric.runtime.checks import check_known, check_least
 
 TOP_RANKS = 5000
 _STEPS = 15  # of the logarithm of the rank, where ranks are thinned
@@ -39,39 +42,120 @@ def distinct_n_once(texts: Sequence[Tokens], n: int = 4) -> float:
     return int((frequencies == 1).sum()) / total if total else 0.0
 
 
-def distinct_n_per_text(texts: Sequence[Tokens], n: int = 4, groups: Sequence[Hashable] | None = None) -> Floats:
-    """Distinct n-grams of each text over its tokens; in [0, 1], higher is more diverse (Li et al. 2016, §5.3).
+def distinct_n_per_text(
+    texts: Sequence[Tokens],
+    n: int = 4,
+    groups: Sequence[Hashable] | None = None,
+    *,
+    over: Literal["ngrams", "tokens"] = "ngrams",
+) -> Floats:
+    """Distinct n-grams of each text over its n-grams; in (0, 1], 1 without repetition, whatever the length.
 
-    The denominator is the number of tokens, not of n-grams, so a text without repetition has 1 - (n - 1) / length. The
-    mean over texts does not move with their number. With `groups`, such as the prompt of each text, the texts of one
-    group are taken together (Ippolito et al. 2019, §4).
+    The mean over texts does not move with their number. With `groups`, such as the prompt of each text, the texts of
+    one group are taken together (Ippolito et al. 2019, §4). Li et al. 2016, §5.3, divide by the tokens: a text without
+    repetition has 1 - (n - 1) / length there, so that short texts seem less diverse.
 
     Args:
         texts: tokens of each text.
         n: tokens of an n-gram, at least 1.
         groups: one for each text; without them each text is a group.
+        over: "tokens" divides as Li et al. do.
 
     Returns:
-        One share for each text, shape (n,), or for each group in order of appearance; 0 for texts without tokens.
+        One share for each text, shape (n,), or for each group in order of appearance; NaN for those with nothing to
+        divide by.
 
     Raises:
         TypeError: a text is a string.
-        ValueError: n below 1, or not one group for each text.
+        ValueError: n below 1, not one group for each text, or another denominator.
 
-    >>> distinct_n_per_text([["a", "b", "a", "b"], ["a", "b"]], n=2)
+    >>> distinct_n_per_text([["a", "b", "a", "b"], ["a", "b"], ["a"]], n=2).round(4).tolist()
+    [0.6667, 1.0, nan]
+    >>> distinct_n_per_text([["a", "b", "a", "b"], ["a", "b"]], n=2, over="tokens")
     array([0.5, 0.5])
     """
+    check_known("over", over, ("ngrams", "tokens"))
     if groups is not None and len(groups) != len(texts):
         raise ValueError(f"groups must be one for each of the {len(texts)} texts, got {len(groups)}")
     tokens = number_tokens(texts)
     counts = ngram_counts(tokens, n)
-    if groups is None:
-        return np.bincount(counts.text, minlength=len(tokens)) / np.maximum(tokens.lengths, 1)
-    group_of = number_items(groups)
-    lengths_of_groups = np.bincount(group_of, weights=tokens.lengths)
+    group_of = np.arange(len(tokens)) if groups is None else number_items(groups)
+    sizes = tokens.lengths if over == "tokens" else counts.per_text(counts.times)
+    total = np.bincount(group_of, weights=sizes) if len(tokens) else np.zeros(0)
     base = max(counts.num_grams, 1)
     cells = np.unique(group_of[counts.text] * base + counts.gram)
-    return np.bincount(cells // base, minlength=len(lengths_of_groups)) / np.maximum(lengths_of_groups, 1)
+    distinct = np.bincount(cells // base, minlength=len(total))
+    shares: Floats = np.divide(distinct, total, out=np.full(len(total), np.nan), where=total > 0)
+    return shares
+
+
+def repeated_ngrams(texts: Sequence[Tokens], n: int = 4) -> Floats:
+    """rep-n: share of the n-grams of a text that the text has had before, over all texts (Su et al. 2022, §4.2).
+
+    1 - Σ distinct / Σ n-grams, both counted within each text; seq-rep-n of Welleck et al. 2020 is the mean of the
+    shares of the texts. The public code of Su et al. splits at blanks and leaves the last n-gram of each text out.
+
+    Args:
+        texts: tokens of each text. n: tokens of an n-gram, at least 1.
+
+    Returns:
+        Numbers (n,) with the share, in [0, 1), as their mean, and its error as their scatter (see `mean_by_text`).
+
+    Raises:
+        TypeError: a text is a string. ValueError: n below 1, or no text has n tokens.
+
+    >>> repeated_ngrams([["a", "b", "a", "b"], ["c", "d"]], n=2).mean().round(6).tolist()
+    0.25
+    """
+    counts = ngram_counts(texts, n)
+    distinct, grams = counts.per_text(np.ones_like(counts.times)), counts.per_text(counts.times)
+    if not grams.sum():
+        raise ValueError(f"rep-{n} needs a text of at least {n} tokens, got {len(texts)} shorter ones")
+    share = 1 - distinct.sum() / grams.sum()
+    numbers: Floats = share + ((grams - distinct) - share * grams) * len(grams) / grams.sum()
+    return numbers
+
+
+def unrepeated(texts: Sequence[Tokens]) -> Floats:
+    """The product of 1 - rep-n for n = 2, 3, 4, called diversity (Su et al. 2022, §4.2; Li et al. 2023, §5.2).
+
+    Returns:
+        Numbers (n,) with the product, in (0, 1], as their mean, and its error as their scatter: `repeated_ngrams`
+        carried through the product.
+
+    Raises:
+        TypeError: a text is a string. ValueError: no text has four tokens.
+
+    >>> unrepeated([["a", "b", "a", "b", "a"]]).mean().round(6).tolist()  # 2/4 · 2/3 · 2/2
+    0.333333
+    """
+    new = [1 - repeated_ngrams(texts, n) for n in (2, 3, 4)]
+    shares = [values.mean() for values in new]
+    product = np.prod(shares)
+    numbers: Floats = product * (1 + sum((values - share) / share for values, share in zip(new, shares, strict=True)))
+    return numbers
+
+
+def entropy_per_text(texts: Sequence[Tokens]) -> Floats:
+    """Entropy in nats of the tokens of each text, (n,), NaN without tokens; the human value is best.
+
+    At most the logarithm of the text's length, with which it grows: compare texts of one length. Papers on text
+    diffusion report it in the tokens of the model (Dieleman et al. 2022; Sahoo et al. 2024).
+
+    Args:
+        texts: tokens of each text.
+
+    Raises:
+        TypeError: a text is a string.
+
+    >>> entropy_per_text([["a", "b"], ["a", "a"]]).round(4).tolist()
+    [0.6931, 0.0]
+    """
+    counts = ngram_counts(texts, 1)
+    size = counts.per_text(counts.times)
+    shares = counts.times / size[counts.text]
+    entropies = np.bincount(counts.text, -shares * np.log(shares), counts.num_texts)
+    return np.where(size > 0, np.maximum(entropies, 0.0), np.nan)
 
 
 def entropy_n(texts: Sequence[Tokens], n: int = 4) -> float:
@@ -98,13 +182,21 @@ def entropy_n(texts: Sequence[Tokens], n: int = 4) -> float:
     return max(0.0, float(-(shares * np.log(shares)).sum()))
 
 
-def distinct_of_prompts(texts: Sequence[Tokens], prompts: Sequence[Hashable], n: int = 2) -> Floats:
+def distinct_of_prompts(
+    texts: Sequence[Tokens],
+    prompts: Sequence[Hashable],
+    n: int = 2,
+    *,
+    over: Literal["ngrams", "tokens"] = "ngrams",
+) -> Floats:
     """`distinct_n_per_text` of the texts of each prompt together, (G,), in order of appearance.
+
+    over: see there.
 
     >>> distinct_of_prompts([["a", "b"], ["a", "c"], ["d", "d"]], ["x", "x", "y"], n=1)
     array([0.75, 0.5 ])
     """
-    return distinct_n_per_text(texts, n, prompts)
+    return distinct_n_per_text(texts, n, prompts, over=over)
 
 
 def entropy_of_prompts(texts: Sequence[Tokens], prompts: Sequence[Hashable], n: int = 4) -> Floats:
@@ -113,8 +205,11 @@ def entropy_of_prompts(texts: Sequence[Tokens], prompts: Sequence[Hashable], n: 
     Args:
         texts: tokens of each text. prompts: one for each text. n: tokens of an n-gram, at least 1.
 
+    Returns:
+        NaN for a prompt whose texts have no n-gram.
+
     Raises:
-        TypeError: a text is a string. ValueError: n below 1, or the texts of a prompt have no n-gram.
+        TypeError: a text is a string. ValueError: n below 1.
 
     >>> entropy_of_prompts([["a", "b"], ["c", "d"], ["e", "e"]], ["x", "x", "y"], n=1).round(4)
     array([1.3863, 0.    ])
@@ -122,7 +217,13 @@ def entropy_of_prompts(texts: Sequence[Tokens], prompts: Sequence[Hashable], n: 
     members: dict[Hashable, list[Tokens]] = {}
     for text, prompt in zip(texts, prompts, strict=True):
         members.setdefault(prompt, []).append(text)
-    return np.array([entropy_n(of_prompt, n) for of_prompt in members.values()])
+    check_least("n", n)
+    long_enough = [any(len(text) >= n for text in of_prompt) for of_prompt in members.values()]
+    entropies = [
+        entropy_n(of_prompt, n) if is_long else math.nan
+        for of_prompt, is_long in zip(members.values(), long_enough, strict=True)
+    ]
+    return np.array(entropies)
 
 
 def types_of_mass(texts: Sequence[Tokens], mass: float = 0.8) -> float:

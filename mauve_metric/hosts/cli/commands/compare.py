@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, show_result_of, sides_of_models, tell
 
+if TYPE_CHECKING:
+    from mauve_metric.results.comparison import Comparison
+
+_RUN = re.compile(r"(.+) \(run \d+\)")  # see `names_of_runs`
 HELP = "say which of several models is closest, and which differ"
 EXAMPLES = """examples:
   mauve-metric compare human.jsonl a.jsonl b.jsonl --report report.html
-  mauve-metric compare human.jsonl small=1.jsonl large=2.jsonl --markdown"""
+  mauve-metric compare human.jsonl small=1.jsonl large=2.jsonl --markdown
+  mauve-metric compare human.jsonl m=seed1.jsonl m=seed2.jsonl m=seed3.jsonl    (runs of one model)"""
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -41,12 +48,12 @@ def run(options: argparse.Namespace) -> int:
 
     before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
-    keywords, sides = keywords_of(compare, options), sides_of_models(options)
+    keywords, sides = keywords_of(compare, options), sides_of_models(options, runs=True)
     if options.baseline is not None:
         check_before(before, sides["models"], keywords, sides.get("p"))
         for name in [name for name in sides["models"] if name in before]:
             _check_stored(name, before[name])
-    result = show_result_of(compare, options, keywords | sides | shown)
+    result = show_result_of(partial(_with_runs, compare), options, keywords | sides | shown)
     changed = changes(result, before) if options.baseline is not None else {}
     for change in changed.values():
         tell(change.sentence)
@@ -56,6 +63,15 @@ def run(options: argparse.Namespace) -> int:
     unknown = [(name, without_verdict(scores)) for name, scores in result.models.items()]
     unknown += [(f"the earlier result of {name}", stored_without_verdict(before[name])) for name in changed]
     return failed_gate(worse, [f"{name}: {reason}" for name, reason in unknown if reason])
+
+
+def _with_runs(compare: Callable[..., Comparison], **keywords: Any) -> Comparison:
+    """The comparison, with the means of the models of which several runs were given."""
+    runs: dict[str, list[str]] = {}
+    for name in keywords["models"]:
+        if is_run := _RUN.fullmatch(name):
+            runs.setdefault(is_run[1], []).append(name)
+    return compare(**keywords).with_runs({name: names for name, names in runs.items() if len(names) > 1})
 
 
 def _check_stored(name: str, values: Mapping[str, Any]) -> None:

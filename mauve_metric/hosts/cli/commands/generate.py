@@ -35,7 +35,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--prompt-tokens", metavar="N", type=count, help=text)
     text = (
         "greedy, sampling, beam, or settings with commas between: temperature, top_k, top_p, min_p, typical_p, "
-        "num_beams, no_repeat_ngram_size, repetition_penalty (default: sampling)"
+        "epsilon_cutoff, eta_cutoff, num_beams, no_repeat_ngram_size, repetition_penalty (default: sampling)"
     )
     parser.add_argument("--decoder", metavar="DECODER", default="sampling", type=_decoder, help=text)
     parser.add_number("--n-per-prompt", 1, "texts for each prompt", "N", count)

@@ -13,8 +13,8 @@ HELP = "say whether the ranking of models holds under other settings, and what m
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, what to vary and the forms of the tables."""
     text = (
-        "what to vary, joined by commas (unset: all): featurize_model_name, pooling, max_text_length, quantizer, "
-        "num_buckets, mauve_scaling_factor, seed, n, row_order"
+        "what to vary, joined by commas (unset: all but knn_k): featurize_model_name, pooling, max_text_length, "
+        "quantizer, num_buckets, mauve_scaling_factor, seed, n, row_order, knn_k (with precision and recall)"
     )
     parser.add_argument("--vary", metavar="FACTORS", type=_factors, help=text)
     text = "change one thing at a time, and never several"

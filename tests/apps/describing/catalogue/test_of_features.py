@@ -40,11 +40,14 @@ WORLD = world()
 def of(name: str, model: str, scale: float = 1.0, offset: Floats | float = 0.0) -> MeasuredValue:
     row = MEASURES[name]
     sets = row.inputs.sets
-    sides = [WORLD[model]] if sets == 1 else [WORLD["human"], WORLD[model], WORLD["training"]][:sets]
+    sides = (
+        [WORLD[model]] * len(row.inputs.forms)
+        if sets == 1
+        else [WORLD["human"], WORLD[model], WORLD["training"]][:sets]
+    )
     keywords = {} if sets == 1 else {"seed": 25, "level": 0.95}
-    forms = [dict.fromkeys(("features",), rows * scale + offset).__getitem__ for rows in sides]
-    found = row.compute_on(*forms, **keywords)
-    return found if isinstance(found, MeasuredValue) else MeasuredValue(float(np.asarray(found)))
+    found = row.compute(*(rows * scale + offset for rows in sides), **keywords)
+    return found if isinstance(found, MeasuredValue) else MeasuredValue(float(np.mean(found)))
 
 
 def test_the_rows_are_those_that_are_announced() -> None:

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+from scipy.spatial import distance
 from scipy.stats import wasserstein_distance
 from vendi_score import vendi
 
 from mauve_metric.apps.describing.distances import feature_distances as module
 from mauve_metric.apps.describing.distances.feature_distances import (
+    coherence,
     frechet_infinity,
     sliced_wasserstein,
     vendi_score,
@@ -178,3 +180,15 @@ def test_what_has_no_score_is_refused() -> None:
         vendi_score(np.empty((0, 3)))
     with pytest.raises(ValueError, match=r"^features must have no row of zeros, .* got one as row 1"):
         vendi_score(np.array([[1.0, 0.0], [0.0, 0.0]]))
+
+
+def test_coherence_is_the_cosine_of_a_text_and_its_prompt() -> None:
+    rng = np.random.default_rng(0)
+    f, g = rng.normal(size=(2, 20, 5))
+    expected = [1 - distance.cosine(a, b) for a, b in zip(f, g, strict=True)]
+    assert coherence(f, g) == pytest.approx(expected, abs=1e-12)
+    assert coherence(f, 3 * f) == pytest.approx(np.ones(20))
+    with pytest.raises(ValueError, match=r"one shape \(n, d\), got \(20, 5\) and \(3, 5\)"):
+        coherence(f, g[:3])
+    with pytest.raises(ValueError, match="features of zeros"):
+        coherence(f, 0 * g)

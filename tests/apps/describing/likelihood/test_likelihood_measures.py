@@ -16,10 +16,12 @@ from mauve_metric.apps.describing.likelihood.likelihood_measures import (
     discriminator_total_probability,
     epsilon_perplexity,
     generation_perplexity,
+    log_probability_after_prompt,
+    rank_distance,
     rep,
     wrep,
 )
-from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods, likelihoods
+from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods, last_tokens, likelihoods
 from mauve_metric.arrays import MeasuredValue
 from mauve_metric.measures.measure import LIKELIHOODS
 from mauve_metric.options import RunOptions
@@ -174,3 +176,23 @@ def test_seed_and_level_reach_the_estimate() -> None:
     assert wide is not None and narrow is not None and np.diff(wide) > np.diff(narrow)
     assert len({discriminator_ranks(human, model, seed=seed).value for seed in range(5)}) > 1
     assert discriminator_ranks(human, model) == discriminator_ranks(human, model, seed=25, level=0.95)
+
+
+def test_the_distance_of_ranks_is_that_of_their_histograms() -> None:
+    human, model = made(1), made(2, level=-1.0)
+    edges = [0.5, *(2.0**power + 0.5 for power in range(0, 40))]  # 1, 2, 3-4, 5-8, …
+    shares = [np.histogram(side.ranks, edges)[0] / len(side.ranks) for side in (human, model)]
+    assert rank_distance(human, model) == pytest.approx(np.abs(shares[0] - shares[1]).sum() / 2)
+    assert rank_distance(human, human) == 0
+    with pytest.raises(ValueError, match="read by one language model"):
+        rank_distance(human, replace(model, identity={"revision": "x"}))
+
+
+def test_the_last_tokens_are_those_after_the_prompt_and_none_is_no_value() -> None:
+    whole = made(3, texts=4)
+    last = last_tokens(whole, np.array([2, 0, -3, 10_000]))
+    assert last.counts.tolist() == [2, 0, 0, whole.counts[3]]
+    logs = np.split(whole.log_probabilities, whole.offsets[1:-1])
+    expected = [logs[0][-2:].mean(), np.nan, np.nan, logs[3].mean()]
+    assert log_probability_after_prompt(last) == pytest.approx(expected, nan_ok=True)
+    assert last.ranks.tolist() == [*whole.ranks[: whole.offsets[1]][-2:], *whole.ranks[whole.offsets[3] :]]

@@ -18,7 +18,10 @@ from mauve_metric.apps.describing.word_diversity.token_statistics import (
     distinct_of_prompts,
     entropy_n,
     entropy_of_prompts,
+    entropy_per_text,
+    repeated_ngrams,
     types_of_mass,
+    unrepeated,
     zipf_coefficient,
 )
 from mauve_metric.apps.lexical.diversity import distinct_n, lengths, mean_length
@@ -42,8 +45,40 @@ def test_each_is_its_definition(n: int) -> None:
     assert distinct_n_once(texts, n) == sum(times == 1 for times in counts.values()) / total
     entropy = -math.fsum(times / total * math.log(times / total) for times in counts.values())
     assert entropy_n(texts, n) == pytest.approx(entropy, abs=1e-12)
-    by_hand = [len(set(grams(tokens, n))) / max(len(tokens), 1) for tokens in texts]
+    of_texts = [grams(tokens, n) for tokens in texts]
+    by_hand = [len(set(own)) / len(own) if own else math.nan for own in of_texts]
     np.testing.assert_allclose(distinct_n_per_text(texts, n), by_hand, atol=1e-15)
+    by_tokens = [
+        len(set(own)) / len(tokens) if tokens else math.nan for own, tokens in zip(of_texts, texts, strict=True)
+    ]
+    np.testing.assert_allclose(distinct_n_per_text(texts, n, over="tokens"), by_tokens, atol=1e-15)
+    repeated = 1 - sum(len(set(own)) for own in of_texts) / sum(map(len, of_texts))
+    assert repeated_ngrams(texts, n).mean() == pytest.approx(repeated, abs=1e-12)
+
+
+def test_diversity_is_the_product_and_its_scatter_is_its_error() -> None:
+    texts = random_texts(300, 6, 20)
+    numbers = unrepeated(texts)
+    assert numbers.mean() == pytest.approx(math.prod(1 - repeated_ngrams(texts, n).mean() for n in (2, 3, 4)))
+    rng = np.random.default_rng(0)
+    draws = [unrepeated([texts[i] for i in rng.integers(0, 300, 300)]).mean() for _ in range(200)]
+    # the error of a standard deviation of 200 draws is 5 %, and the linearisation leaves out terms of 1/300
+    assert numbers.std() / math.sqrt(300) == pytest.approx(np.std(draws), rel=0.25)
+
+
+def test_a_text_cut_short_is_as_diverse_and_the_entropy_is_that_of_its_tokens() -> None:
+    texts = [list(range(length)) for length in (40, 400)]  # without any repetition
+    assert distinct_n_per_text(texts, 4).tolist() == [1.0, 1.0]
+    assert distinct_n_per_text(texts, 4, over="tokens").tolist() == [37 / 40, 397 / 400]
+    assert entropy_per_text([*texts, [], [1, 1, 2]]) == pytest.approx(
+        [math.log(40), math.log(400), math.nan, math.log(3) - 2 / 3 * math.log(2)], nan_ok=True
+    )
+
+
+def test_a_prompt_without_ngrams_is_left_out_by_itself() -> None:
+    texts, prompts = [["a", "b"], ["b", "c"], ["Yes"]], ["x", "x", "y"]
+    assert entropy_of_prompts(texts, prompts, 2) == pytest.approx([math.log(2), math.nan], nan_ok=True)
+    assert distinct_of_prompts(texts, prompts, 2) == pytest.approx([1.0, math.nan], nan_ok=True)
 
 
 def test_groups_are_taken_together() -> None:
@@ -52,8 +87,8 @@ def test_groups_are_taken_together() -> None:
     by_hand, entropies = [], []
     for group in range(7):
         own = [tokens for tokens, other in zip(texts, groups, strict=True) if other == group]
-        by_hand.append(len({gram for tokens in own for gram in grams(tokens, 2)}) / sum(map(len, own)))
         counts = Counter(gram for tokens in own for gram in grams(tokens, 2))
+        by_hand.append(len(counts) / counts.total())
         shares = [times / counts.total() for times in counts.values()]
         entropies.append(-math.fsum(share * math.log(share) for share in shares))
     np.testing.assert_allclose(distinct_of_prompts(texts, groups, 2), by_hand, atol=1e-15)
@@ -70,14 +105,16 @@ def test_the_entropy_of_equally_frequent_tokens_is_the_logarithm_of_their_number
 
 
 def test_texts_without_tokens_and_no_texts() -> None:
-    assert distinct_n_per_text([[], [1]], 1).tolist() == [0, 1]
+    assert distinct_n_per_text([[], [1]], 1) == pytest.approx([math.nan, 1], nan_ok=True)
+    with pytest.raises(ValueError, match="rep-2 needs a text of at least 2 tokens, got 2 shorter ones"):
+        repeated_ngrams([[1], []], 2)
     assert distinct_n([], 2) == distinct_n_once([[]], 2) == 0
     assert lengths([]).shape == (0,)
     assert lengths([[], [5, 5]]).tolist() == [0, 2]
     assert mean_length([]) == 0
 
 
-@pytest.mark.parametrize("measure", [distinct_n, distinct_n_once, distinct_n_per_text, entropy_n])
+@pytest.mark.parametrize("measure", [distinct_n, distinct_n_once, distinct_n_per_text, entropy_n, repeated_ngrams])
 def test_strings_and_wrong_n_are_refused(measure: object) -> None:
     assert callable(measure)
     with pytest.raises(TypeError, match="texts must be lists of tokens, got 'a b' as number 1: split it first"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from mauve_metric.apps.judging.statistics.rank_correlation import spearman
+from mauve_metric.apps.judging.statistics.rank_correlation import bootstrap_correlations, spearman
 
 
 def rho(x: list[float], y: list[float]) -> float:
@@ -62,3 +62,18 @@ def test_perfect_orders() -> None:
 def test_what_has_no_correlation_is_refused(x: list[object], y: list[object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         spearman(x, y)  # type: ignore[arg-type]
+
+
+def test_bootstrap_intervals_are_those_of_a_naive_loop() -> None:
+    rng = np.random.default_rng(0)
+    x, z, y = rng.normal(size=(3, 9)).round(1)
+    found = bootstrap_correlations([x, z], y, seed=3)
+    draws = np.random.default_rng(3).integers(0, 9, (2_000, 9))
+    of_x, of_z = (np.array([spearmanr(side[i], y[i]).statistic for i in draws]) for side in (x, z))
+    assert found.intervals[0] == pytest.approx(np.quantile(of_x, [0.025, 0.975]), abs=1e-9)
+    assert found.leading == pytest.approx(np.quantile(of_x - of_z, [0.025, 0.975]), abs=1e-9)
+
+
+def test_no_interval_of_too_few_things_or_of_one_order() -> None:
+    assert bootstrap_correlations([[1, 2, 3, 5]], [1, 3, 2, 4]).intervals == [None]
+    assert bootstrap_correlations([range(8), range(8)], range(8)) == ([None, None], None)

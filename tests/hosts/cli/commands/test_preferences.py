@@ -88,7 +88,8 @@ def test_boundaries_prints_points_and_those_of_random_guesses(
     ("arguments", "said"),
     [
         (["preferences", "nowhere.csv"], "error: there is no file 'nowhere.csv'  [no_file]"),
-        (["preferences", "GUESSES"], "must have the columns 'winner' and 'loser'"),
+        (["preferences", "GUESSES"], "mauve-metric boundaries reads it"),
+        (["preferences", "MEASURES", "--answer", "mine", "--better", "mine=best"], "of mine must be higher or lower"),
         (["boundaries", "PREFERENCES"], "must have the columns 'boundary' and 'guess'"),
         (["preferences", "PREFERENCES", "--with", "GUESSES"], "in column 'guess'|is given twice|no measures"),
         (
@@ -101,7 +102,7 @@ def test_boundaries_prints_points_and_those_of_random_guesses(
 def test_bad_input_is_one_sentence(
     arguments: list[str], said: str, files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = {"PREFERENCES": files[0], "GUESSES": files[2]}
+    given = {"PREFERENCES": files[0], "MEASURES": files[1], "GUESSES": files[2]}
     assert main([given.get(argument, argument) for argument in arguments]) == 1
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and err.startswith("mauve-metric: error: ")
