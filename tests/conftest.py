@@ -163,12 +163,12 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def weights_hashed_once() -> Iterator[None]:
     """Hash the files of a packaged model once, not for each score that loads it."""
-    from mauve_metric.features import cache, pretrained
+    from mauve_metric.features import cache, packaged, pretrained
 
     hash_of = pretrained.file_sha256
     known = functools.cache(hash_of)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (cache, pretrained):
+        for module in (cache, packaged, pretrained):
             patch.setattr(
                 module, "file_sha256", lambda path: (known if "site-packages" in path.parts else hash_of)(path)
             )

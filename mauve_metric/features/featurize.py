@@ -116,11 +116,19 @@ _PROBE = "  “One” of  the **old** barns (in 1920)\nwas - as we said – Red,
 
 def unseen_formats(encoder: Encoder) -> frozenset[str]:
     """Names of `FORMATS` that the tokenizer leaves out: its tokens are the same without them."""
-    removed = {name: trait.without(_PROBE) for name, trait in FORMATS.items() if trait.without is not None}
-    texts = [encoder.text_prefix + text for text in (_PROBE, *removed.values())]
     with settings_kept(encoder.tokenizer):
-        whole, *others = encoder.tokenizer(texts, padding=False, truncation=False, verbose=False)["input_ids"]
-    return frozenset(name for name, ids in zip(removed, others, strict=True) if ids == whole)
+        return left_out_formats(
+            lambda text: encoder.tokenizer(encoder.text_prefix + text, padding=False, truncation=False, verbose=False)[
+                "input_ids"
+            ]
+        )
+
+
+def left_out_formats(tokens_of: Callable[[str], list[int]]) -> frozenset[str]:
+    """Names of `FORMATS` without which the tokens of a text are the same."""
+    removed = {name: trait.without(_PROBE) for name, trait in FORMATS.items() if trait.without is not None}
+    whole = tokens_of(_PROBE)
+    return frozenset(name for name, text in removed.items() if tokens_of(text) == whole)
 
 
 def featurize_texts(
