@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ from mauve_metric.runtime.openai_client import base_address
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
-class Encodes(Protocol):
+class Encodes(Hashable, Protocol):
     """An object that turns texts into features, as SentenceTransformer and model2vec's StaticModel do."""
 
     @property
@@ -201,7 +201,7 @@ class MauveConfig(CheckedFields):
     featurize_model_name: Featurizer = _featurize(
         "gpt2-large",
         _model,
-        "featurizer: 'minilm', 'use', 'smollm2' or 'ngrams' (packaged, no download), 'server:MODEL' (asks a server), or "
+        "featurizer: 'minilm', 'use', 'smollm2' or 'ngrams' (packaged, no download), 'server:MODEL', or "
         "a name or folder that transformers' AutoModel loads; in Python also a (model, tokenizer) pair, an object with "
         "a method encode, or a function from texts to an array",
         metavar="MODEL",

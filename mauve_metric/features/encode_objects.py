@@ -66,7 +66,7 @@ def _content_sha256(model: object) -> str | None:
     described = str(model) if is_module else ""
     digest = hashlib.sha256(json.dumps([settings, described], sort_keys=True, default=str).encode())
     tokenizer = getattr(model, "tokenizer", None)
-    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    backend: Any = getattr(tokenizer, "backend_tokenizer", tokenizer)
     if hasattr(backend, "to_str"):
         digest.update(json.dumps({**json.loads(backend.to_str()), "truncation": None, "padding": None}).encode())
     if is_module:

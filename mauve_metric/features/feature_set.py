@@ -464,21 +464,21 @@ class FeaturizeJob:
     def _by_encoder(self, function: TextFunction, encoder: TextEncoder, name: str, texts: list[str]) -> StoredFeatures:
         """The features of texts by a featurizer whose rows are kept by text."""
         prefix, identity = function.with_prefix(self.config.text_prefix)
-        given, truncated = [prefix + text for text in texts], 0
+        prefixed, truncated = [prefix + text for text in texts], 0
 
         def compute() -> Array:
             nonlocal truncated
             with progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
                 progress = bar if self.progress is None else partial(self.progress, name)
-                features, truncated = rows_by_text(encoder, given, self.store, progress)
+                features, truncated = rows_by_text(encoder, prefixed, self.store, progress)
             return features
 
         if self.run.distributed and rank_and_size()[1] > 1:  # the first process works for all
             features, truncated = computed_by_first(compute), agree(truncated)
         else:
             features = compute()
-        facts = {"truncated": truncated, "unseen": encoder.unseen(texts), "unseen_formats": encoder.unseen_formats()}
-        return StoredFeatures(features, identity, **facts)
+        unseen, formats = encoder.unseen(texts), encoder.unseen_formats()
+        return StoredFeatures(features, identity, truncated=truncated, unseen=unseen, unseen_formats=formats)
 
     def _by_model(self, name: str, texts: Iterable[str], listed: list[str] | None) -> StoredFeatures:
         """The features of texts by a model, or by the notes on them. listed: the same texts, where they are a list."""

@@ -86,7 +86,7 @@ def rows_by_text(
     computed = [row for row in rows if row is not None]
     widths = {len(row) for row in computed}
     if len(widths) > 1:
-        stored = "; features of this name in the cache are of another model: clear it (mauve-metric cache --clear)"
+        stored = "; features of this name in the cache are of another model: clear it (mauve-metric cache clear)"
         counts = " and ".join(map(str, sorted(widths)))
         name = encoder.identity["model"]
         raise ValueError(f"{name} must give rows of one length, got {counts} numbers{stored if store else ''}")

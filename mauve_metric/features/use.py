@@ -44,13 +44,13 @@ class UseEncoder(TextEncoder):
 
     def unseen(self, texts: Sequence[str]) -> Floats:
         """Return the share of the characters of each text, without blanks, that are no token, (n,)."""
-        tokens, known = _tokenizer(), dict[str, bool]()
+        tokens, is_known = _tokenizer(), dict[str, bool]()
         shares = np.zeros(len(texts))
         for row, text in enumerate(texts):
             counts = Counter("".join(text.split()))
-            for mark in counts.keys() - known.keys():
-                known[mark] = _UNKNOWN not in tokens.ids(mark)
-            shares[row] = sum(count for mark, count in counts.items() if not known[mark]) / max(counts.total(), 1)
+            for mark in counts.keys() - is_known.keys():
+                is_known[mark] = _UNKNOWN not in tokens.ids(mark)
+            shares[row] = sum(count for mark, count in counts.items() if not is_known[mark]) / max(counts.total(), 1)
         return shares
 
     def unseen_formats(self) -> frozenset[str]:

@@ -23,6 +23,7 @@ import numpy as np
 from mauve_metric.apps.sharding.function_digest import function_digest
 from mauve_metric.arrays import Array
 from mauve_metric.features.array_files import NpyRows
+from mauve_metric.features.encode_objects import is_encode_object
 from mauve_metric.features.feature_files import (
     EACH_TEXT,
     StoredFeatures,
@@ -33,7 +34,6 @@ from mauve_metric.features.feature_files import (
 )
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.row_blocks import BLOCK_ROWS, ConcatenatedRows, as_rows
-from mauve_metric.features.encode_objects import is_encode_object
 from mauve_metric.features.text_encoder import TextEncoder
 from mauve_metric.features.text_functions import name_of, text_function
 from mauve_metric.inputs.fields import Role
