@@ -26,6 +26,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # beside each other, one thread each
 
 import hypothesis
 import pytest
+from answering import KEY, Answers, serving
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
@@ -318,3 +319,11 @@ def _save_tokenizer(folder: Path, special: list[str], wrap: bool) -> int:
         names = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
     return int(tokenizer.get_vocab_size())
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving() as server:
+        yield server

@@ -92,8 +92,9 @@ class embedding_server(TextEncoder):  # called as a function
 
         async def send(client: Any, numbers: Sequence[int]) -> None:
             request = {"model": self.model, "encoding_format": "float", "extra_body": dict(self._fields)}
-            answer = await client.embeddings.create(input=[texts[number] for number in numbers], **request)
-            rows, were_cut = _rows(answer.to_dict(), len(numbers))
+            ask = client.embeddings.with_raw_response.create
+            answer = await ask(input=[texts[number] for number in numbers], **request)
+            rows, were_cut = _rows(json.loads(answer.content), len(numbers))
             if {rows.shape[1]} != (widths or {rows.shape[1]}):
                 raise BadAnswer(f"the rows have {rows.shape[1]} numbers, and those of another answer {min(widths)}")
             widths.add(rows.shape[1])

@@ -20,7 +20,8 @@ from mauve_metric.runtime.optional_imports import import_openai
 ANSWER_BYTES = 2**20  # of an answer at most, besides what it was asked for
 _FOR_ALL = (401, 402, 403, 404, 405, 429)  # statuses that every other request would get as well
 _OF_SOME = (400, 413, 422)  # statuses that one text of a request, or the number of texts, may be the reason for
-_NAMED = 3  # failures that a message names
+_NAMED = 3  # reasons that a message names
+_NOT_SENT = "not sent, since no other one came"
 Send = Callable[[Any, Sequence[int]], Coroutine[Any, Any, None]]
 
 
@@ -91,7 +92,7 @@ class _Asking:
     async def ask(self, client: Any, numbers: Sequence[int]) -> None:
         """Send one request, and its halves if the server refuses it."""
         async with self.turns:
-            reason = "not sent, since no other one came" if self.is_lost else await self._reason(client, numbers)
+            reason = _NOT_SENT if self.is_lost else await self._reason(client, numbers)
         if reason is None:
             return
         if reason:
@@ -125,13 +126,17 @@ class _Asking:
 
 
 def named_failures(failures: Mapping[int, str], kind: str) -> str:
-    """The first failures in words, with the kind of what they are of.
+    """The first failure for each of the first reasons in words, with the kind of what they are of.
 
-    >>> named_failures({2: "too long"}, "text")
-    'text 2: too long'
+    >>> named_failures({2: "too long", 3: "too long"}, "text")
+    'text 2: too long; …'
     """
-    named = "; ".join(f"{kind} {number}: {reason}" for number, reason in [*failures.items()][:_NAMED])
-    return named + ("; …" if len(failures) > _NAMED else "")
+    firsts: dict[str, int] = {}
+    for number, reason in failures.items():
+        firsts.setdefault(reason, number)
+    ordered = sorted(firsts.items(), key=lambda entry: entry[0] == _NOT_SENT)[:_NAMED]
+    named = "; ".join(f"{kind} {number}: {reason}" for reason, number in ordered)
+    return named + ("; …" if len(failures) > len(ordered) else "")
 
 
 def check_fields(fields: Mapping[str, object], ours: Collection[str], function: str, kind: str) -> None:

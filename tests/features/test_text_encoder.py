@@ -40,7 +40,7 @@ def test_each_text_is_asked_for_once_and_kept(tmp_path: Path) -> None:
 def test_rows_of_another_length_than_the_stored_ones_are_refused(tmp_path: Path) -> None:
     with FeatureCache(tmp_path) as store:
         rows_by_text(Lengths(), ["a"], store)
-        with pytest.raises(ValueError, match="lengths must give rows of one length, got 2 and 3 numbers; .* clear it"):
+        with pytest.raises(ValueError, match=r"lengths must give rows of one length, got 2 and 3 numbers; .* clear it"):
             rows_by_text(Lengths(3), ["a", "b"], store)
 
 
