@@ -24,7 +24,7 @@ _OURS = ("model", "input", "encoding_format")  # fields of a request that are se
 
 
 class embedding_server(TextEncoder):  # called as a function
-    """A featurizer that asks a server with the `/v1/embeddings` protocol, several texts at a time.
+    """A featurizer by a server with the `/v1/embeddings` protocol, several texts at a time.
 
     Args:
         url: of the server, such as "http://localhost:8000/v1".
@@ -41,7 +41,7 @@ class embedding_server(TextEncoder):  # called as a function
     failure the same call asks for the rest. A model with a preset, such as e5, gets its text prefix unless
     `text_prefix` is given. No request follows a redirect, and an answer of more bytes than its numbers can have, or a
     compressed one, is not read. A text counts as cut where the answer, or its entry, has `"truncated": true`. Most
-    servers refuse a text that is too long, which is an error here; some cut it and do not say so.
+    servers refuse a text that is too long, which is an error here; some cut it silently.
 
     Raises:
         TypeError, ValueError: an argument is not what it should be. ImportError: openai is not there. OSError: a text
@@ -90,7 +90,7 @@ class embedding_server(TextEncoder):  # called as a function
         batches = [order[start : start + self._batch_size] for start in range(0, len(order), self._batch_size)]
         widths: set[int] = set()
 
-        async def send(client: Any, numbers: Sequence[int]) -> None:
+        async def send(client: Any, numbers: Sequence[int]) -> tuple[Array, list[bool]]:
             request = {"model": self.model, "encoding_format": "float", "extra_body": dict(self._fields)}
             ask = client.embeddings.with_raw_response.create
             answer = await ask(input=[texts[number] for number in numbers], **request)
@@ -98,10 +98,10 @@ class embedding_server(TextEncoder):  # called as a function
             if {rows.shape[1]} != (widths or {rows.shape[1]}):
                 raise BadAnswer(f"the rows have {rows.shape[1]} numbers, and those of another answer {min(widths)}")
             widths.add(rows.shape[1])
-            keep(numbers, rows, were_cut)
+            return rows, were_cut
 
         most_bytes = ANSWER_BYTES + _TEXT_BYTES * self._batch_size
-        failures, _ = self._client.ask(batches, send, most_bytes, lambda: bool(widths))
+        failures, _ = self._client.ask(batches, send, lambda numbers, answer: keep(numbers, *answer), most_bytes)
         if failures:
             kept = "; what came is in the cache, and the same call asks for the rest" if widths else ""
             named = named_failures(failures, "text")

@@ -70,14 +70,14 @@ def rows_by_text(
 
     def keep(positions: Sequence[int], values: Array, were_cut: Sequence[bool]) -> None:
         nonlocal done
-        places = [missing[position] for position in positions]
-        for place, value, was_cut in zip(places, values, were_cut, strict=True):
-            rows[place], is_cut[place] = value, was_cut
+        indices = [missing[position] for position in positions]
+        for index, value, was_cut in zip(indices, values, were_cut, strict=True):
+            rows[index], is_cut[index] = value, was_cut
         if store is not None:
-            cut = [marks[place] for place in places if is_cut[place]]
+            cut = [marks[index] for index in indices if is_cut[index]]
             store.put(cut, np.tile(_WAS_CUT, (len(cut), 1)))
-            store.put([keys[place] for place in places], values)
-        done += int(copies[places].sum())
+            store.put([keys[index] for index in indices], values)
+        done += int(copies[indices].sum())
         if progress is not None:
             progress(done, len(texts))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import importlib
 import json
 import os
@@ -22,7 +23,7 @@ _FOR_ALL = (401, 402, 403, 404, 405, 429)  # statuses that every other request w
 _OF_SOME = (400, 413, 422)  # statuses that one text of a request, or the number of texts, may be the reason for
 _NAMED = 3  # reasons that a message names
 _NOT_SENT = "not sent, since no other one came"
-Send = Callable[[Any, Sequence[int]], Coroutine[Any, Any, None]]
+Send = Callable[[Any, Sequence[int]], Coroutine[Any, Any, Any]]
 
 
 class BadAnswer(Exception):
@@ -53,7 +54,12 @@ class ServerClient:
         self._retries = check_count("retries", retries, low=0)
 
     def ask(
-        self, batches: Iterable[Sequence[int]], send: Send, most_bytes: int, is_answered: Callable[[], bool]
+        self,
+        batches: Iterable[Sequence[int]],
+        send: Send,
+        keep: Callable[[Sequence[int], Any], None],
+        most_bytes: int,
+        has_answers: bool = False,
     ) -> tuple[dict[int, str], bool]:
         """Send requests, a few at a time, also where an event loop runs already; an interrupt cancels them.
 
@@ -61,13 +67,14 @@ class ServerClient:
         alone. Nothing more is sent after a refusal that concerns all, such as of the key, if no answer came before.
 
         Args:
-            batches: the numbers of the texts of each request. send: sends one by the client, and keeps its answer.
-            most_bytes: of an answer. is_answered: whether any answer came.
+            batches: the numbers of the texts of each request. send: sends one by the client, and returns what it asked
+                for. keep: called with the numbers of a request and that; its errors end the call.
+            most_bytes: of an answer. has_answers: whether one came to an earlier call.
 
         Returns:
             The reason for each text that failed, by its number, and whether no answer can come.
         """
-        work = _Asking(self, send, is_answered)
+        work = _Asking(self, send, keep, has_answers)
         _run(work.ask_all(batches, most_bytes))
         return dict(sorted(work.failures.items())), work.is_lost
 
@@ -75,8 +82,10 @@ class ServerClient:
 class _Asking:
     """The requests of one call and their failures."""
 
-    def __init__(self, client: ServerClient, send: Send, is_answered: Callable[[], bool]) -> None:
-        self.client, self.send, self.is_answered = client, send, is_answered
+    def __init__(
+        self, client: ServerClient, send: Send, keep: Callable[[Sequence[int], Any], None], has_answers: bool
+    ) -> None:
+        self.client, self.send, self.keep, self.has_answers = client, send, keep, has_answers
         self.failures: dict[int, str] = {}
         self.is_lost = False
         self.turns = asyncio.Semaphore(client._concurrency)
@@ -106,15 +115,14 @@ class _Asking:
         """The reason why a request failed; None if it did not, empty if its halves are to be sent."""
         openai, key = import_openai(), self.client._key.value
         try:
-            await self.send(client, numbers)
-            return None
+            answer = await self.send(client, numbers)
         except openai.OpenAIError as error:
             status = getattr(error, "status_code", None) or 0
             if status in _OF_SOME and len(numbers) > 1:
                 return ""
             redirects = 300 <= status < 400
             refused = redirects or status in _FOR_ALL or type(error) is openai.APIConnectionError
-            self.is_lost = self.is_lost or (refused and not self.is_answered())
+            self.is_lost = self.is_lost or (refused and not self.has_answers)
             reason = f"{type(error).__name__}: {error}"
             if redirects:
                 reason = f"the server sends prompts on to {error.response.headers.get('location')!r}, not done"
@@ -122,6 +130,10 @@ class _Asking:
             reason = str(error)
         except Exception as error:  # an answer of anything at all loses no other one
             reason = f"the answer is not of the protocol, or without text ({type(error).__name__})"
+        else:
+            self.has_answers = True
+            self.keep(numbers, answer)
+            return None
         return one_line(reason.replace(key, "***") if key else reason)
 
 
@@ -208,7 +220,7 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         await task
 
     with ThreadPoolExecutor(1, thread_name_prefix="openai_client") as pool:
-        done = pool.submit(asyncio.run, main())
+        done = pool.submit(contextvars.copy_context().run, asyncio.run, main())
         try:
             while not done.done():  # an interrupt just before an endless wait would not end it
                 wait([done], timeout=0.2)

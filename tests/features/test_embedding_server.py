@@ -204,3 +204,54 @@ def test_the_command_line_asks_a_server(answers: Answers, tmp_path: Path, capsys
         files.append(str(tmp_path / name))
     main(["score", *files, "--featurizer", "server:m", "--server", answers.url, "--no-cache", "--signature"])
     assert "featurize_model_name:server:m|" in capsys.readouterr().out
+
+
+def test_an_error_of_the_progress_ends_the_run(answers: Answers) -> None:
+    """As a stop on the page is one; what came before is kept."""
+    from mauve_metric.features.feature_set import FeaturizeJob
+    from mauve_metric.options import MauveConfig, RunOptions
+
+    def stop(name: str, done: int, total: int | None) -> None:
+        raise RuntimeError(f"stopped after {done} of {total}")
+
+    config, run = MauveConfig(featurize_model_name="server:m"), RunOptions(server=answers.url, cache=False)
+    with (
+        FeaturizeJob(config, run, progress=stop) as job,
+        pytest.raises(RuntimeError, match=r"stopped after \d+ of 100"),
+    ):
+        job.of_texts("texts", TEXTS)
+
+
+def test_a_callback_a_harness_and_the_page_ask_it(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mauve_metric import evaluate_model
+    from mauve_metric.hosts.harness.lm_eval import task_functions
+    from mauve_metric.hosts.space.limits import Limits, check_options, read_models
+    from mauve_metric.hosts.space.session.run import Run
+    from mauve_metric.hosts.space.session.scoring import Encoders, embed
+
+    options: dict[str, Any] = {"featurize_model_name": "server:m", "num_buckets": 3, "cache": False}
+    expected = compute_mauve(p_text=HUMAN, q_text=MODEL, server=answers.url, **options).mauve
+    texts = dict(enumerate(MODEL))
+    prompts = [str(number) for number in texts]
+    written = evaluate_model(
+        None,
+        None,
+        prompts,
+        HUMAN,
+        generate_fn=lambda prompts: [texts[int(prompt)] for prompt in prompts],
+        server=answers.url,
+        **options,
+    )
+    assert written.mauve == expected
+    functions = task_functions(server=answers.url, **options)
+    pairs = [functions.process_results({"target": p}, [q])["mauve"] for p, q in zip(HUMAN, MODEL, strict=False)]
+    assert 0 < functions.mauve(pairs) <= 1
+    monkeypatch.setenv("MAUVE_METRIC_SERVER", answers.url)
+    with pytest.raises(ValueError, match="featurize_model_name must be one of minilm, "):
+        check_options({"featurize_model_name": "server:m"}, read_models({}), Limits())
+    models = read_models({"MAUVE_METRIC_MODELS": "server:m,ngrams"})
+    values = {"featurize_model_name": "server:m", "server": "http://127.0.0.1:9"}  # a visitor's address is not read
+    check_options(values, models, Limits())
+    encoders = Encoders()
+    made = embed({"human": HUMAN, "model": MODEL}, encoders.config(values), encoders, Run())
+    assert [len(side) for side in made.sets] == [len(HUMAN), len(MODEL)]

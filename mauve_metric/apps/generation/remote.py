@@ -108,10 +108,13 @@ class openai_server:  # called as a function
             tokens = self.settings.get("max_tokens")
             most_bytes = ANSWER_BYTES + _TOKEN_BYTES * (tokens if isinstance(tokens, int) else _MANY_TOKENS)
 
-            async def send(client: Any, numbers: Sequence[int]) -> None:
-                self.texts[numbers[0]] = await _text_of(client, requests[numbers[0]])
+            async def send(client: Any, numbers: Sequence[int]) -> str:
+                return await _text_of(client, requests[numbers[0]])
 
-            self.failures, self.unreachable = self._client.ask(waiting, send, most_bytes, lambda: bool(self.texts))
+            def keep(numbers: Sequence[int], text: str) -> None:
+                self.texts[numbers[0]] = text
+
+            self.failures, self.unreachable = self._client.ask(waiting, send, keep, most_bytes, bool(self.texts))
         named = named_failures(self.failures, "prompt")
         if self.failures and not self.texts:
             raise OSError(f"no text came from {self.url} for any of {len(requests)} prompts ({named})")
