@@ -32,7 +32,8 @@ _BY_LETTERS = {  # languages of a script that letters of their own tell apart
     "Ukrainian": "іїєґ",
     "Serbian": "јљњђћџ",
     "Bulgarian": "ъ",
-    "Japanese": "のはをにがたでとし",
+    "Turkish": "ığ",
+    "Polish": "łężś",
 }
 _OTHER_LETTERS = {"Bulgarian": "ыэ"}  # that rule a language out
 _SMALL = {
@@ -74,8 +75,6 @@ def language_of(text: str) -> str | None:
     if letters.total() < FEWEST_LETTERS:
         return None
     script, count = scripts.most_common(1)[0]
-    if script == "latin":
-        return _latin_language(part) if count > _MOST * letters.total() else None
     language = _BY_SCRIPT.get(script, script.title())
     asian = scripts["cjk"] + scripts["hiragana"] + scripts["katakana"]
     if max(count, asian) <= _MOST * letters.total():
@@ -87,7 +86,7 @@ def language_of(text: str) -> str | None:
             continue
         if sum(letters[letter] for letter in own) > 0.01 * letters.total():
             return other
-    return language
+    return _latin_language(part) if script == "latin" else language
 
 
 def _latin_language(text: str) -> str | None:

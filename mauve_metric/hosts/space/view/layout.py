@@ -30,6 +30,7 @@ EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`; the ot
 FEATURIZERS = {
     "minilm": "sees what texts are about",
     "ngrams": "takes seconds, sees grammar and spelling",
+    "use": "sees what texts are about, in fifteen languages",
 }
 PRIVACY = (
     "Texts stay in this server's memory and temporary files while the page is open, an hour at most, visible to no "
