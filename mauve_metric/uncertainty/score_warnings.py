@@ -245,17 +245,17 @@ def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     shares = {name: 0.0 if side.unseen is None else float(side.unseen.mean()) for name, side in _named(p, q)}
     name = max(shares, key=lambda name: shares[name])
     languages = {name: None if side.marks is None else side.marks.language for name, side in _named(p, q)}
-    who = _featurizer_of(p)
+    who = _featurizer_of(p if p.identity is not None else q)
     if shares[name] > FEW_UNSEEN:
         language, many = languages[name], shares[name] > MANY_UNSEEN
-        numbers = {"share": shares[name], "set": name} | ({} if language is None else {"language": language})
-        code = "unseen_characters" if many else "some_unseen_characters"
-        yield warn(code, numbers, who=who, cure=advice_for(language))
+        numbers = {"share": shares[name], "set": name} | ({} if language is None else {"language": printable(language)})
+        cure = advice_for(language, who)
+        yield warn("unseen_characters" if many else "some_unseen_characters", numbers, who=who, cure=cure)
         return
     for name, language in languages.items():
         if language is not None and not is_read(who, language):
             numbers = {"set": name, "language": printable(language)}
-            yield warn("language_not_read", numbers, who=who, cure=advice_for(language))
+            yield warn("language_not_read", numbers, who=who, cure=advice_for(language, who))
             return
 
 

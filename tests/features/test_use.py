@@ -63,9 +63,13 @@ def test_other_weights_and_no_package_are_refused(tmp_path: Path, monkeypatch: p
         use._tokenizer.__wrapped__()
 
 
-def test_it_works_with_a_thread_for_each_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(use, "usable_cpus", lambda: 3)
-    assert use._load.__wrapped__().threads == 3
+def test_it_works_with_a_thread_for_each_processor_or_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(5, user_api="blas"):
+        for cpus, threads in ((3, 3), (8, 5)):
+            monkeypatch.setattr("mauve_metric.runtime.threads.usable_cpus", lambda cpus=cpus: cpus)
+            assert use._load.__wrapped__().threads == threads
 
 
 def test_what_was_computed_is_kept_also_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,9 +106,9 @@ def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]
         words["as_prompts"] = f": closeness would be {value} [{low}, {high}]"
     if "kind" in numbers:
         words["sight"] = SIGHTS[numbers["kind"]]
-    language = numbers.get("language")
-    reader = reader_of(language)
-    words["cure"] = advice_for(language) if reader is None else f"--featurizer {reader}"
+    language, featurizer = numbers.get("language"), str(result.signature_entries.get("featurize_model_name"))
+    reader = reader_of(language, featurizer)
+    words["cure"] = advice_for(language, featurizer) if reader is None else f"--featurizer {reader}"
     if "openings" in numbers:
         words["opening"], words["count"] = next(iter(numbers["openings"].items()))
     if "count" in words:
