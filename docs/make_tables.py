@@ -136,9 +136,15 @@ def encoders() -> str:
     """Smallest strength at which the packaged featurizers show an error: `benchmarks/blind_spots.py`."""
     runs = json.loads((ROOT / "mauve_metric" / "uncertainty" / "blind_spots.json").read_text(encoding="utf-8"))
     names = {name: scores["said"] for run in runs for name, scores in run["perturbations"].items()}
-    columns = [[run for run in runs if run["featurizer"] == featurizer] for featurizer in ("minilm", "ngrams")]
+    columns = [[run for run in runs if run["featurizer"] == featurizer] for featurizer in ("minilm", "use", "ngrams")]
     rows = [[said, *(_smallest(name, column) for column in columns)] for name, said in names.items()]
-    return table("| error | `minilm` | `ngrams` |", "|---|---|---|", rows)
+    return table("| error | `minilm` | `use` | `ngrams` |", "|---|---|---|---|", rows)
+
+
+def packaged() -> str:
+    """Processor time and closeness of the packaged featurizers on the examples: `benchmarks/packaged.py`."""
+    lines = (RESULTS / "packaged.md").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if line.startswith("|"))
 
 
 def _smallest(name: str, runs: Iterable[Mapping[str, Any]]) -> str:
@@ -154,7 +160,7 @@ def _smallest(name: str, runs: Iterable[Mapping[str, Any]]) -> str:
 TABLES: dict[str, dict[str, Callable[[], str]]] = {
     "mathematics.md": {"closeness": closeness, "undeclared": undeclared, "coverage": coverage, "prompts": prompts},
     "saturation.md": {"learned": learned},
-    "encoders.md": {"encoders": encoders},
+    "encoders.md": {"encoders": encoders, "packaged": packaged},
 }
 
 # --- computed from the examples -----------------------------------------------------------------------------------
