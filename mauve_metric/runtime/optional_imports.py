@@ -62,5 +62,5 @@ import_edit_distance = partial(_import, "rapidfuzz.distance", "near duplicates n
 import_datasketch = partial(_import, "datasketch", "MinHash needs datasketch", "'mauve_metric[duplicates]'")
 import_pydivsufsort = partial(_import, "pydivsufsort", "repeated passages need pydivsufsort", "pydivsufsort")
 import_choix = partial(_import, "choix", "Bradley–Terry scores need choix", "'mauve_metric[preferences]'")
-import_openai = partial(_import, "openai", "a server of models needs openai", "'mauve_metric[server]'")
+import_openai = partial(_import, "openai", "a server of models needs openai", "'openai>=2.0'")
 import_gguf = partial(_import, "gguf", "the weights of 'smollm2' need gguf", "gguf")

@@ -98,7 +98,7 @@ def fitting_threads() -> Iterator[int]:
 
 def blas_threads() -> int:
     """The threads for BLAS: as many as the process has CPUs, or fewer where the user has set fewer."""
-    pools = [pool["num_threads"] for pool in thread_libraries().info() if pool["user_api"] == "blas"]
+    pools: list[int] = [pool["num_threads"] for pool in thread_libraries().info() if pool["user_api"] == "blas"]
     return min([usable_cpus(), *pools])
 
 
