@@ -148,13 +148,13 @@ def packaged() -> str:
 
 
 def _smallest(name: str, runs: Iterable[Mapping[str, Any]]) -> str:
-    """The smallest strength by groups, else the word of the runs by closeness."""
-    tried = [run for run in runs if name in run["perturbations"]]
-    seen = [(run["perturbations"][name]["smallest_seen"], "closeness" in run["perturbations"][name]) for run in tried]
-    by_groups = [strength for strength, is_closeness in seen if strength is not None and not is_closeness]
-    if by_groups:
-        return " to ".join(f"{strength:g}".lstrip("0") for strength in sorted({*by_groups}))
-    return "by classifier" if any(strength is not None for strength, _ in seen) else "–"
+    """The smallest strength, of several if there are, else the word of the runs at full strength alone."""
+    tried = [run["perturbations"][name] for run in runs if name in run["perturbations"]]
+    seen = [scores for scores in tried if scores["smallest_seen"] is not None]
+    strengths = {scores["smallest_seen"] for scores in seen if len(scores["strengths"]) > 1}
+    if strengths:
+        return " to ".join(f"{strength:g}".lstrip("0") for strength in sorted(strengths))
+    return "by classifier" if seen else "–"
 
 
 TABLES: dict[str, dict[str, Callable[[], str]]] = {
