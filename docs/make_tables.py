@@ -144,7 +144,7 @@ def encoders() -> str:
 def packaged() -> str:
     """Processor time and closeness of the packaged featurizers on the examples: `benchmarks/packaged.py`."""
     lines = (RESULTS / "packaged.md").read_text(encoding="utf-8").splitlines()
-    return "\n".join(line for line in lines if line.startswith("|"))
+    return "\n".join(line for line in lines if line.startswith("|")) + "\n"
 
 
 def _smallest(name: str, runs: Iterable[Mapping[str, Any]]) -> str:
