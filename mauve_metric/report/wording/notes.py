@@ -14,6 +14,7 @@ from mauve_metric.uncertainty.format_check import SIGHTS, with_more
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, check_of_lengths
 
 MOST_NOTES = 3
+OTHER_LANGUAGE = {"unseen_characters", "language_not_read"}  # whose notes name the featurizer to take
 # Notes by the code of a warning, those that can change the verdict most first; "" shows the warning's own words. {set}
 # is the one that has more of it, {count} the number of such texts, {of} the set's number and name.
 NOTES = {
@@ -83,7 +84,8 @@ def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
     numbers = _words_of(warning.numbers, result)
     if warning.code == "not_literature_featurizer":
         unseen = seen_by("ngrams", numbers.get("unseen", ()))
-        if len({bound.featurizer for bound in result.bounds}) > 1 or not unseen:
+        several = len({bound.featurizer for bound in result.bounds}) > 1
+        if several or not unseen or OTHER_LANGUAGE & {other.code for other in result.warnings}:
             return ""
         name, more = str(numbers["featurizer"]).split("/")[-1], len(unseen) - 1
         others = f" and {counted(more, 'other kind')} of errors" if more else ""
