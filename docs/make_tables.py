@@ -152,19 +152,25 @@ def encoders() -> str:
     """Smallest strength at which the packaged featurizers show an error: `benchmarks/blind_spots.py`."""
     runs = json.loads((ROOT / "mauve_metric" / "uncertainty" / "blind_spots.json").read_text(encoding="utf-8"))
     names = {name: scores["said"] for run in runs for name, scores in run["perturbations"].items()}
-    columns = [[run for run in runs if run["featurizer"] == featurizer] for featurizer in ("minilm", "ngrams")]
+    columns = [[run for run in runs if run["featurizer"] == featurizer] for featurizer in ("minilm", "use", "ngrams")]
     rows = [[said, *(_smallest(name, column) for column in columns)] for name, said in names.items()]
-    return table("| error | `minilm` | `ngrams` |", "|---|---|---|", rows)
+    return table("| error | `minilm` | `use` | `ngrams` |", "|---|---|---|---|", rows)
+
+
+def packaged() -> str:
+    """Processor time and closeness of the packaged featurizers on the examples: `benchmarks/packaged.py`."""
+    lines = (RESULTS / "packaged.md").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if line.startswith("|")) + "\n"
 
 
 def _smallest(name: str, runs: Iterable[Mapping[str, Any]]) -> str:
-    """The smallest strength by groups, else the word of the runs by closeness."""
-    tried = [run for run in runs if name in run["perturbations"]]
-    seen = [(run["perturbations"][name]["smallest_seen"], "closeness" in run["perturbations"][name]) for run in tried]
-    by_groups = [strength for strength, is_closeness in seen if strength is not None and not is_closeness]
-    if by_groups:
-        return " to ".join(f"{strength:g}".lstrip("0") for strength in sorted({*by_groups}))
-    return "by classifier" if any(strength is not None for strength, _ in seen) else "–"
+    """The smallest strength, of several if there are, else the word of the runs at full strength alone."""
+    tried = [run["perturbations"][name] for run in runs if name in run["perturbations"]]
+    seen = [scores for scores in tried if scores["smallest_seen"] is not None]
+    strengths = {scores["smallest_seen"] for scores in seen if len(scores["strengths"]) > 1}
+    if strengths:
+        return " to ".join(f"{strength:g}".lstrip("0") for strength in sorted(strengths))
+    return "by classifier" if seen else "–"
 
 
 SHOWN = ("precision", "closeness", "mauve", "mauve_debiased", "mauve_classifier", "recall")
@@ -224,7 +230,7 @@ def _apart(rows: Sequence[Mapping[str, str]], key: str, sign: int) -> int:
 TABLES: dict[str, dict[str, Callable[[], str]]] = {
     "mathematics.md": {"closeness": closeness, "undeclared": undeclared, "coverage": coverage, "prompts": prompts},
     "saturation.md": {"learned": learned},
-    "encoders.md": {"encoders": encoders},
+    "encoders.md": {"encoders": encoders, "packaged": packaged},
     "people.md": {"agreement": agreement, "verdicts": people_in_words},
 }
 

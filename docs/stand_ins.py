@@ -114,7 +114,7 @@ def write_lines(path: Path, records: Sequence[object]) -> None:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Continues every prompt with the same words, in OpenAI's protocol."""
+    """Continues every prompt with the same words, and gives three numbers for a text, in OpenAI's protocol."""
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -124,7 +124,9 @@ class Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         said = f" and the {len(str(asked))} ships of the harbour."
         choice = {"text": said, "message": {"role": "assistant", "content": said}}
-        content = json.dumps({"choices": [choice]}).encode()
+        rows = [[len(text), text.count("e"), text.count("\n")] for text in asked.get("input", ())]
+        data = [{"index": number, "embedding": row} for number, row in enumerate(rows)]
+        content = json.dumps({"choices": [choice], "data": data}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -132,7 +134,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def server() -> str:
-    """The address of a server that writes; it ends with the process."""
+    """The address of a server that writes and gives features; it ends with the process."""
     made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=made.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{made.server_port}/v1"

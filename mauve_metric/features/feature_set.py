@@ -18,7 +18,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Floats, Integers, TextData
 from mauve_metric.features.array_files import feature_rows
 from mauve_metric.features.cache import FeatureCache, KnownTexts, open_cache, source_of
-from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
+from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_files import (
     EACH_TEXT,
     WHOLE_NUMBERS,
@@ -37,7 +37,14 @@ from mauve_metric.features.featurize import (
 )
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.row_blocks import CheckedRows, as_rows, check_features, content_keys, hash_of_rows
-from mauve_metric.features.text_functions import TEXT_FUNCTIONS, TextFunction, name_of, text_function
+from mauve_metric.features.text_encoder import TextEncoder, rows_by_text
+from mauve_metric.features.text_functions import (
+    TEXT_FUNCTIONS,
+    TextFunction,
+    is_text_function,
+    name_of,
+    text_function,
+)
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.inputs.fingerprints import Marks, TextHashes
 from mauve_metric.inputs.sources import TextSource, text_source
@@ -56,6 +63,7 @@ from mauve_metric.options import (
 from mauve_metric.runtime.checks import check_count, wrong
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFeatures, WrongOption
+from mauve_metric.runtime.processes import agree, computed_by_first, rank_and_size
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
 
@@ -382,7 +390,7 @@ class FeaturizeJob:
         if self.encoder is None:
             self.check_asked()
             config, model = self.config, self.config.featurize_model_name
-            if not isinstance(model, (str, tuple)) or text_function(model) is not None:
+            if not isinstance(model, (str, tuple)) or is_text_function(model):
                 raise TypeError(f"a function has no encoder to load, got {model!r}")
             self.encoder = load_encoder(
                 model,
@@ -438,8 +446,11 @@ class FeaturizeJob:
         source = data if isinstance(data, TextSource) else self.source(name, data)
         hashes = TextHashes()
         texts = hashes.watch(source.texts)
-        function = text_function(self.config.featurize_model_name)
-        if function is not None:
+        self.check_asked()
+        function = text_function(self.config.featurize_model_name, self.run.server)
+        if function is not None and isinstance(function.function, TextEncoder):
+            stored = self._by_encoder(function, function.function, name, list(texts))
+        elif function is not None:
             stored = self._by_function(function, name, list(texts))
         else:
             stored = self._by_model(name, texts, source.texts if isinstance(source.texts, list) else None)
@@ -452,14 +463,33 @@ class FeaturizeJob:
         return replace(made, identity=identity, stripped=dict(source.stripping.changed))
 
     def _by_function(self, function: TextFunction, name: str, texts: list[str]) -> StoredFeatures:
-        prefix = self.config.text_prefix
+        prefix, identity = function.with_prefix(self.config.text_prefix)
         featurizer = f"the featurizer {name_of(function.function)}"
         rows = function.function([prefix + text for text in texts] if prefix else texts)
         features = check_features(f"the features that {featurizer} gives for {name}", rows)
         if len(features) != len(texts):
             raise ValueError(f"{featurizer} must give one row a text, got {len(features)} for {len(texts)}")
         seen = frozenset[str]() if function in TEXT_FUNCTIONS.values() else None  # a user's function is not tried
-        return StoredFeatures(features, {**function.identity, **prefix_entry(prefix)}, unseen_formats=seen)
+        return StoredFeatures(features, identity, unseen_formats=seen)
+
+    def _by_encoder(self, function: TextFunction, encoder: TextEncoder, name: str, texts: list[str]) -> StoredFeatures:
+        """The features of texts by a featurizer whose rows are kept by text."""
+        prefix, identity = function.with_prefix(self.config.text_prefix)
+        prefixed, truncated = [prefix + text for text in texts], 0
+
+        def compute() -> Array:
+            nonlocal truncated
+            with progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
+                progress = bar if self.progress is None else partial(self.progress, name)
+                features, truncated = rows_by_text(encoder, prefixed, self.store, progress)
+            return features
+
+        if self.run.distributed and rank_and_size()[1] > 1:  # the first process works for all
+            features, truncated = computed_by_first(compute), agree(truncated)
+        else:
+            features = compute()
+        unseen, formats = encoder.unseen(texts), encoder.unseen_formats()
+        return StoredFeatures(features, identity, truncated=truncated, unseen=unseen, unseen_formats=formats)
 
     def _by_model(self, name: str, texts: Iterable[str], listed: list[str] | None) -> StoredFeatures:
         """The features of texts by a model, or by the notes on them. listed: the same texts, where they are a list."""
@@ -496,7 +526,7 @@ class FeaturizeJob:
         return KnownTexts(store, source, str(self.config.featurize_model_name))
 
     def _of_tokens(self, name: str, data: object) -> FeatureSet:
-        if text_function(self.config.featurize_model_name) is not None:
+        if is_text_function(self.config.featurize_model_name):
             raise ValueError(f"{name} cannot be given with a function as featurizer: it takes texts")
         encoder = self.load()
         if encoder.text_prefix:
@@ -512,7 +542,7 @@ class FeaturizeJob:
 
     def matched(self, sides: Mapping[str, InputSide]) -> dict[str, InputSide]:
         """Both sides' texts as lists, and the encoder's length set to the shorter side's median length in tokens."""
-        if text_function(self.config.featurize_model_name) is not None:
+        if is_text_function(self.config.featurize_model_name):
             raise WrongOption("match_lengths='truncate' needs a language model: a function has no tokens to count")
         matched: dict[str, InputSide] = {}
         for name, side in sides.items():

@@ -120,14 +120,19 @@ _PROBES = (
 
 def unseen_formats(encoder: Encoder) -> frozenset[str]:
     """Names of `FORMATS` that the tokenizer leaves out: its tokens are the same without them."""
-    removed = {name: trait.without for name, trait in FORMATS.items() if trait.without is not None}
-    probes = [next(probe for probe in _PROBES if without(probe) != probe) for without in removed.values()]
-    others = [without(probe) for probe, without in zip(probes, removed.values(), strict=True)]
-    texts = [encoder.text_prefix + text for text in (*probes, *others)]
     with settings_kept(encoder.tokenizer):
-        ids = encoder.tokenizer(texts, padding=False, truncation=False, verbose=False)["input_ids"]
-    pairs = zip(removed, ids[: len(probes)], ids[len(probes) :], strict=True)
-    return frozenset(name for name, before, after in pairs if before == after)
+        return left_out_formats(
+            lambda text: encoder.tokenizer(encoder.text_prefix + text, padding=False, truncation=False, verbose=False)[
+                "input_ids"
+            ]
+        )
+
+
+def left_out_formats(tokens_of: Callable[[str], list[int]]) -> frozenset[str]:
+    """Names of `FORMATS` without which the tokens of a text are the same."""
+    removed = {name: trait.without for name, trait in FORMATS.items() if trait.without is not None}
+    probes = {name: next(probe for probe in _PROBES if without(probe) != probe) for name, without in removed.items()}
+    return frozenset(name for name, probe in probes.items() if tokens_of(probe) == tokens_of(removed[name](probe)))
 
 
 def featurize_texts(

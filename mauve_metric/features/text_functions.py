@@ -1,4 +1,4 @@
-"""Featurizers that are functions of texts, without a model: the packaged `ngrams`, and a user's own.
+"""Featurizers that are functions of texts: the packaged `ngrams` and `use`, a server's models, and a user's own.
 
 Where a sentence encoder sees topics and no grammar, n-grams of letters and of kinds of words show spelling, capitals,
 small words and their order.
@@ -11,11 +11,16 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Array, Hashes
+from mauve_metric.features.embedding_server import PREFIX, server_of
+from mauve_metric.features.encode_objects import encode_identity, encode_name, is_encode_object
+from mauve_metric.features.encoder import prefix_entry
+from mauve_metric.features.text_encoder import TextEncoder
+from mauve_metric.features.use import USE
 from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.measures.groups import mix
 from mauve_metric.options import Featurizer, config_fields
@@ -202,28 +207,60 @@ def _letter(mark: str) -> str:
 
 
 class TextFunction(NamedTuple):
-    """A function from a list of n texts to features (n, d), with its signature entry."""
+    """A function from a list of n texts to features (n, d), with its signature entries."""
 
     function: Callable[[list[str]], object]
     identity: Mapping[str, str]
 
+    def with_prefix(self, text_prefix: str | None) -> tuple[str, dict[str, str]]:
+        """The text that is put before each text, and the signature entries with it.
+
+        Args:
+            text_prefix: that the user gave; None: that of the function's model, if it has one.
+        """
+        prefix = str(getattr(self.function, "text_prefix", "")) if text_prefix is None else text_prefix
+        return prefix, {**self.identity, **prefix_entry(prefix)}
+
 
 TEXT_FUNCTIONS = {
     "ngrams": TextFunction(ngram_features, {"model": "ngrams", "revision": REVISION}),
+    "use": TextFunction(USE, USE.identity),
 }
 
 
-def text_function(model: object) -> TextFunction | None:
-    """The function that a featurizer is; None for a language model: a name, a folder or a pair.
+def is_text_function(model: object) -> bool:
+    """Return whether a featurizer is a function of texts, and no language model: a name, a folder or a pair.
+
+    >>> is_text_function("ngrams"), is_text_function("server:bge-m3"), is_text_function("minilm")
+    (True, True, False)
+    """
+    if isinstance(model, str):
+        return model in TEXT_FUNCTIONS or model.startswith(PREFIX)
+    return not isinstance(model, tuple) and (callable(model) or is_encode_object(model))
+
+
+def text_function(model: Any, server: str | None = None) -> TextFunction | None:
+    """The function that a featurizer is; None for a language model.
+
+    Args:
+        server: the address of "server:MODEL".
+
+    Raises:
+        ValueError, TypeError, ImportError: no such server can be asked.
 
     >>> text_function("ngrams").identity["model"], text_function("minilm")
     ('ngrams', None)
     """
-    if isinstance(model, str):
-        return TEXT_FUNCTIONS.get(model)
-    if isinstance(model, tuple) or not callable(model):
+    if not is_text_function(model):
         return None
-    return TextFunction(model, {"model": name_of(model)})
+    if isinstance(model, str) and model in TEXT_FUNCTIONS:
+        return TEXT_FUNCTIONS[model]
+    function = server_of(model, server) if isinstance(model, str) else model
+    if isinstance(function, TextEncoder):
+        return TextFunction(function, function.identity)
+    if is_encode_object(function):
+        return TextFunction(function.encode, encode_identity(function))
+    return TextFunction(function, {"model": name_of(function)})
 
 
 def name_of(function: object) -> str:
@@ -250,7 +287,7 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
         named = list(featurizers.items())
     elif isinstance(featurizers, (list, tuple)) and not is_pair:
         named = [(featurizer_name(featurizer), featurizer) for featurizer in featurizers]
-    elif isinstance(featurizers, (str, tuple)) or callable(featurizers):
+    elif isinstance(featurizers, (str, tuple)) or is_text_function(featurizers):
         named = [(featurizer_name(featurizers), featurizers)]
     else:
         expected = "a list of featurizers, a mapping that gives them names, or one featurizer"
@@ -272,8 +309,12 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
 
 
 def featurizer_name(featurizer: object) -> str:
-    """A name as it is; for a (model, tokenizer) pair that of the model, for a function its own."""
+    """A name as it is; for a (model, tokenizer) pair that of the model, for a function or an object its own."""
     if isinstance(featurizer, str):
         return featurizer
+    if isinstance(featurizer, TextEncoder):
+        return featurizer.identity["model"]
+    if is_encode_object(featurizer):
+        return encode_name(featurizer)
     model = featurizer[0] if isinstance(featurizer, tuple) and featurizer else featurizer
     return str(getattr(model, "name_or_path", None) or name_of(model))

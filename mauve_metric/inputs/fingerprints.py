@@ -14,6 +14,7 @@ import numpy as np
 
 from mauve_metric.inputs.records import is_missing as is_placeholder
 from mauve_metric.inputs.stripping import SHOWN, WRAPPING
+from mauve_metric.inputs.text_languages import language_of
 
 SHORTEST_OPENING, LONGEST_OPENING = 2, 6  # words
 _INNER = ("undecoded", "reasoning", "special_tokens", "next_turn")
@@ -24,26 +25,37 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 @dataclass(frozen=True)
 class Marks:
-    """Wrappings, defects and openings of the texts of one set.
+    """Wrappings, defects, openings and languages of the texts of one set.
 
     wrapped: how many texts show each kind of `MARKS`. openings: how many texts begin with the same six words, or fewer
-    where a text has no more; None if that is not known. texts: how many there are.
+    where a text has no more; None if that is not known. texts: how many there are. languages: how many are clearly in
+    each language.
     """
 
     wrapped: Mapping[str, int]
     openings: Mapping[tuple[str, ...], int] | None = field(repr=False)
     texts: int
+    languages: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of_all(cls, sets: Sequence[Marks]) -> Marks:
         """Add up the marks of sets."""
         wrapped: Counter[str] = Counter()
         openings: Counter[tuple[str, ...]] = Counter()
+        languages: Counter[str] = Counter()
         for part in sets:
             wrapped.update(part.wrapped)
+            languages.update(part.languages)
             openings.update(part.openings or {})
         has_openings = all(part.openings is not None for part in sets)
-        return cls(dict(wrapped), dict(openings) if has_openings else None, sum(part.texts for part in sets))
+        texts = sum(part.texts for part in sets)
+        return cls(dict(wrapped), dict(openings) if has_openings else None, texts, dict(languages))
+
+    @property
+    def language(self) -> str | None:
+        """The language of more than half of the texts; None if there is none."""
+        language, count = max(self.languages.items(), key=lambda entry: entry[1], default=("", 0))
+        return language if count > 0.5 * self.texts else None
 
     def free_of(self, rules: Sequence[str]) -> bool:
         """Return whether rules would change none of the texts, as far as known: of those in `_INNER`."""
@@ -254,6 +266,7 @@ class TextHashes:
         self.formats: list[list[float]] = []
         self._wrapped = dict.fromkeys((*WRAPPING, *DEFECTS), 0)
         self._first_words: Counter[tuple[str, ...]] = Counter()
+        self._languages: Counter[str] = Counter()
 
     def watch(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield the same texts, and record each."""
@@ -268,11 +281,13 @@ class TextHashes:
             for name, shows in {**SHOWN, **DEFECTS}.items():
                 self._wrapped[name] += shows(inner)
             self._first_words[first_words(inner)] += 1
+            if (language := language_of(inner)) is not None:
+                self._languages[language] += 1
             yield text
 
     def marks(self) -> Marks:
         """Marks recorded so far."""
-        return Marks(dict(self._wrapped), dict(self._first_words), len(self.texts))
+        return Marks(dict(self._wrapped), dict(self._first_words), len(self.texts), dict(self._languages))
 
     def fields(self) -> dict[str, Any]:
         """The fields of `FeatureSet`: hashes, (n,) each, marks, and numbers of the format, (n, f)."""

@@ -26,10 +26,10 @@ _BLOCK = 2**24  # similarities held at once
 class Repeats(NamedTuple):
     """Repeats in one set.
 
-    groups: the number of the group of each row, (n,), -1 for those in none. repeated: the rows that are certain repeats,
-    (n,); groups hold more, so that few are missed. grouped: share of rows that are nearer to
-    another one than by chance, judged by distances too, so that a set of few kinds is not taken for one that repeats
-    itself. spaced: the same by the ratio alone, which also finds them where both sets repeat themselves.
+    groups: the number of the group of each row, (n,), -1 for those in none. repeated: the rows that are certain
+    repeats, (n,); groups hold more, so that few are missed. grouped: share of rows that are nearer to another one than
+    by chance, judged by distances too, so that a set of few kinds is not taken for one that repeats itself. spaced: the
+    same by the ratio alone, which also finds them where both sets repeat themselves.
     """
 
     groups: Integers

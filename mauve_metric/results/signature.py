@@ -32,7 +32,9 @@ def signature_entries(
         entries["featurize_model_name"] = identity["model"]
         entries["revision"] = identity.get("revision", "unknown")[:12]
         of_encoder = encoder_options(config)
-        entries |= {key: identity[key] for key in ("tokenizer", *of_encoder, "prompts") if key in identity}
+        entries |= {
+            key: identity[key] for key in ("server", "request", "tokenizer", *of_encoder, "prompts") if key in identity
+        }
         of_texts = {
             k: v for k, v in options_of_stage(config, "featurize").items() if k not in {**entries, **of_encoder}
         }

@@ -147,7 +147,7 @@ class RowsDiffer(CodedError, ValueError, TypeError):
 class NoModel(CodedError, ValueError, OSError):
     """A model is not on this machine and the Hub cannot be reached, or its folder holds no model.
 
-    `--featurizer minilm` or `ngrams` needs no download. Or download the model where there is a network, and
+    `--featurizer minilm`, `use` or `ngrams` needs no download. Or download the model where there is a network, and
     name its folder.
     """
 

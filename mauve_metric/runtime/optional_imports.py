@@ -12,6 +12,9 @@ from types import ModuleType
 from mauve_metric.runtime.errors import NoPackage
 
 _TEXTS = "texts (and drmm, lattice, score_device) need"
+_WITH_TEXTS = (
+    "'mauve_metric[texts]' (featurize_model_name='use' and featurize_model_name='ngrams' read texts without it)"
+)
 
 
 def package_versions(*packages: str) -> dict[str, str]:
@@ -39,10 +42,10 @@ def import_torch() -> ModuleType:
     """The module torch, after faiss: the other order crashes on some machines."""
     with contextlib.suppress(ImportError):
         importlib.import_module("faiss")
-    return _import("torch", f"{_TEXTS} torch", "'mauve_metric[texts]'")
+    return _import("torch", f"{_TEXTS} torch", _WITH_TEXTS)
 
 
-import_transformers = partial(_import, "transformers", f"{_TEXTS} transformers", "'mauve_metric[texts]'")
+import_transformers = partial(_import, "transformers", f"{_TEXTS} transformers", _WITH_TEXTS)
 import_faiss = partial(_import, "faiss", "k-means needs faiss", "'faiss-cpu>=1.14.2'")
 import_trainer = partial(
     _import, "transformers.trainer_callback", "training needs transformers", "'mauve_metric[trainer]'"
@@ -59,5 +62,5 @@ import_edit_distance = partial(_import, "rapidfuzz.distance", "near duplicates n
 import_datasketch = partial(_import, "datasketch", "MinHash needs datasketch", "'mauve_metric[duplicates]'")
 import_pydivsufsort = partial(_import, "pydivsufsort", "repeated passages need pydivsufsort", "pydivsufsort")
 import_choix = partial(_import, "choix", "Bradley–Terry scores need choix", "'mauve_metric[preferences]'")
-import_openai = partial(_import, "openai", "openai_server needs openai", "'mauve_metric[server]'")
+import_openai = partial(_import, "openai", "a server of models needs openai", "'openai>=2.0'")
 import_gguf = partial(_import, "gguf", "the weights of 'smollm2' need gguf", "gguf")

@@ -77,6 +77,20 @@ def gather(part: Item) -> list[Item]:
     return [] if parts is None else parts
 
 
+def computed_by_first(work: Callable[[], Array]) -> Array:
+    """The rows that the first process computes, on every process.
+
+    Raises:
+        RuntimeError: on every other process, if `work` failed.
+    """
+
+    def part() -> tuple[Array, Integers]:
+        rows = work() if rank_and_size()[0] == 0 else np.empty((0, 0))
+        return rows, np.arange(len(rows))
+
+    return together(part)
+
+
 def together(work: Callable[[], tuple[Array, Integers]]) -> Array:
     """Combine the rows that each process computed, by their positions; every process gets all of them.
 

@@ -96,6 +96,12 @@ def fitting_threads() -> Iterator[int]:
         yield usable
 
 
+def blas_threads() -> int:
+    """The threads for BLAS: as many as the process has CPUs, or fewer where the user has set fewer."""
+    pools: list[int] = [pool["num_threads"] for pool in thread_libraries().info() if pool["user_api"] == "blas"]
+    return min([usable_cpus(), *pools])
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread, for scipy's amid numpy's: each has threads of its own, which spin after a product."""

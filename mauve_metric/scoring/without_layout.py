@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mauve_metric.features.dependence import Groups
 from mauve_metric.features.feature_set import FeaturizeJob
-from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, is_text_function
 from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.inputs.sources import TextSource
 from mauve_metric.inputs.stripping import PromptEcho
@@ -63,8 +63,8 @@ def without_layout(
     model = result.signature_entries.get("featurize_model_name")
     if model in TEXT_FUNCTIONS:
         config = replace(config, featurize_model_name=str(model))
-    function = text_function(config.featurize_model_name)
-    if job is None and function is not None:
+    is_function = is_text_function(config.featurize_model_name)
+    if job is None and is_function:
         job = FeaturizeJob(config, RunOptions(cache=False))
     if job is None or p is None or q is None:
         return result
@@ -77,7 +77,7 @@ def without_layout(
             result = judged(trial.with_effect(result, warning), config)
         return result
     except Exception as error:  # whatever a user's function raises on texts that are not those it was given
-        if function is None or model in TEXT_FUNCTIONS:
+        if not is_function or model in TEXT_FUNCTIONS:
             raise
         return replace(result, normalised_missing=f"the featurizer failed on other texts: {one_line(error)}")
 
@@ -94,7 +94,7 @@ class _Trial(NamedTuple):
     @property
     def is_quick(self) -> bool:
         """Return whether all texts can be featurized again."""
-        return self.config.featurize_model_name in TEXT_FUNCTIONS
+        return self.config.featurize_model_name == "ngrams"
 
     def moves(self, result: MauveResult) -> bool:
         """Return whether the sets are harder to tell apart without their prompts, or cannot be compared without."""

@@ -18,10 +18,11 @@ from mauve_metric.arrays import Array, Counts, Hashes
 from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.features.dependence import IN_STEP_SHARE
 from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.languages_read import advice_for, is_read
 from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
 from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts, answers_of_one_side, is_uneven
-from mauve_metric.runtime.plain_text import counted
+from mauve_metric.runtime.plain_text import counted, printable
 from mauve_metric.uncertainty.blind_spots import blind_spots, in_words
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
@@ -76,6 +77,7 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
     **dict.fromkeys(("near_duplicates_within", "repeated_passages"), 0.3),
     **dict.fromkeys(("unequal_sizes", "dropped_texts", "blanks_in_one_set", "features_without_identity"), 0.2),
     **dict.fromkeys(("not_literature_featurizer", "empty_buckets", "stripped_texts", "unequal_models"), 0.1),
+    "language_not_read": 0.5,
     "precision_with_prompts": 0.1,
 }
 
@@ -239,12 +241,22 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 
 def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
-    """Characters that the featurizer cannot see, in the set that has more of them."""
+    """Characters that the featurizer cannot see, in the set with more of them, or a language that it does not read."""
     shares = {name: 0.0 if side.unseen is None else float(side.unseen.mean()) for name, side in _named(p, q)}
     name = max(shares, key=lambda name: shares[name])
+    languages = {name: None if side.marks is None else side.marks.language for name, side in _named(p, q)}
+    who = _featurizer_of(p if p.identity is not None else q)
     if shares[name] > FEW_UNSEEN:
-        numbers, many = {"share": shares[name], "set": name}, shares[name] > MANY_UNSEEN
-        yield warn("unseen_characters" if many else "some_unseen_characters", numbers, who=_featurizer_of(p))
+        language, many = languages[name], shares[name] > MANY_UNSEEN
+        numbers = {"share": shares[name], "set": name} | ({} if language is None else {"language": printable(language)})
+        cure = advice_for(language, who)
+        yield warn("unseen_characters" if many else "some_unseen_characters", numbers, who=who, cure=cure)
+        return
+    for name, language in languages.items():
+        if language is not None and not is_read(who, language):
+            numbers = {"set": name, "language": printable(language)}
+            yield warn("language_not_read", numbers, who=who, cure=advice_for(language, who))
+            return
 
 
 def _featurizer_of(side: FeatureSet) -> str:

@@ -16,7 +16,8 @@ from samples import HUMAN, MODEL
 
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features.encoder import load_encoder
-from mauve_metric.features.pretrained import PRESETS, Preset, file_sha256, folder_of, preset_of
+from mauve_metric.features.packaged import file_sha256
+from mauve_metric.features.pretrained import PRESETS, Preset, folder_of, preset_of
 from mauve_metric.runtime.errors import CodedError
 
 E5 = Preset("mean", 20, "query: ")

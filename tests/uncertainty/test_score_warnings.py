@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
 from mauve_metric.features.feature_set import Dependence, FeatureSet, Repetition, featurize
-from mauve_metric.inputs.fingerprints import format_numbers
+from mauve_metric.inputs.fingerprints import Marks, format_numbers
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import Design, GroupCounts, count_groups
 from mauve_metric.measures.knn_precision_recall import support_scores
@@ -61,6 +61,11 @@ def side(
 def unseen(share: float) -> FeatureSet:
     """A set whose featurizer cannot see that share of the characters."""
     return side(unseen=np.full(100, share))
+
+
+def in_language(language: str, texts: int, featurizer: str = "minilm") -> FeatureSet:
+    """A set of which so many of 100 texts are in a language."""
+    return side(identity={"model": featurizer}, marks=Marks({}, None, 100, {language: texts}))
 
 
 def written(text: str) -> FeatureSet:
@@ -264,6 +269,17 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: text_warnings(unseen(0.06), OTHER),
             lambda: [*text_warnings(unseen(0.05), OTHER), *text_warnings(unseen(0.3), OTHER)],
             ["6.0 %", "human", "ngrams"],
+        )
+    ],
+    "language_not_read": [
+        (
+            lambda: text_warnings(OTHER, in_language("Thai", 51)),
+            lambda: [
+                *text_warnings(OTHER, in_language("Thai", 50)),
+                *text_warnings(OTHER, in_language("English", 100)),
+                *text_warnings(in_language("Thai", 100, "use"), OTHER),
+            ],
+            ["model texts are in Thai", "minilm", "'use'"],
         )
     ],
     "shared_prompts": [

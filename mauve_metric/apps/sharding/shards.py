@@ -23,7 +23,7 @@ import numpy as np
 from mauve_metric.apps.sharding.function_digest import function_digest
 from mauve_metric.arrays import Array
 from mauve_metric.features.array_files import NpyRows
-from mauve_metric.features.encoder import prefix_entry
+from mauve_metric.features.encode_objects import is_encode_object
 from mauve_metric.features.feature_files import (
     EACH_TEXT,
     StoredFeatures,
@@ -34,6 +34,7 @@ from mauve_metric.features.feature_files import (
 )
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.row_blocks import BLOCK_ROWS, ConcatenatedRows, as_rows
+from mauve_metric.features.text_encoder import TextEncoder
 from mauve_metric.features.text_functions import name_of, text_function
 from mauve_metric.inputs.fields import Role
 from mauve_metric.inputs.files import TextFile
@@ -206,8 +207,11 @@ def shard_tasks(
 ) -> list[ShardTask]:
     """List the tasks of one side; a target's name tells shard, version, size and the options of the featurizer."""
     asked = options_of_stage(config, "featurize")
-    if callable(config.featurize_model_name):
-        model = config.featurize_model_name
+    model = config.featurize_model_name
+    function = text_function(model, run.server)
+    if function is not None and (isinstance(function.function, TextEncoder) or is_encode_object(model)):
+        asked["featurize_model_name"] = dict(function.identity)
+    elif callable(model):
         asked["featurize_model_name"] = f"{name_of(model)} {function_digest(model)}"
     prompts = run.prompts if run.prompts is None or isinstance(run.prompts, (str, Path)) else list(run.prompts)
     tasks = []
@@ -264,9 +268,9 @@ class ShardFeaturizer:
         except (ValueError, OSError) as error:
             logger.warning("a file of features is made again: %s", error)
             return 0
-        function, identity = text_function(self.job.config.featurize_model_name), stored.identity or {}
-        prefix = prefix_entry(self.job.config.text_prefix)
-        expected = self.job.load().identity if function is None else {**function.identity, **prefix}
+        config, identity = self.job.config, stored.identity or {}
+        function = text_function(config.featurize_model_name, self.job.run.server)
+        expected = self.job.load().identity if function is None else function.with_prefix(config.text_prefix)[1]
         different = [name for name, value in expected.items() if identity.get(name) != value]
         if different:
             logger.warning("%s is made again: it is of another model (%s)", target, ", ".join(different))

@@ -21,7 +21,7 @@ from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
 from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.sides import Inputs, read_sides
-from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
+from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
 from mauve_metric.results.signature import human_entries
@@ -110,7 +110,7 @@ def _featurizers(
     if isinstance(featurizers, str) or not isinstance(featurizers, (list, tuple)):
         raise TypeError(f"featurizers must be a list of featurizers, got {shown(featurizers, 80)}")
     check = config_fields()["featurize_model_name"].metadata["check"]
-    others = [check("featurizers", featurizer) for featurizer in featurizers] or ["minilm", *TEXT_FUNCTIONS]
+    others = [check("featurizers", featurizer) for featurizer in featurizers] or ["minilm", "ngrams"]
     chosen: list[Featurizer] = [config.featurize_model_name] if asked or not featurizers else []
     for featurizer in others if "featurize_model_name" in factors or featurizers else []:
         if not any(featurizer is other or featurizer == other for other in chosen):
@@ -235,7 +235,7 @@ class _Work:
         seconds, models = len(tried) * each, dict[str, Encoder]()
         for config in (plans.changed(base, changes) for changes in ways.values()):
             name = plans.level_name(config.featurize_model_name)
-            if text_function(config.featurize_model_name) is not None:
+            if is_text_function(config.featurize_model_name):
                 continue
             with contextlib.suppress(*EXPECTED), FeaturizeJob(config, self.job.run) as job:
                 tokens = sum(float(np.minimum(of_side, config.max_text_length or np.inf).sum()) for of_side in lengths)

@@ -9,7 +9,7 @@ from mauve_metric.options import config_fields
 from mauve_metric.runtime.checks import shown
 
 MOST_NAME_CHARACTERS = 200  # of a model or a featurizer
-MODELS = "minilm,ngrams"  # what a visitor may choose, with commas between; the first is preset
+MODELS = "minilm,ngrams,use"  # what a visitor may choose, with commas between; the first is preset
 
 
 @dataclass(frozen=True)

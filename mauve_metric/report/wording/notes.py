@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mauve_metric.features.languages_read import advice_for, reader_of
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.plain_text import counted, digits, shown_names
@@ -13,9 +14,11 @@ from mauve_metric.uncertainty.format_check import SIGHTS, with_more
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, check_of_lengths
 
 MOST_NOTES = 3
+OTHER_LANGUAGE = {"unseen_characters", "language_not_read"}  # whose notes name the featurizer to take
 # Notes by the code of a warning, those that can change the verdict most first; "" shows the warning's own words. {set}
 # is the one that has more of it, {count} the number of such texts, {of} the set's number and name.
 NOTES = {
+    "unseen_characters": "take {cure} for these texts",
     "duplicates_between": "{percent} of the model's texts are human texts too: mauve-metric deduplicate takes them out",
     "near_duplicates_between": "{percent} of the model's texts nearly repeat human ones: mauve-metric deduplicate",
     "copied_passages": "{percent} of the model's words are copied from human texts: see mauve-metric memorised",
@@ -31,7 +34,8 @@ NOTES = {
     "format_differs": "",
     "length_mismatch": "the texts differ in length, {p_median_length:.0f} and {q_median_length:.0f} {units}{check}",
     "at_floor": "the sets have next to nothing in common: check both files",
-    "some_unseen_characters": "the featurizer cannot read {percent} of the {set} characters: add --featurizer ngrams",
+    "language_not_read": "most {set} texts are in {language}, which the featurizer is not made for: take {cure}",
+    "some_unseen_characters": "the featurizer cannot read {percent} of the {set} characters: add {cure}",
     "uneven_answers": "answers to prompts of one set alone lower MAUVE, precision and recall, not closeness",
     "looping_texts": "loops in {count} of {of}",
     "unequal_sizes": "the sets differ in size: draw as many texts from the larger one",
@@ -80,7 +84,8 @@ def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
     numbers = _words_of(warning.numbers, result)
     if warning.code == "not_literature_featurizer":
         unseen = seen_by("ngrams", numbers.get("unseen", ()))
-        if len({bound.featurizer for bound in result.bounds}) > 1 or not unseen:
+        several = len({bound.featurizer for bound in result.bounds}) > 1
+        if several or not unseen or OTHER_LANGUAGE & {other.code for other in result.warnings}:
             return ""
         name, more = str(numbers["featurizer"]).split("/")[-1], len(unseen) - 1
         others = f" and {counted(more, 'other kind')} of errors" if more else ""
@@ -103,6 +108,9 @@ def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]
         words["as_prompts"] = f": closeness would be {value} [{low}, {high}]"
     if "kind" in numbers:
         words["sight"] = SIGHTS[numbers["kind"]]
+    language, featurizer = numbers.get("language"), str(result.signature_entries.get("featurize_model_name"))
+    reader = reader_of(language, featurizer)
+    words["cure"] = advice_for(language, featurizer) if reader is None else f"--featurizer {reader}"
     if "openings" in numbers:
         words["opening"], words["count"] = next(iter(numbers["openings"].items()))
     if "count" in words:

@@ -32,7 +32,7 @@ NO_VERDICT = {  # reason → what is wrong, and what to do
     "prompts_as_answers": "many texts are in both sets. Give each file once; if these are the prompts, name the "
     "field of the answers with --text-field.",
     "token_ids": "the texts of one set are lists of numbers, such as token ids. Decode them first.",
-    "unseen_characters": "the featurizer cannot read these texts. Add --featurizer ngrams.",
+    "unseen_characters": "the featurizer cannot read these texts.",
     "undeclared_prompts": "texts share prompts that were not declared. Add --aligned if row 1 answers row 1, "
     "--prompt-field NAME, or --independent if each row is a draw of its own.",
     "shared_texts": "texts of the model are copies of human ones. Take them out: mauve-metric deduplicate.",

@@ -14,7 +14,7 @@ DOUBT = "not reliable here, for the reason above"
 ENDS = "nothing in common", "other people's texts"
 CONTENT, STYLE = "content", "style"
 KINDS = {CONTENT: "groups of similar texts", STYLE: "what a classifier finds, on the same scale"}
-SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout"}
+SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout", "use": "what texts are about"}
 
 
 class Mark(NamedTuple):

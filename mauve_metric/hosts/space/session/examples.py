@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.text_functions import text_function
+from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.hosts.space.limits import Limits, other_featurizers
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, feature_key, score, with_all
@@ -121,7 +121,7 @@ def compare_sets(
     prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
     plan = [*planned([human, *models.values()], options, encoders, last)]
     # those that take seconds first: their verdict is there while a model reads
-    quick_first = sorted(plan, key=lambda entry: text_function(entry[1].featurize_model_name) is None)
+    quick_first = sorted(plan, key=lambda entry: not is_text_function(entry[1].featurize_model_name))
     for number, (name, config, past, kept) in enumerate(quick_first):
         run.part(number, len(plan), f"{name}: " if len(plan) > 1 else "")
         embedded = embed(sets, config, encoders, run, kept)

@@ -16,7 +16,7 @@ from mauve_metric.features.dependence import paired, with_dependence
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
 from mauve_metric.features.sides import Inputs, check_columns
-from mauve_metric.features.text_functions import text_function
+from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.inputs.sources import TextSource
 from mauve_metric.inputs.stripping import Stripping
@@ -74,7 +74,7 @@ class Encoders:
     def get(self, config: MauveConfig) -> Encoder | None:
         """The encoder of a config, loaded once; None for a function."""
         name = config.featurize_model_name
-        if not isinstance(name, str) or text_function(name) is not None:
+        if not isinstance(name, str) or is_text_function(name):
             return None
         options = encoder_options(config)
         key = name, *options.values()

@@ -8,6 +8,7 @@ from typing import Literal
 
 import gradio as gr
 
+from mauve_metric.features.embedding_server import PREFIX
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import SECOND, example_files, others_by_default
 from mauve_metric.hosts.space.session.measuring import GROUPS
@@ -19,6 +20,7 @@ from mauve_metric.hosts.space.view.settings import panel_controls, play_controls
 from mauve_metric.hosts.spelling import ALIGNED
 from mauve_metric.inputs.files import READERS
 from mauve_metric.options import config_fields
+from mauve_metric.runtime.checks import listed
 
 INTRODUCTION = """# MAUVE
 How close is a model's text to human text? Give some hundred texts of both."""
@@ -31,6 +33,7 @@ EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`; the ot
 FEATURIZERS = {
     "minilm": "sees what texts are about",
     "ngrams": "takes seconds, sees grammar and spelling",
+    "use": "sees what texts are about, in fifteen languages",
 }
 PRIVACY = (
     "Texts stay in this server's memory and temporary files while the page is open, an hour at most, visible to no "
@@ -52,6 +55,17 @@ def top_part(example: bool) -> None:
         gr.HTML(markup.notice("judge"), elem_id="judge_link")
 
 
+def privacy(models: Sequence[str]) -> str:
+    """Say where texts stay, and by which featurizers they leave.
+
+    >>> privacy(["minilm"]) == PRIVACY, privacy(["server:m"])[len(PRIVACY) :]
+    (True, ' By server:m they are sent to a server that the operator of this page named.')
+    """
+    servers = [name for name in models if name.startswith(PREFIX)]
+    sent = f" By {listed(servers)} they are sent to a server that the operator of this page named."
+    return PRIVACY + (sent if servers else "")
+
+
 def inputs_part(limits: Limits, models: Sequence[str]) -> None:
     """All inputs: texts and the buttons that compare them; folded, examples, choices and the file of a result."""
     with gr.Column(min_width=0, elem_id="inputs"):
@@ -61,7 +75,7 @@ def inputs_part(limits: Limits, models: Sequence[str]) -> None:
         gr.Markdown(
             f"One text a line (.txt), or a column ({', '.join(READERS[1:-1])}): at most {limits.texts} texts of "
             f"{limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. "
-            f"{PRIVACY}",
+            f"{privacy(models)}",
             elem_id="limits",
             elem_classes="mm-small",
         )

@@ -228,7 +228,7 @@ _VERDICTS: tuple[VerdictWord, ...] = ("like human", "different", "undecided", "n
 _REASONS = ("", "layout", *NO_VERDICT)
 _PART = r"(\d{1,6}|)"
 _SHARED = re.compile(
-    rf"(\d{{1,8}}),(\d{{1,8}}),{_PART},{_PART},{_PART},{_PART},(\d{{1,8}}|),(\d),(\d{{1,2}}),(\d),(\d{{1,3}});([\w./,-]{{1,600}})",
+    rf"(\d{{1,8}}),(\d{{1,8}}),{_PART},{_PART},{_PART},{_PART},(\d{{1,8}}|),(\d),(\d{{1,2}}),(\d),(\d{{1,3}});([\w./,:-]{{1,600}})",
     re.ASCII,
 )
 

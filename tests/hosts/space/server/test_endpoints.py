@@ -265,7 +265,7 @@ def test_limits_and_models_come_from_the_environment() -> None:
     for value in ("0", "-1", "many", "1.5", "", "²"):
         with pytest.raises(ValueError, match="MAUVE_METRIC_MAX_MEGABYTES must be a positive integer, got"):
             read_limits({"MAUVE_METRIC_MAX_MEGABYTES": value})
-    assert read_models({}) == ["minilm", "ngrams"]
+    assert read_models({}) == ["minilm", "ngrams", "use"]
     assert read_models({"MAUVE_METRIC_MODELS": "minilm, gpt2-large,"}) == ["minilm", "gpt2-large"]
     with pytest.raises(ValueError, match="MAUVE_METRIC_MODELS must name at least one featurizer"):
         read_models({"MAUVE_METRIC_MODELS": " , "})

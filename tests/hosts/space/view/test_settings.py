@@ -40,8 +40,8 @@ def test_a_link_holds_verdict_and_closeness() -> None:
     rng = np.random.default_rng(0)
     human, far = (rng.normal(shift, size=(120, 3)) for shift in (0, 4))
     one = compute_mauve(p_features=human, q_features=far, num_buckets=8)
-    both = replace(one, by_featurizer={"minilm": one, "ngrams": one})
-    offered = ["minilm", "ngrams", "org/name"]
+    both = replace(one, by_featurizer={"minilm": one, "ngrams": one, "server:m": one})
+    offered = ["minilm", "ngrams", "org/name", "server:m"]
     shared = read_shared(shared_value(both, offered), offered)
     assert (shared.n_p, shared.n_q, shared.answer) == (120, 120, headline(both))
     assert shared.closeness == pytest.approx(both.closeness, abs=1e-5)

