@@ -11,7 +11,7 @@ from mauve_metric.measures.auc import HeldOut, average_ranks
 from mauve_metric.measures.groups import same_origin
 from mauve_metric.measures.linear_classifier import Sides, Standardised, held_out_scores
 from mauve_metric.measures.p_values import positive
-from mauve_metric.measures.stacked_classifier import combine, views
+from mauve_metric.measures.stacked_classifier import combined_scores, views
 
 if TYPE_CHECKING:
     import torch
@@ -103,9 +103,9 @@ def cross_fit(
     rows = rows if isinstance(rows, Standardised) else Standardised(rows)
     if not stacked:
         scores = held_out_scores(rows, fold_of, sides, seen, device)
-        outputs = scores[0] if len(scores) == 1 else combine(scores, [], sides, fold_of, seen)
+        outputs = scores[0] if len(scores) == 1 else combined_scores(scores, [], sides, fold_of, seen)
     else:
-        outputs = combine(*views(rows, fold_of, sides, seen, order, seed, device), sides, fold_of, seen)
+        outputs = combined_scores(*views(rows, fold_of, sides, seen, order, seed, device), sides, fold_of, seen)
     aucs = _mean_auc(outputs, sides, fold_of)
     of_sides = outputs[:, 0].astype(np.float64)
     held_out = HeldOut(of_sides, is_model, fold_of, groups)

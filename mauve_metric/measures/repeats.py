@@ -65,11 +65,11 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
         return none[0], none[1]
     least_ratio, of_links = np.quantile(by_chance, [CHANCE, CHANCE_OF_LINKS]).tolist()
     repeats = []
-    for rows, distances, of_others, near in ((p, *within, is_near[0]), (q, *within[::-1], is_near[1])):
-        least = float(np.quantile(of_others[:, 0], CHANCE))
+    for side, rows in enumerate((p, q)):
+        distances, least = within[side], float(np.quantile(within[1 - side][:, 0], CHANCE))
         spaced = _ratios(distances) < least_ratio
-        grouped, by_ratio = float((spaced & (distances[:, 0] < least)).mean()), float((spaced & near).mean())
-        groups, repeated = np.full(len(rows), -1), np.zeros(len(rows), dtype=bool)
+        grouped, by_ratio = float((spaced & (distances[:, 0] < least)).mean()), float((spaced & is_near[side]).mean())
+        groups, repeated = np.full(len(rows), -1), np.zeros(len(rows), dtype=np.bool_)
         if max(grouped, by_ratio) > LEAST_SHARE:
             nearest, to_nearest = _nearest(rows, rows, np.arange(len(rows)))
             groups, repeated = _groups(nearest, to_nearest, of_links), _ratios(to_nearest) < least_ratio

@@ -163,7 +163,9 @@ def _votes(nearest: Integers, sides: Array, voters: Sequence[int]) -> list[Array
     return votes
 
 
-def combine(rising: Sequence[Array], free: Sequence[Array], sides: Array, fold_of: Integers, seen: Sides) -> Array:
+def combined_scores(
+    rising: Sequence[Array], free: Sequence[Array], sides: Array, fold_of: Integers, seen: Sides
+) -> Array:
     """Combine views of each row by weights that are fitted to the other folds, (n, m).
 
     Ridge regression of the sides, both of equal weight, so that 0 is between them; weights of `rising` are at least 0.

@@ -350,13 +350,17 @@ def _forecasts(
 ) -> tuple[float | None, int | None]:
     """Return the smallest difference of the two best models that these sets would show, and texts a set to show theirs.
 
-    With 80 % probability; None where a score has no interval. Errors fall with the root of the number of texts.
+    With 80 % probability; None where a score has no interval. At 1 the score has no slope, so its delta-method error is
+    0 there: for a model whose interval reaches 1, the difference is at least the width of that. Errors fall with the
+    root of the number of texts.
     """
     best = differences[0] if differences else None
     if best is None or best.stderr is None:
         return None, None
     pair = results[best.a], results[best.b]
     smallest = forecast.detectable_difference(best.stderr, config.confidence_level)
+    reaching_1 = [result.closeness_ci[0] for result in pair if result.closeness_ci and result.closeness_ci[1] >= 1]
+    smallest = max(smallest, 1 - min(reaching_1, default=1.0))
     n = min(min(result.n_p, result.n_q) for result in pair)
     needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
     texts = max(round(needed), forecast.LEAST_TEXTS) if needed < forecast.MOST_TEXTS else None

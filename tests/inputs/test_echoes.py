@@ -43,7 +43,7 @@ def test_echoed_prompts_are_named_and_stripped_by_the_flag_that_is_named(
     found = compute_mauve(p_text=files["human"], q_text=files["model"], **RUN)
     (warning,) = [item for item in found.warnings if item.code == "echoed_prompts"]
     assert "0 of 60 human and 60 of 60 model texts begin with their prompt" in warning.message
-    assert "strip='prompts'" in warning.message and found.verdict == "no verdict"
+    assert "strip='prompts'" in warning.message and found.verdict == "different"
     assert found.verdict_reason == "echoed_prompts"
     cured = compute_mauve(p_text=files["human"], q_text=files["model"], strip="prompts", **RUN)
     plain = compute_mauve(p_text=human, q_text=model, **RUN)

@@ -13,7 +13,7 @@ from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.measures.linear_classifier import Standardised
-from mauve_metric.measures.stacked_classifier import _RIDGE, _least_squares, _nearest, _votes, combine, views
+from mauve_metric.measures.stacked_classifier import _RIDGE, _least_squares, _nearest, _votes, combined_scores, views
 
 Sets = tuple[Array, Array]
 
@@ -42,9 +42,12 @@ def test_a_view_that_leans_to_the_wrong_side_is_left_out_and_not_turned_round() 
     sides, fold_of = (np.arange(400) % 2).astype(np.float32)[:, None], np.arange(400) // 2 % 5
     right, wrong = sides + rng.normal(size=(400, 1)), 0.5 - sides + rng.normal(size=(400, 1))
     seen = np.ones(400, dtype=bool)
-    both, alone = combine([right, wrong], [], sides, fold_of, seen), combine([right], [], sides, fold_of, seen)
+    both, alone = (
+        combined_scores([right, wrong], [], sides, fold_of, seen),
+        combined_scores([right], [], sides, fold_of, seen),
+    )
     assert np.corrcoef(both[:, 0], alone[:, 0])[0, 1] > 0.999
-    turned = combine([right], [wrong], sides, fold_of, seen)  # a view of no direction may be
+    turned = combined_scores([right], [wrong], sides, fold_of, seen)  # a view of no direction may be
     assert np.corrcoef(turned[:, 0], wrong[:, 0])[0, 1] < -0.5
 
 
@@ -53,7 +56,7 @@ def test_a_fold_has_no_part_in_its_own_weights() -> None:
     sides, fold_of = (np.arange(100) % 2).astype(np.float32)[:, None], np.arange(100) // 2 % 5
     view = sides + rng.normal(size=(100, 1))
     other = np.where(fold_of == 0, -100, 1)[:, None] * (sides - 0.5) + rng.normal(size=(100, 1))
-    found = combine([view, other], [], sides, fold_of, np.ones(100, dtype=bool))[fold_of == 0, 0]
+    found = combined_scores([view, other], [], sides, fold_of, np.ones(100, dtype=bool))[fold_of == 0, 0]
     assert np.corrcoef(found, other[fold_of == 0, 0])[0, 1] > 0.9  # weighed as the other folds say
 
 
@@ -142,7 +145,7 @@ def test_the_side_of_a_row_that_is_not_trained_on_plays_no_part() -> None:
     sides, found = np.arange(120) % 2 == 0, []
     for is_model in (sides, sides ^ ~seen):
         column = is_model[:, None].astype(np.float32)
-        found.append(combine(*views(rows, fold_of, column, seen, np.arange(120), 25), column, fold_of, seen))
+        found.append(combined_scores(*views(rows, fold_of, column, seen, np.arange(120), 25), column, fold_of, seen))
     np.testing.assert_array_equal(*found)
     assert np.ptp(found[0][100:]) > 0
 

@@ -334,7 +334,7 @@ FILES: dict[str, tuple[str, bytes | None, str | None, Fails]] = {
         "a.zst",
         b"\x28\xb5\x2f\xfd",
         None,
-        Fails(ValueError, r"a\.zst is compressed: unpack it first"),
+        Fails(ValueError, r"a\.zst is not a zstd file that can be read: "),
     ),
     "empty txt": ("a.txt", b"", None, Fails(ValueError, r"a\.txt holds no texts")),
     "empty jsonl": ("a.jsonl", b"\n\n", None, Fails(ValueError, r"a\.jsonl holds no texts")),
@@ -348,7 +348,7 @@ FILES: dict[str, tuple[str, bytes | None, str | None, Fails]] = {
         None,
         Fails(ValueError, "a.txt is not UTF-8: byte 11 on line 3 is 0xe9"),
     ),
-    "UTF-16": ("a.jsonl", "\ufeff{}".encode("utf-16-le"), None, Fails(ValueError, "it looks like UTF-16")),
+    "UTF-16": ("a.jsonl", "{}".encode("utf-16-le"), None, Fails(ValueError, "it looks like UTF-16")),
     "broken JSON": (
         "a.jsonl",
         b'{"text": "a"}\n\n{"text": "b"\n',
@@ -372,12 +372,6 @@ FILES: dict[str, tuple[str, bytes | None, str | None, Fails]] = {
         b'{"text": 3}\n',
         None,
         Fails(ValueError, r"a\.jsonl, line 1: expected a text in 'text', got int: 3"),
-    ),
-    "a line of null": (
-        "a.jsonl",
-        b'"a"\nnull\n',
-        None,
-        Fails(ValueError, r"a\.jsonl, line 2: expected a text, got NoneType"),
     ),
     "JSON of an object": (
         "a.json",
