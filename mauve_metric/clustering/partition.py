@@ -52,7 +52,6 @@ FINER_RUNS, FEW_FOR_FINER_RUNS = (
     3,
     2500,
 )  # finer clusterings of fewer texts than that; one of more, which takes a second
-MOST_GREEDY = 1000  # finer buckets that start by greedy k-means++
 FINER_ROWS = 8  # for each finer bucket, to which it is fitted
 MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 MANY_TEXTS = 100_000  # of the largest set, from which one projection serves both orders, whatever its last bits
@@ -290,11 +289,6 @@ def _effective(sets: StackedSets, number: int) -> float:
     return float(sizes.sum() ** 2 / np.square(sizes).sum())
 
 
-def _draws(num_buckets: int) -> bool | int:
-    """The draws for each start of a finer clustering: those of greedy k-means++, or one where there are many."""
-    return num_buckets <= MOST_GREEDY or 1
-
-
 def _finer(rows: ProjectedRows, places: Integers, sets: StackedSets, config: ResolvedConfig, offset: int) -> Integers:
     """The buckets of one clustering by content with many buckets, fitted to some of the rows; as rows are stacked."""
     sorted_sets, seed = sets.take(np.argsort(places)), config.seed + offset
@@ -304,9 +298,9 @@ def _finer(rows: ProjectedRows, places: Integers, sets: StackedSets, config: Res
     k = min(config.num_buckets, len(kept))
     few = some_numbers(len(kept), min(len(kept), FINER_ROWS * k), seed)
     if len(few) == len(kept):
-        labels = kmeans.kmeans(fitted_to, k, seed=seed, plus_plus=_draws(k), **options)
+        labels = kmeans.kmeans(fitted_to, k, seed=seed, plus_plus=1, **options)
     else:
-        centres = kmeans.fit(_at(fitted_to, few), k, seed=seed + 2, plus_plus=_draws(k), **options)
+        centres = kmeans.fit(_at(fitted_to, few), k, seed=seed + 2, plus_plus=1, **options)
         labels = assign(tensors.on_cpu(fitted_to), centres)
     return _without_singles(rows, labels[number])[places]
 
@@ -442,7 +436,7 @@ def _in_blocks(
                 order[kept[few]],
                 run_config,
                 config.seed + 2 + offset,
-                _draws(run_config.num_buckets) if finer else True,
+                1 if finer else True,
             )
         )
     labels, fitted = blocks.label_rows(

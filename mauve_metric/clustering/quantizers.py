@@ -134,7 +134,7 @@ def _classifier(
 ) -> Quantized:
     """Buckets of a cross-fitted classifier's scores, from the most human to the most model-like."""
     features = as_array(rows) if is_tensor(rows) else rows
-    fitted = cross_fit(features, sets.set_of > 0, same_rows(features, sets.groups), seed=seed)
+    fitted = cross_fit(features, sets.set_of > 0, same_rows(features, sets.groups), seed=seed, stacked=True)
     return Quantized(buckets_of_ranks(fitted.ranks, config.num_buckets))
 
 
