@@ -36,7 +36,6 @@ COMMON_OPENING = 0.1  # of all texts: an opening that more have is a manner of w
 LEAST_EXCESS = 0.05  # of the share of a model's repeats over that of the human set's
 EXCESS_ERRORS = 3.0  # standard errors by which a model must repeat itself more than the human set does
 BOTH_REPEAT = 0.3  # share of repeats in each set from which both may answer prompts of their own
-REAL_SHARE = 0.1  # of a side: a text that is so much of it is in every fold
 
 
 def with_dependence(sides: Sequence[FeatureSet], seed: int = 25, *, independent: bool = False) -> list[FeatureSet]:
@@ -163,7 +162,7 @@ def _repetition(
     error, excess = _error([p_share, q_share], sizes), q_share - p_share
     is_own = excess > max(LEAST_EXCESS, EXCESS_ERRORS * error)
     groups = np.where(repeated & (near >= 0), near + copied.max() + 1, np.where(exact, copied, -1))
-    units = _units(copied, near, is_model)
+    units = _units(copied, near)
     # a text that both sides have and that is repeated, and answers such as "yes", are draws
     few_kinds = any(
         (side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in np.split(copied, [n_p])
@@ -230,15 +229,10 @@ def _error(shares: Sequence[float], sizes: Sequence[int]) -> float:
     return math.sqrt(2 * sum(share * (1 - share) / size for share, size in zip(shares, sizes, strict=True)))
 
 
-def _units(copied: Integers, near: Integers, is_model: Bools) -> Integers:
-    """Codes of texts that are in one fold, since a classifier would learn them by heart, (n,); -1: each is alone.
-
-    Texts that are a real share of a side are in every fold, where a classifier can learn what it is.
-    """
+def _units(copied: Integers, near: Integers) -> Integers:
+    """Codes of texts that are in one fold, since a classifier would learn them by heart, (n,); -1: each is alone."""
     units = same_origin([None] * len(copied), *filter(None, (_entries(copied), _entries(near))))
-    sizes = np.stack([np.bincount(units[is_model == side], minlength=units.max() + 1) for side in (0, 1)])
-    is_real = (sizes >= REAL_SHARE * sizes.sum(axis=1, keepdims=True)).any(axis=0)
-    return np.where((sizes.sum(axis=0) > 1)[units] & ~is_real[units], units, -1)
+    return np.where(np.bincount(units)[units] > 1, units, -1)
 
 
 def _times_of_all(own_times: Integers) -> int:

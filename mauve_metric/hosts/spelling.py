@@ -101,6 +101,10 @@ PAGE = Spelling(
         "Add --aligned": f"Tick “{ALIGNED}”",
         "add --aligned": f"tick “{ALIGNED}”",
         "leave --aligned out": f"do not tick “{ALIGNED}”",
+        "--prompt-field NAME, or --independent if each row is a draw of its own": (
+            f"give both files a column “prompt”, or tick “{label_of('independent')}”"
+        ),
+        "Add --prompt-field NAME": "Give the files a column “prompt”",
         "or --prompt-field NAME": "or give both files a column “prompt”",
         "add --prompt-field NAME": "give the files a column “prompt”",
         "name the field of the answers with --text-field": "choose the column of the answers",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import torch
 
 FOLDS = 5
+REAL_SHARE = 0.1  # of a side: a text that is so much of it is in every fold
 FEWEST_TO_CLASSIFY = 10  # of each side, copies and texts of one prompt counted once: two for each fold
 
 
@@ -215,6 +216,20 @@ def joined_groups(copied: Integers, groups: Integers | None = None) -> Integers:
         return numbers.astype(np.int64)
     entries = [code if code >= 0 else None for code in copied.tolist()]
     return same_origin(entries, *([] if groups is None else [groups.tolist()]))
+
+
+def without_large(units: Integers, is_model: Sides) -> Integers:
+    """The codes of units without those that are a real share of a side, (n,): these are in every fold.
+
+    A classifier can learn there what they are.
+
+    >>> units, is_model = np.array([3, 3, -1, -1, 3, -1]), np.arange(6) >= 3
+    >>> without_large(units, is_model).tolist()
+    [-1, -1, -1, -1, -1, -1]
+    """
+    sizes = np.stack([np.bincount(units[is_model == side] + 1, minlength=units.max() + 2) for side in (False, True)])
+    is_large = (sizes >= REAL_SHARE * sizes.sum(axis=1, keepdims=True)).any(axis=0)
+    return np.where(is_large[units + 1], -1, units)
 
 
 def permuted_sides(

@@ -200,7 +200,7 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
     return (
         f"{counted(first.n_p, 'human text')} and {of_models} of each model{features}, "
         f"{counted(first.num_buckets, 'bucket')}, "
-        f"c = {scaling}. Closeness: MAUVE without sampling bias, the lower of by groups and by classifier, with "
+        f"c = {scaling}. Closeness: MAUVE without sampling bias, by groups of similar texts or by a classifier, with "
         f"{100 * first.confidence_level:g} % intervals; 1 = like other human texts. MAUVE {as_in_papers(signature)} "
         f"(Pillutla et al., 2021): two human sets of this size reach {ceiling}."
     )

@@ -26,6 +26,7 @@ from mauve_metric.measures.cross_fitting import (
     cross_fit_repeatedly,
     joined_groups,
     monotone_buckets,
+    without_large,
 )
 from mauve_metric.measures.linear_classifier import Sides
 from mauve_metric.options import MauveConfig
@@ -245,6 +246,7 @@ class _Stacked(NamedTuple):
             together = copies([rows], [np.concatenate([side[order] for side, order in zip(keys, orders, strict=True)])])
         else:
             together = np.concatenate([side[order] for side, order in zip(units, orders, strict=True)])
+        together = without_large(together, np.arange(len(together)) >= len(p_order))
         in_folds = joined_groups(together, None if sorted_groups is None else np.concatenate(sorted_groups))
         return cls(rows, in_folds, sorted_groups, orders, drawn)
 

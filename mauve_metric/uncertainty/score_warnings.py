@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts, Hashes
+from mauve_metric.arrays import Array, Bools, Counts, Hashes
 from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.features.dependence import IN_STEP_SHARE
 from mauve_metric.features.feature_set import FeatureSet
@@ -38,6 +38,7 @@ FAR_LENGTH_RATIO = 4.0  # above, one side is most often another field than the t
 SHORT_TOKENS = 6  # of half of the human texts, two of them perhaps special: an answer or a choice, and no prose
 SHORT_WORDS = 4  # the same where there are no tokens
 LONGEST_WORD = 8  # characters for which a word is counted at least: some scripts have no blanks between words
+ONE_FILE_SHARE = 0.9  # of equal texts: more are no short answers to one prompt, but one file given twice
 PROMPTS_SHARE = 0.2  # of model texts that are human ones: more are no accident, but the prompts, or one file twice
 FEW_UNSEEN, MANY_UNSEEN = 0.05, 0.2  # of characters without a token; above the second the features follow the rest
 TRUNCATED_SHARE = 0.1  # the featurizer never gets what was cut
@@ -222,7 +223,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     yield from alignment_warnings(p, q)
     yield from repetition_warnings(q)
     if p.text_hashes is not None and q.text_hashes is not None:
-        shared = np.isin(q.text_hashes, p.text_hashes)
+        shared = _shared_texts(p, q, p.text_hashes, q.text_hashes)
         _, kind_of, times = np.unique(p.text_hashes, return_inverse=True, return_counts=True)
         among_human = float((times[kind_of] > 1).mean())  # of short texts some are equal by chance
         error = math.sqrt(among_human * (1 - among_human) / len(p) + shared.mean() * (1 - shared.mean()) / len(q))
@@ -238,6 +239,19 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
                 yield warn("precision_with_prompts", {"share": float(opening.mean())})
     yield from _unseen_warnings(p, q)
     yield from _length_warnings(p, q)
+
+
+def _shared_texts(p: FeatureSet, q: FeatureSet, p_hashes: Hashes, q_hashes: Hashes) -> Bools:
+    """Whether each of the model's texts is a human one, (n_q,); equal answers to one declared prompt are none.
+
+    But where nearly all are, one file was given twice.
+    """
+    shared: Bools = np.isin(q_hashes, p_hashes)
+    if q.design not in ("aligned", "prompts") or p.groups is None or q.groups is None or shared.mean() > ONE_FILE_SHARE:
+        return shared
+    of_prompt = {*zip(p_hashes.tolist(), p.groups.tolist(), strict=True)}
+    answers = [pair in of_prompt for pair in zip(q_hashes.tolist(), q.groups.tolist(), strict=True)]
+    return shared & ~np.array(answers)
 
 
 def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:

@@ -67,7 +67,7 @@ def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
     )
     shown = text_of(markup.headline(single))
     assert "<strong>unknown</strong>" in markup.headline(single) and bars.DOUBT in shown and "--" not in shown
-    assert "Tick “Rows are aligned” if row 1 answers row 1, or give both files a column “prompt”" in shown
+    assert "Tick “Rows are aligned” if row 1 answers row 1, give both files a column “prompt”" in shown
 
 
 @pytest.mark.parametrize("text", [*NO_VERDICT.values(), *NOTES.values()])
