@@ -567,6 +567,7 @@ class OptionsOfOneProcess(TypedDict, total=False):
     lattice_hidden: int
     lattice_spread: float
     lattice_preset: Literal["short", "paper"]
+    independent: bool
     seed: int
     divergence_curve_discretization_size: int
     mauve_scaling_factor: float

@@ -208,6 +208,8 @@ class FeatureSet(StoredFeatures):
         of_each = (*EACH_TEXT, "groups")
         taken: dict[str, Any] = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
         taken |= {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}, "content_keys": None}
+        if self.dependence is not None:
+            taken["dependence"] = self.dependence._replace(repetition=None)
         return replace(self, features=as_rows(self.features).take(numbers), **taken)
 
     @functools.cached_property

@@ -81,10 +81,10 @@ def language_of(text: str) -> str | None:
         return None
     if language == "Chinese" and scripts["hiragana"] + scripts["katakana"] > 0.1 * asian:
         return "Japanese"
-    for other, own in _BY_LETTERS.items():
-        if _script(own[0]) != script or any(letter in letters for letter in _OTHER_LETTERS.get(other, "")):
+    for other, letters_of in _BY_LETTERS.items():
+        if _script(letters_of[0]) != script or any(letter in letters for letter in _OTHER_LETTERS.get(other, "")):
             continue
-        if sum(letters[letter] for letter in own) > 0.01 * letters.total():
+        if sum(letters[letter] for letter in letters_of) > 0.01 * letters.total():
             return other
     return _latin_language(part) if script == "latin" else language
 

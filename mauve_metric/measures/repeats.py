@@ -17,6 +17,7 @@ NEIGHBOURS = 10  # the distance of the last one is the scale: groups of fewer te
 CHANCE = 0.01  # share of independent texts that are taken for repeats
 CHANCE_OF_LINKS = 0.1  # the same where there are repeats, of which as many as possible are looked for
 LEAST_SHARE = 0.1  # of a set's texts: fewer may be chance
+FEWEST_SEARCHED = 50  # different texts of a set: of fewer, the tenth neighbour is as far as any
 FEWEST_BY_CHANCE = 20  # texts that show what is chance
 _MOST_TESTED = 500  # rows of a set that show whether there are repeats
 _LEAST_SQUARE = 1e-6  # of a distance between rows of length 1: below is rounding
@@ -52,7 +53,7 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
     (True, True, True)
     """
     none = tuple(Repeats(np.full(len(rows), -1), np.zeros(len(rows), dtype=bool), 0.0, 0.0) for rows in (p, q))
-    if min(len(p), len(q)) <= NEIGHBOURS:
+    if min(len(p), len(q)) < FEWEST_SEARCHED:
         return none[0], none[1]
     rng = np.random.default_rng([seed, 4])
     tested = [np.sort(rng.permutation(len(rows))[:_MOST_TESTED]) for rows in (p, q)]

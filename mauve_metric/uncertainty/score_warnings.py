@@ -242,7 +242,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 
 def _shared_texts(p: FeatureSet, q: FeatureSet, p_hashes: Hashes, q_hashes: Hashes) -> Bools:
-    """Whether each of the model's texts is a human one, (n_q,); equal answers to one declared prompt are none.
+    """Mark the model's texts that are human ones, (n_q,); equal answers to one declared prompt are none.
 
     But where nearly all are, one file was given twice.
     """

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mauve_metric.hosts.spelling import SHELL
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.inputs.kinds import split_field, split_where
-from mauve_metric.results.runs import names_of_runs
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
@@ -166,6 +165,8 @@ def names_of_models(arguments: Sequence[str], runs: bool = False) -> list[str]:
             )
     names = [name or of_file for name, of_file in zip(given_names, model_names(paths), strict=True)]
     if runs and all(name in given_names for name in names if names.count(name) > 1):
+        from mauve_metric.results.runs import names_of_runs  # numpy is not needed for an error
+
         return names_of_runs(names)[0]
     for name in names:
         if names.count(name) > 1:

@@ -291,7 +291,7 @@ def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: 
     blank = write_shards(tmp_path / "blank", ["", " ", ""], 2)
     with pytest.raises(ValueError, match=r"q_text must hold at least one non-empty text, got 1 files"):
         score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS, empty_texts="drop")
-    with pytest.raises(ValueError, match=r"part-001\.jsonl: texts holds 3 empty or whitespace-only texts"):
+    with pytest.raises(ValueError, match=r"part-001\.jsonl, line 1: the text in 'text' is empty \(3 of 3 in all\)"):
         score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS)
 
 

@@ -137,7 +137,7 @@ def test_wrong_input_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixtur
     source = tmp_path / "texts.txt"
     source.write_text("one two\nthree\n", encoding="utf-8")
     assert main(["lm-eval-task", str(source), "-o", str(tmp_path), "--prompt-words", "5"]) == 1
-    assert "none of 2 texts has more than prompt_words=5 words" in capsys.readouterr().err
+    assert "none of 2 texts has more than --prompt-words 5 words" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["lm-eval-task", str(source), "-o", str(tmp_path), "--name", "a b"])
     assert "name must be letters, digits, _ and -" in capsys.readouterr().err

@@ -72,7 +72,7 @@ LEXICAL: dict[str, Measure] = {
         for n in (2, 3, 4)
     },
     "diversity": _lexical(
-        title="Diversity, Π (1 - rep-n)",
+        title="Diversity, product of 1 - rep-n",
         paper="Su et al. 2022, §4.2; Li et al. 2023, §5.2",
         meaning="product of 1 - rep-n for n = 2, 3, 4",
         trap="blind to texts that repeat each other; random words have 1",

@@ -40,13 +40,10 @@ WORLD = world()
 def of(name: str, model: str, scale: float = 1.0, offset: Floats | float = 0.0) -> MeasuredValue:
     row = MEASURES[name]
     sets = row.inputs.sets
-    sides = (
-        [WORLD[model]] * len(row.inputs.forms)
-        if sets == 1
-        else [WORLD["human"], WORLD[model], WORLD["training"]][:sets]
-    )
+    sides = [WORLD[model]] if sets == 1 else [WORLD["human"], WORLD[model], WORLD["training"]][:sets]
     keywords = {} if sets == 1 else {"seed": 25, "level": 0.95}
-    found = row.compute(*(rows * scale + offset for rows in sides), **keywords)
+    forms = [dict.fromkeys(row.inputs.forms, rows * scale + offset).__getitem__ for rows in sides]
+    found = row.compute_on(*forms, **keywords)
     return found if isinstance(found, MeasuredValue) else MeasuredValue(float(np.mean(found)))
 
 
