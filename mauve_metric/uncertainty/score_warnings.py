@@ -251,7 +251,7 @@ def _shared_texts(p: FeatureSet, q: FeatureSet, p_hashes: Hashes, q_hashes: Hash
         return shared
     of_prompt = {*zip(p_hashes.tolist(), p.groups.tolist(), strict=True)}
     answers = [pair in of_prompt for pair in zip(q_hashes.tolist(), q.groups.tolist(), strict=True)]
-    return shared & ~np.array(answers)
+    return np.logical_and(shared, np.logical_not(answers))
 
 
 def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
