@@ -21,6 +21,11 @@ contains the truth; the same of the score by groups and of that by a classifier;
 forecasts: of pairs of equal or nearly equal sets that are undecided, how often as many texts as forecast decide:
 
     OMP_NUM_THREADS=1 python benchmarks/closeness.py forecasts --repeats 40 > benchmarks/results/forecasts.csv
+
+mixed: human texts, and other human ones among which a share is a model's, of the shipped examples; how often that is
+"different":
+
+    OMP_NUM_THREADS=1 python benchmarks/closeness.py mixed --repeats 20 > benchmarks/results/mixed.csv
 """
 
 from __future__ import annotations
@@ -36,7 +41,7 @@ from pathlib import Path
 import numpy as np
 from learned import gaussian_mauve
 
-from mauve_metric import FeatureSet
+from mauve_metric import FeatureSet, featurize, read_texts
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig
@@ -435,6 +440,29 @@ def forecasts(repeats: int) -> None:
         sys.stdout.flush()
 
 
+def mixed(repeats: int) -> None:
+    """Print how often a share of a model's texts among human ones shows."""
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(["featurizer", "texts", "share", "closeness", "different"])
+    for featurizer in ("minilm", "ngrams"):
+        texts = (read_texts(EXAMPLES / f"{name}.jsonl") for name in ("human", "human_other", "nucleus"))
+        human, other, model = (
+            np.asarray(featurize(some, featurize_model_name=featurizer, verbose=False).features) for some in texts
+        )
+        for n, share in itertools.product((150, 300, 600), (0.0, 0.1, 0.2, 0.3, 0.5)):
+            found = []
+            for repeat in range(repeats):
+                rng = np.random.default_rng(repeat)
+                count = round(share * n)
+                p = human[rng.permutation(len(human))[:n]]
+                q = [other[rng.permutation(len(other))[: n - count]], model[rng.permutation(len(model))[:count]]]
+                result = _result_of((p, np.concatenate(q), share))
+                found.append([result.closeness or np.nan, result.verdict == "different"])
+            means = np.nanmean(np.array(found, dtype=float), axis=0)
+            table.writerow([featurizer, n, share, *(f"{value:.3f}" for value in means)])
+            sys.stdout.flush()
+
+
 def _result_of(drawn: tuple[Array, Array, float]) -> MauveResult:
     return score_features(FeatureSet(drawn[0]), FeatureSet(drawn[1]), CONFIG)
 
@@ -442,10 +470,11 @@ def _result_of(drawn: tuple[Array, Array, float]) -> MauveResult:
 def main() -> None:
     """Print one of the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["undeclared", "truth", "forecasts"])
+    parser.add_argument("table", choices=["undeclared", "truth", "forecasts", "mixed"])
     parser.add_argument("--repeats", type=int, default=40)
     options = parser.parse_args()
-    {"undeclared": undeclared, "truth": truth, "forecasts": forecasts}[options.table](options.repeats)
+    tables = {"undeclared": undeclared, "truth": truth, "forecasts": forecasts, "mixed": mixed}
+    tables[options.table](options.repeats)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ OPENING_SHARE = 0.1  # of a model's texts that open like a human one: they conti
 COMMON_OPENING = 0.1  # of all texts: an opening that more have is a manner of writing, and no prompt
 LEAST_EXCESS = 0.05  # of the share of a model's repeats over that of the human set's
 EXCESS_ERRORS = 3.0  # standard errors by which a model must repeat itself more than the human set does
-BOTH_REPEAT = 0.3  # share of repeats in each set from which both may answer prompts of their own
+BOTH_REPEAT = 0.15  # share of repeats in each set from which both may answer prompts of their own
 
 
 def with_dependence(sides: Sequence[FeatureSet], seed: int = 25, *, independent: bool = False) -> list[FeatureSet]:
@@ -297,6 +297,10 @@ def _shared_openings(sides: Sequence[FeatureSet]) -> list[object]:
         return []
     kinds, kind_of, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
     usable = times <= max(COMMON_OPENING * len(kind_of), 2)
+    texts = [side.text_hashes for side in sides if side.text_hashes is not None]
+    if len(texts) == len(sides):  # an opening that is a whole text is no prompt, however often that is written
+        of_text = np.unique(np.stack([kind_of, np.concatenate(texts).view(np.int64)]), axis=1)[0]
+        usable &= np.bincount(of_text, minlength=len(kinds)) > 1
     prompts = hashes[0][np.isin(hashes[0], kinds[usable])]
     if max(np.isin(side, prompts).mean() for side in hashes[1:]) <= OPENING_SHARE:
         return []

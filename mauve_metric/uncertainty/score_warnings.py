@@ -31,7 +31,7 @@ TEXTS_A_BUCKET_MANY = 100  # above, buckets are so coarse that different sets lo
 SIZE_RATIO = 2.0  # above, the larger set alone decides where the buckets lie
 DUPLICATE_SHARE = 0.01  # human prose has next to none; more means copied or degenerate texts
 SHARED_SHARE = 0.01  # texts that are in both sets lift the score
-REPEATED_SHARE = 0.15  # of a model's texts: of independent ones 0.03 at most are as near to another by chance
+REPEATED_SHARE = 0.1  # of a model's texts: of independent ones 0.03 at most are as near to another by chance
 OPENING_SHARE = 0.1  # texts that continue the same prompts lift the score: halves of human text score lower
 LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its score as much as a weak model does
 FAR_LENGTH_RATIO = 4.0  # above, one side is most often another field than the texts
@@ -323,7 +323,7 @@ def repetition_warnings(q: FeatureSet) -> Iterator[ScoreWarning]:
             yield warn("joined_with_itself", {"set": name, "times": times})
     if q.design == "undeclared" and repetition.both:
         yield warn("own_prompts", {"p_share": repetition.p_share, "share": repetition.q_share})
-    elif q.design in ("undeclared", "found") and repetition.q_share > REPEATED_SHARE:
+    elif q.design in ("undeclared", "found") and repetition.excess and repetition.q_share > REPEATED_SHARE:
         groups = len(np.unique(repetition.groups[repetition.groups >= 0]))
         yield warn("repeated_texts", {"share": repetition.q_share, "groups": groups})
 

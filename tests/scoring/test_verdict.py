@@ -239,3 +239,10 @@ def test_the_order_of_rows_changes_nothing_but_the_published_number() -> None:
     first = found[0]
     assert all(one[:3] == first[:3] for one in found)
     assert all(np.allclose([one[3], *one[4]], [first[3], *first[4]], rtol=0, atol=1e-9) for one in found)
+
+
+def test_texts_of_one_word_are_named_as_such() -> None:
+    draws = np.random.default_rng(0).integers(60, size=(2, 300))
+    human, model = ([f"word{number}" for number in side] for side in draws)
+    found = compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", knn=False)
+    assert (found.design, found.verdict, found.verdict_reason) == ("undeclared", "no verdict", "short_texts")

@@ -92,7 +92,7 @@ def repeating(design: Design = "undeclared", groups: int = 30, **found: Any) -> 
     """The warnings of a model of which a share repeats itself, in so many groups."""
     codes = np.repeat(np.arange(groups), 2)
     alone = np.full(100 - len(codes), -1)
-    facts: dict[str, Any] = {"p_share": 0.0, "q_share": 0.0, "excess": None, "both": False, **found}
+    facts: dict[str, Any] = {"p_share": 0.0, "q_share": 0.0, "excess": 1e-4, "both": False, **found}
     one = np.full(100, -1)
     repetition = Repetition(units=(one, one), groups=np.concatenate([codes, alone]), **facts)
     return [*text_warnings(side(), side(first=1000, dependence=Dependence(design, repetition=repetition)))]
@@ -209,11 +209,11 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
     ],
     "repeated_texts": [
         (
-            lambda: repeating(q_share=0.16),
-            lambda: [*repeating(q_share=0.15), *repeating(q_share=0.5, both=True), *repeating("prompts", q_share=0.5)],
+            lambda: repeating(q_share=0.11),
+            lambda: [*repeating(q_share=0.1), *repeating(q_share=0.5, excess=None), *repeating("prompts", q_share=0.5)],
             ["30"],
         ),
-        (lambda: repeating("found", q_share=0.16), lambda: repeating("independent", q_share=0.16), ["30"]),
+        (lambda: repeating("found", q_share=0.11), lambda: repeating("independent", q_share=0.11), ["30"]),
     ],
     "joined_with_itself": [
         (lambda: repeating(whole=(1, 2)), lambda: repeating(whole=(1, 1)), ["model"]),
