@@ -13,7 +13,7 @@ from samples import ROOT, script
 from mauve_metric import FeatureSet, compute_mauve, describe, read_texts
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.hosts.cli.main import parser
-from mauve_metric.scoring.verdict import EQUIVALENT, FEWEST_TEXTS
+from mauve_metric.scoring.verdict import EQUIVALENT, FEWEST_ALIKE, FEWEST_TEXTS
 from mauve_metric.uncertainty.score_warnings import FEW_TEXTS
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -129,6 +129,7 @@ def test_numbers_in_prose_are_those_of_the_blocks_and_of_the_code() -> None:
     assert few in page
     readme, mathematics = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/mathematics.md"))
     assert f"{FEWEST_TEXTS} a side at least" in readme and f"with fewer than {FEWEST_TEXTS} texts a set" in mathematics
+    assert f"with {FEWEST_ALIKE} texts a set or more" in mathematics
     above = f"interval lies above {EQUIVALENT:g}".replace("0.", ".")
     assert all(above in text for text in (page, readme, mathematics))
 
