@@ -46,6 +46,11 @@ def broken(
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
     found: list[str] = page.evaluate(BROKEN, [within, [DRAWN, *but], rules])
+    for _ in range(10):  # on a busy machine, scripts of the page may still be at work on it
+        if not found:
+            break
+        page.wait_for_timeout(1000)
+        found = page.evaluate(BROKEN, [within, [DRAWN, *but], rules])
     wide = page.evaluate("document.documentElement.scrollWidth")
     return [*found, *([f"scrolls sideways: {wide}"] if wide > size[0] else [])]
 
