@@ -48,10 +48,8 @@ Rows = TypeVar("Rows", Labels, ProjectedRows)
 
 FINER_FROM = 50  # texts of the smallest set: fewer are too few for a finer clustering
 FINER_TEXTS, MOST_FINER = 2.5, 2000  # texts of the smallest set in each finer bucket, and its most buckets
-FINER_RUNS, FEW_FOR_FINER_RUNS = (
-    3,
-    2500,
-)  # finer clusterings of fewer texts than that; one of more, which takes a second
+FINER_RUNS = 3  # finer clusterings of few texts; one of more, which takes a second
+FEW_FOR_FINER_RUNS = 2500  # texts of the smallest set: fewer are few here
 FINER_ROWS = 8  # for each finer bucket, to which it is fitted
 MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 MANY_TEXTS = 100_000  # of the largest set, from which one projection serves both orders, whatever its last bits

@@ -161,7 +161,7 @@ def _repetition(
     p_share, q_share = (float((exact | is_near)[is_model == side].mean()) for side in (0, 1))
     error, excess = _error([p_share, q_share], sizes), q_share - p_share
     is_own = excess > max(LEAST_EXCESS, EXCESS_ERRORS * error)
-    groups = np.where(repeated & (near >= 0), near + copied.max() + 1, np.where(exact, copied, -1))
+    groups = np.where(near >= 0, near + copied.max() + 1, np.where(exact, copied, -1))
     units = _units(copied, near)
     # a text that both sides have and that is repeated, and answers such as "yes", are draws
     few_kinds = any(

@@ -217,7 +217,8 @@ class _Work:
             with FeaturizeJob(config, self.job.run, self.job.given.union(text_options)) as job:
                 read = read_sides(job, self.inputs)
             check_sides({self.inputs.sides[name].argument: side for name, (side, _) in read.items()})
-            self.sets[key] = tuple(with_dependence([side for side, _ in read.values()], config.seed))
+            sides = [side for side, _ in read.values()]
+            self.sets[key] = tuple(with_dependence(sides, config.seed, independent=config.independent))
         return self.sets[key]
 
     def _announce(
