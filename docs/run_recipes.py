@@ -54,9 +54,10 @@ def recipes_of(markdown: str) -> Iterator[Recipe]:
             first = above.get("run first", "")
             if kind == "yaml":
                 steps = [match[1] or match[2] for match in STEP.finditer(code)]
-                language, code = "sh", "\n".join(step for step in steps if not step.startswith("pip install"))
+                code = "\n".join(step for step in steps if not step.startswith("pip install"))
             elif kind not in RUN:
                 continue
+            language = "python" if kind == "python" else "sh"
             before = before or first
             programs += [first, code]
         if language == "python" and programs and programs[0] != before:

@@ -31,6 +31,7 @@ _LEAST_SHRINKAGE = 1e-3  # keeps the covariance of copied columns invertible in 
 _ROUNDINGS = 8  # of a column's mean: a smaller standard deviation is that of a constant column
 _BLOCK = 8192  # rows whose products are computed at once
 _STEP = 128  # rows that are standardised at once, in the processor's cache
+_ROUNDED = float(np.finfo(np.float32).eps) ** 2  # of columns with variance 1: what is left of rows that are all equal
 _AS_THEY_ARE = (np.float32, np.float64)  # numbers that are standardised in their own precision
 _MOST_HELD = 2**27  # numbers that are standardised once and kept; more are standardised anew for each pass
 
@@ -161,7 +162,7 @@ def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) 
     from scipy.linalg import cho_factor, cho_solve
 
     variance = float(np.trace(matrix, dtype=np.float64)) / d
-    if variance <= 0:
+    if variance <= _ROUNDED:
         return np.zeros_like(right)
     shrinkage = ledoit_wolf(matrix, fourth, n, d)
     matrix *= 1 - shrinkage
@@ -237,7 +238,8 @@ def fit_and_score(fitted: Array, sides: Array, rows: Array) -> Array:
     moments = _Moments(standardised, np.zeros(n, dtype=np.int64), sides, np.ones(n, dtype=bool), None)
     with one_blas_thread():
         weights, thresholds = moments.direction(None, standardised.d, second=False)
-    scaled = (rows - standardised.mean.astype(np.float32)) * standardised.factor.astype(np.float32)
+    factor = np.minimum(standardised.factor, 1 / _ROUNDED).astype(np.float32)
+    scaled = (rows - standardised.mean.astype(np.float32)) * factor
     scores: Array = scaled @ weights.astype(np.float32) - thresholds.astype(np.float32)
     return scores
 

@@ -27,6 +27,7 @@ _MOST_FITTED, _MOST_OF_AXES = 10_000, 4096  # texts of a side that squares, and 
 _AXES_OF_SQUARES, _AXES = 20, 64  # leading axes whose products are taken, and in which neighbours are looked for
 _MOST_LEADING = 2**26  # numbers of the rows on leading axes
 _BLOCK = 2**22  # distances, or votes, that are held at once
+_LARGEST = 1e15  # of a score, whose squares float32 holds: a row may be far from all that a classifier was fitted to
 _RIDGE = 1e-3  # of the second level, whose views have variance 1
 _SWEEPS = 100  # of its solution, coordinate by coordinate
 
@@ -180,7 +181,8 @@ def combined_scores(
     middles = [view.mean(axis=0) for view in (*rising, *free)]
 
     def centred(inside: Integers) -> Iterator[tuple[int, Array]]:
-        stacked = [view[inside] - middle for view, middle in zip((*rising, *free), middles, strict=True)]
+        pairs = zip((*rising, *free), middles, strict=True)
+        stacked = [np.clip(view[inside] - middle, -_LARGEST, _LARGEST) for view, middle in pairs]
         for column in range(m):
             yield column, np.stack([view[:, column if view.shape[1] > 1 else 0] for view in stacked], axis=1)
 
@@ -202,7 +204,8 @@ def combined_scores(
     for fold in range(folds):
         inside = np.flatnonzero(fold_of == fold)
         for column, rows in centred(inside):
-            combined[inside, column] = (rows - middle[fold, column]) @ weights[fold, column]
+            scores = (rows - middle[fold, column]) @ weights[fold, column]
+            combined[inside, column] = np.clip(scores, -_LARGEST, _LARGEST)
     return combined
 
 

@@ -32,6 +32,15 @@ steps:
         two
 ```
 
+## In a command
+
+`pip install mauve_metric`
+
+<!-- run first: cp a b -->
+```sh
+cat b
+```
+
 ## Elsewhere
 
 <!-- not run: needs a GPU -->
@@ -59,10 +68,11 @@ def recipes() -> object:
 
 
 def test_recipes_are_read_from_the_page(recipes: object) -> None:
-    first, shell, elsewhere, last = recipes.recipes_of(PAGE)  # type: ignore[attr-defined]
+    first, shell, command, elsewhere, last = recipes.recipes_of(PAGE)  # type: ignore[attr-defined]
     assert (first.title, first.packages, first.language) == ("First", ("mauve_metric", "pandas"), "python")
     assert (shell.packages, shell.language) == (("mauve_metric[texts]",), "sh")
     assert shell.program.split("\n")[:2] == ["export WHERE=here", "echo one"] and "pip" not in shell.program
+    assert (command.language, command.program) == ("sh", "cp a b\ncat b\n")
     assert (elsewhere.packages, elsewhere.program) == ((), "")
     assert last.packages == ("mauve_metric",)
     for recipe in (first, last):  # each alone: the texts are there

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures.cross_fitting import cross_fit
-from mauve_metric.measures.linear_classifier import Standardised
+from mauve_metric.measures.linear_classifier import Standardised, fit_and_score
 from mauve_metric.measures.stacked_classifier import _RIDGE, _least_squares, _nearest, _votes, combined_scores, views
 
 Sets = tuple[Array, Array]
@@ -157,3 +157,12 @@ def test_few_rows_have_few_neighbours() -> None:
     rising, free = views(rows, fold_of, sides, np.ones(20, dtype=bool), np.arange(20), 25)
     assert all(np.isfinite(view).all() and view.shape == (20, 1) for view in (*rising, *free))
     assert len(rising) == 4  # both linear ones, squares, and the votes of five neighbours
+
+
+def test_rows_far_outside_of_those_that_are_fitted_to_overflow_nothing() -> None:
+    sides, fold_of = (np.arange(40) % 2).astype(np.float32)[:, None], np.arange(40) // 2 % 5
+    view = np.where(fold_of == 0, 1e30, 1e-30).astype(np.float32)[:, None] * (1 + sides)
+    with np.errstate(over="raise", invalid="raise"):
+        assert np.isfinite(combined_scores([view], [], sides, fold_of, np.ones(40, dtype=bool))).all()
+        near = (1e-37 * (1 + sides)).astype(np.float32)
+        assert np.isfinite(fit_and_score(near, sides, np.ones((5, 1), dtype=np.float32))).all()
