@@ -404,7 +404,7 @@ def truth(repeats: int) -> None:
             row: list[float] = [value]
             for score, ci in (
                 (result.closeness, result.closeness_ci),
-                (result.mauve_debiased, result.mauve_ci),
+                (result.mauve_debiased, result.mauve_debiased_ci),
                 (result.mauve_classifier, result.mauve_classifier_ci),
             ):
                 row += [score or np.nan, ci is not None and ci[0] - 1e-9 <= value <= ci[1] + 1e-9]

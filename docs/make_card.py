@@ -44,7 +44,7 @@ import mauve_metric
 
 mauve = evaluate.load(mauve_metric.evaluate_path())  # in a checkout, or from the Hub, also its name
 out = mauve.compute(predictions=model_texts, references=human_texts, featurize_model_name="minilm")
-out["mauve"], out.mauve_ci, out["signature"]
+out["mauve"], out.mauve_debiased_ci, out["signature"]
 ```
 
 `predictions` are the model's texts, `references` the human ones; they need not be as many, and no text has a
@@ -87,9 +87,9 @@ def _outputs() -> str:
     ]
     head = ["### Output values\n", "| value | better | range | what it is | mind |", "|---|---|---|---|---|"]
     rest = (
-        "\nand the intervals `mauve_ci` and `frontier_integral_ci`, `mauve_ceiling` (what two human sets score),\n"
-        "`mauve_floor`, the histograms `p_hist` (references) and `q_hist` (predictions), `divergence_curve`,\n"
-        "`warnings`, `signature`.\n"
+        "\nand the intervals `mauve_debiased_ci` and `frontier_integral_debiased_ci`, `mauve_ceiling` (what two human\n"
+        "sets score), `mauve_floor`, the histograms `p_hist` (references) and `q_hist` (predictions),\n"
+        "`divergence_curve`, `warnings`, `signature`.\n"
     )
     return "\n".join([*head, *rows, rest])
 

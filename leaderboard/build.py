@@ -259,7 +259,7 @@ def _checked_score(result: Mapping[str, Any], config: MauveConfig, rules: Mappin
             raise ValueError(f"{name} must follow from p_hist and q_hist, {shown[0]}, got {shown[1]}")
     _check_runs(result, int(found["num_runs"]))
     _check_interval("mauve", result, estimates.mauve)
-    if result["frontier_integral_ci"] is not None or not estimates.few_texts_a_bucket:
+    if result["frontier_integral_debiased_ci"] is not None or not estimates.few_texts_a_bucket:
         _check_interval("frontier_integral", result, estimates.frontier_integral)
     _check_warnings(result, histograms, found)
     return estimates.mauve
@@ -293,13 +293,13 @@ def _check_runs(result: Mapping[str, Any], count: int) -> None:
 
 def _check_interval(name: str, result: Mapping[str, Any], computed: Estimate) -> None:
     """A debiased score is in its interval, and that, of other clusterings, meets the one of these histograms."""
-    value, (low, high) = result[f"{name}_debiased"], result[f"{name}_ci"]
+    value, (low, high) = result[f"{name}_debiased"], result[f"{name}_debiased_ci"]
     if not low <= value <= high:
-        raise ValueError(f"{name}_debiased must be in {name}_ci, {low:.6f} to {high:.6f}, got {value:.6f}")
+        raise ValueError(f"{name}_debiased must be in {name}_debiased_ci, {low:.6f} to {high:.6f}, got {value:.6f}")
     if not (low <= computed.ci[1] and computed.ci[0] <= high):
         computed_low, computed_high = computed.ci
         raise ValueError(
-            f"{name}_ci must meet the interval that follows from p_hist and q_hist, {computed_low:.6f} to "
+            f"{name}_debiased_ci must meet the interval that follows from p_hist and q_hist, {computed_low:.6f} to "
             f"{computed_high:.6f}, got {low:.6f} to {high:.6f}"
         )
 

@@ -81,10 +81,13 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "another divergence": (changed(jensen_shannon=0.01), "jensen_shannon must follow from p_hist and q_hist"),
     "a better curve": (changed(prd_curve=[[1.0, 0.0], [0.0, 1.0]]), "prd_curve must follow from p_hist and q_hist"),
     "fewer runs": (lambda compared: one_run(compared["models"]["greedy"]), "mauve_runs must be 5 scores"),
-    "a better debiased score": (changed(mauve_debiased=0.99), "mauve_debiased must be in mauve_ci, .*got 0.99"),
+    "a better debiased score": (
+        changed(mauve_debiased=0.99),
+        "mauve_debiased must be in mauve_debiased_ci, .*got 0.99",
+    ),
     "a better interval": (
-        changed(mauve_debiased=0.99, mauve_ci=[0.98, 1.0]),
-        "mauve_ci must meet the interval that follows from .*, got 0.980000 to 1.000000",
+        changed(mauve_debiased=0.99, mauve_debiased_ci=[0.98, 1.0]),
+        "mauve_debiased_ci must meet the interval that follows from .*, got 0.980000 to 1.000000",
     ),
     "a better learned score": (
         changed(mauve_classifier=0.5),
@@ -99,7 +102,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         "learned_q_counts must be 600 texts|same length|40 buckets at most",
     ),
     "no learned buckets": (changed(learned_q_counts=None), "is no result of compare: TypeError"),
-    "no interval": (changed(frontier_integral_ci=None), "is no result of compare: TypeError"),
+    "no interval": (changed(frontier_integral_debiased_ci=None), "is no result of compare: TypeError"),
     "no warnings": (changed(warnings=[]), "warnings must hold .*not_literature_featurizer"),
     "an unknown warning": (lambda c: c["models"]["greedy"]["warnings"].append({"code": "x"}), "known codes alone, got"),
     "a score beyond its range": (changed(recall=1.2), "recall must be in its range, got 1.2"),
@@ -141,7 +144,14 @@ def test_scores_that_nothing_checks_are_not_shown(builder: ModuleType, folder: P
     file = folder / "greedy" / "compare.json"
     compared = json.loads(file.read_text(encoding="utf-8"))
     before = builder.page([builder.read_entry(folder / "greedy", rules)], rules)
-    said = {"mauve_stderr": 1e-9, "precision": 1.0, "recall": 1.0, "auc": 0.99, "auc_ci": [0.0, 1.0], "format_auc": 0.5}
+    said = {
+        "mauve_debiased_stderr": 1e-9,
+        "precision": 1.0,
+        "recall": 1.0,
+        "auc": 0.99,
+        "auc_ci": [0.0, 1.0],
+        "format_auc": 0.5,
+    }
     compared["models"]["greedy"] |= said
     file.write_text(json.dumps(compared), encoding="utf-8")
     assert builder.page([builder.read_entry(folder / "greedy", rules)], rules) == before

@@ -22,7 +22,7 @@ from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import frontier_of
 
 _SAME = 1e-6  # by which a score may differ from what its own counts give: other versions round otherwise
-_PARTS = {"mauve_debiased": "mauve_ci", "mauve_classifier": "mauve_classifier_ci"}  # of closeness, with their intervals
+_PARTS = ("mauve_debiased", "mauve_classifier")  # of closeness
 # fields that a file's own numbers do not determine
 AS_STORED = ("closeness", "mauve_debiased", "precision", "recall", "density", "coverage", "frechet_distance", "p_value")
 _USUAL = {name: config_fields()[name].default for name in ("quantizer", "kmeans_num_redo", "kmeans_max_iter")}
@@ -146,7 +146,8 @@ def check_closeness(values: Mapping[str, Any], each: Iterable[Mapping[str, Any]]
     if value is None or ci is None:
         return
     for part in (values, *each, values.get("together") or {}):
-        for score, ends in _PARTS.items():
+        for score in _PARTS:
+            ends = f"{score}_ci"
             if part.get(score) is None or part.get(ends) is None or (score == "mauve_debiased" and not _is_usual(part)):
                 continue
             if value > part[score] + _SAME or ci[0] > part[ends][0] + _SAME:

@@ -29,7 +29,7 @@ from mauve_metric.report.wording import evidence, words
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.explanation import Explanation, NearText, ScoredText
-from mauve_metric.results.result import INTERVALS, MauveResult
+from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.plain_text import counted, digits, excerpt, percent, printable, shown_names
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -102,7 +102,7 @@ def of_result(result: MauveResult) -> Document:
     rows = []
     for name, score in SCORES.items():
         if (value := getattr(result, name)) is not None:
-            low, high = getattr(result, INTERVALS.get(name, ""), None) or (None, None)
+            low, high = getattr(result, f"{name}_ci", None) or (None, None)
             rows.append((name, score.title, value, low, high, score.better, score.meaning))
     scores = Table.of(SCORE_COLUMNS, rows)
     parts: tuple[Part, ...] = (

@@ -55,7 +55,7 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
     reach = f"{as_in_papers(result.signature)}; two human sets reach {digits(result.mauve_ceiling, '.3f')}"
     rows: list[tuple[str, float | None, tuple[float, float] | None, str]] = [
         ("  closeness", result.closeness, result.closeness_ci, "1 = like other human texts"),
-        ("    by groups", result.mauve_debiased, result.mauve_ci, "of similar texts"),
+        ("    by groups", result.mauve_debiased, result.mauve_debiased_ci, "of similar texts"),
         ("    classifier", result.mauve_classifier, result.mauve_classifier_ci, caught),
         ("  MAUVE", result.mauve, None, reach),
     ]

@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from mauve_metric.report.document import Document
 
 VerdictWord: TypeAlias = Literal["like human", "different", "undecided", "no verdict"]
-INTERVALS = {  # attributes of the scores that have one
-    "closeness": "closeness_ci",
-    "mauve_debiased": "mauve_ci",
-    "mauve_classifier": "mauve_classifier_ci",
-    "auc": "auc_ci",
-    "frontier_integral_debiased": "frontier_integral_ci",
-}
 
 
 class Stripped(NamedTuple):
@@ -91,8 +84,8 @@ class MauveResult(SignedResult):
         mauve: area under `divergence_curve`, in [0, 1], higher is better (Pillutla et al. 2021, §3).
         mauve_star: the same on Krichevsky–Trofimov smoothed histograms (Pillutla et al. 2023).
         mauve_exact: area under the continuous curve, without the error of the grid of weights.
-        mauve_debiased, mauve_stderr, mauve_ci: MAUVE without the bias of sampling, its standard error, and its interval
-            (low, high) at the config's level.
+        mauve_debiased, mauve_debiased_stderr, mauve_debiased_ci: MAUVE without the bias of sampling, its standard
+            error, and its interval (low, high) at the config's level.
         ci_scope: what the intervals allow for besides sampling: "for this partition" or "over clusterings".
         mauve_runs, mauve_mean, mauve_std: `mauve` of every clustering (num_runs,), their mean and standard deviation.
         mauve_floor: `mauve_exact` of two sets without a common bucket.
@@ -111,7 +104,7 @@ class MauveResult(SignedResult):
         normalised_missing: why `normalised` is not there although layout tells the two sets apart, as one clause.
         together: with several featurizers, the learned score and AUC of one classifier of all their features.
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
-        frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
+        frontier_integral_debiased, frontier_integral_debiased_stderr, frontier_integral_debiased_ci: as for MAUVE.
         jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.
         precision, recall, density, coverage: from nearest neighbours (Kynkäänniemi 2019; Naeem 2020).
         prd_precision, prd_recall, prd_area: of the exact precision-recall curve of the histograms (Sajjadi 2018).
@@ -149,8 +142,8 @@ class MauveResult(SignedResult):
 
     mauve: float
     mauve_debiased: float | None
-    mauve_stderr: float | None
-    mauve_ci: tuple[float, float] | None
+    mauve_debiased_stderr: float | None
+    mauve_debiased_ci: tuple[float, float] | None
     ci_scope: str
     mauve_ceiling: float
     mauve_ceiling_std: float
@@ -163,8 +156,8 @@ class MauveResult(SignedResult):
     p_value: float | None
     frontier_integral: float
     frontier_integral_debiased: float | None
-    frontier_integral_stderr: float | None
-    frontier_integral_ci: tuple[float, float] | None
+    frontier_integral_debiased_stderr: float | None
+    frontier_integral_debiased_ci: tuple[float, float] | None
     frontier_integral_star: float
     jensen_shannon: float | None
     precision: float | None

@@ -280,11 +280,11 @@ def _fields_of_estimates(estimates: Estimates) -> dict[str, Any]:
         estimate = getattr(estimates, name)
         fields |= {
             f"{name}_debiased": value,
-            f"{name}_stderr": estimate and estimate.stderr,
-            f"{name}_ci": estimate and estimate.ci,
+            f"{name}_debiased_stderr": estimate and estimate.stderr,
+            f"{name}_debiased_ci": estimate and estimate.ci,
         }
     if estimates.few_texts_a_bucket:
-        fields["frontier_integral_ci"] = None
+        fields["frontier_integral_debiased_ci"] = None
     return fields
 
 

@@ -33,7 +33,7 @@ def check(results: list[MauveResult]) -> None:
     """Assert that no more results than chance allows show a difference: four standard deviations of 5 %."""
     most = int(binom.isf(norm.sf(4), len(results), 0.05))
     assert sum(result.verdict == "different" for result in results) <= most
-    outside = [result for result in results if result.mauve_ci is not None and result.mauve_ci[1] < 1]
+    outside = [result for result in results if result.mauve_debiased_ci is not None and result.mauve_debiased_ci[1] < 1]
     assert len(outside) <= most
 
 
@@ -60,7 +60,9 @@ def test_twenty_halves_of_human_texts_are_rarely_different(quantizer: str) -> No
 )
 def test_fewer_than_two_texts_a_bucket_have_no_interval(quantizer: str, options: dict[str, Any]) -> None:
     result = scored(200, 0, quantizer, num_runs=1, **options)
-    assert result.mauve_debiased is not None and result.mauve_ci is None and result.mauve_stderr is None
+    assert (
+        result.mauve_debiased is not None and result.mauve_debiased_ci is None and result.mauve_debiased_stderr is None
+    )
     (told,) = (warning.message for warning in result.warnings if warning.code == "no_interval")
     assert f"only 200 texts on a side for {result.num_buckets} buckets" in told
     # closeness has buckets of its own, which are fewer
@@ -70,4 +72,4 @@ def test_fewer_than_two_texts_a_bucket_have_no_interval(quantizer: str, options:
 
 
 def test_little_more_than_two_texts_a_bucket_have_an_interval() -> None:
-    assert scored(200, 0, "kmeans", num_runs=1, num_buckets=90).mauve_ci is not None
+    assert scored(200, 0, "kmeans", num_runs=1, num_buckets=90).mauve_debiased_ci is not None

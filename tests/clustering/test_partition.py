@@ -71,7 +71,7 @@ def test_rows_that_are_read_in_blocks_follow_the_data(tmp_path: Path, monkeypatc
     np.save(tmp_path / "p.npy", p)
     monkeypatch.setattr(partition, "_fit_together", lambda *_: False)
     found = compute_mauve(p_features=tmp_path / "p.npy", q_features=q, num_buckets=4, num_runs=1, knn=False)
-    assert len(found.mauve_runs) == 1 and found.ci_scope == "for this partition" and found.mauve_ci is not None
+    assert len(found.mauve_runs) == 1 and found.ci_scope == "for this partition" and found.mauve_debiased_ci is not None
 
 
 @pytest.mark.parametrize("form", [".npy", "map", "sequential"])

@@ -141,8 +141,8 @@ def test_what_follows_from_counts_holds_for_drmm() -> None:
     p, q = sets(shift=2.0)
     found = compute_mauve(p_features=p, q_features=q, permutations=99, **DRMM)
     usual = compute_mauve(p_features=p, q_features=q, num_runs=1)
-    assert found.mauve_ci is not None and found.mauve_debiased is not None
-    assert found.mauve_ci[0] <= found.mauve_debiased <= found.mauve_ci[1] < 1
+    assert found.mauve_debiased_ci is not None and found.mauve_debiased is not None
+    assert found.mauve_debiased_ci[0] <= found.mauve_debiased <= found.mauve_debiased_ci[1] < 1
     assert found.mauve < found.mauve_ceiling <= 1 and found.p_value == 0.01
     assert (found.precision, found.recall) == (usual.precision, usual.recall)  # neighbours among projected rows
     equal = compute_mauve(p_features=p, q_features=sets(91)[0][:90], permutations=99, **DRMM)

@@ -48,8 +48,8 @@ def check(result: MauveResult) -> None:
         assert value is None or 0 <= value <= 1, name
     for hist in (result.p_hist, result.q_hist):
         assert math.isclose(hist.sum(), 1, abs_tol=1e-12) and (hist >= 0).all()
-    if result.mauve_ci is not None:
-        low, high = result.mauve_ci
+    if result.mauve_debiased_ci is not None:
+        low, high = result.mauve_debiased_ci
         assert 0 <= low <= high <= 1
     json.dumps(result.to_dict(), allow_nan=False)
 

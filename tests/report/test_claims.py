@@ -45,7 +45,7 @@ def changed(
 ) -> MauveResult:
     low, value, high = ends or (None, None, None)
     ci = None if low is None or high is None else (low, high)
-    scores: dict[str, Any] = {"mauve_debiased": value, "mauve_ci": ci, "closeness": value, "closeness_ci": ci}
+    scores: dict[str, Any] = {"mauve_debiased": value, "mauve_debiased_ci": ci, "closeness": value, "closeness_ci": ci}
     return replace(result, verdict=said[0], verdict_reason=said[1], p_value=p, **scores)
 
 

@@ -73,7 +73,7 @@ def test_the_smallest_scaling_factor_gives_numbers() -> None:
     # 1 - MAUVE is c times a sum of divergences of about 1, so that c is its size
     for area in (out.mauve, out.mauve_exact, out.mauve_star):
         assert 0 < 1 - area < 10 * SMALLEST_SCALING_FACTOR
-    assert out.mauve_stderr is not None and 0 <= out.mauve_stderr < 10 * SMALLEST_SCALING_FACTOR
+    assert out.mauve_debiased_stderr is not None and 0 <= out.mauve_debiased_stderr < 10 * SMALLEST_SCALING_FACTOR
 
 
 def test_a_directory_that_lost_a_member_is_refused(tmp_path: Path) -> None:

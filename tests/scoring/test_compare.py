@@ -58,7 +58,15 @@ def test_one_model_is_scored_as_by_compute_mauve() -> None:
     found = compare(p_features=HUMAN_FEATURES, models={"only": MODEL_FEATURES["bad"]}, num_runs=2, row_order="pq")
     expected = compute_mauve(p_features=HUMAN_FEATURES, q_features=MODEL_FEATURES["bad"], num_runs=2, row_order="pq")
     result = found.models["only"]
-    for name in ("mauve", "mauve_debiased", "mauve_ci", "frontier_integral", "precision", "recall", "mauve_std"):
+    for name in (
+        "mauve",
+        "mauve_debiased",
+        "mauve_debiased_ci",
+        "frontier_integral",
+        "precision",
+        "recall",
+        "mauve_std",
+    ):
         assert getattr(result, name) == getattr(expected, name)
     assert found.differences == () and found.smallest_difference is None and found.texts_needed is None
     assert "only" in str(found) and found.to_latex() and found.to_markdown()
@@ -263,7 +271,7 @@ def test_the_order_of_the_texts_has_no_part_in_a_comparison(aligned: bool) -> No
     assert (found.ranking, found.texts_needed) == (other.ranking, other.texts_needed)
     assert found.smallest_difference == pytest.approx(other.smallest_difference, rel=1e-9, abs=0)
     for name in ("one", "two"):
-        assert found.models[name].mauve_ci == other.models[name].mauve_ci
+        assert found.models[name].mauve_debiased_ci == other.models[name].mauve_debiased_ci
         assert found.signature_entries[f"digest_{name}"] != other.signature_entries[f"digest_{name}"]
 
 

@@ -162,13 +162,13 @@ def test_swapping_the_sets_swaps_precision_and_recall() -> None:
 # Numbers of a result that are no scores: how certain they are, how they came about, the sets.
 NO_SCORES = {
     *(
-        "mauve_stderr",
+        "mauve_debiased_stderr",
         "mauve_ceiling",
         "mauve_ceiling_std",
         "mauve_floor",
         "mauve_mean",
         "mauve_std",
-        "frontier_integral_stderr",
+        "frontier_integral_debiased_stderr",
         "mauve_classifier_stderr",
         "p_value",
         "auc_p_value",

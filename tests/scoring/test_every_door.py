@@ -23,7 +23,7 @@ HEADLINE = (
     "closeness_ci",
     "verdict",
     "mauve_debiased",
-    "mauve_ci",
+    "mauve_debiased_ci",
     "mauve_classifier",
     "auc",
     "n_p",
@@ -205,7 +205,7 @@ def test_names_of_groups() -> None:
 def check_near(found: MauveResult, expected: MauveResult) -> None:
     """Rows that are the same but for rounding or the basis: other folds and buckets, less than other texts would do."""
     assert found.verdict == expected.verdict
-    for value, interval in (("closeness", "closeness_ci"), ("mauve_debiased", "mauve_ci")):
+    for value, interval in (("closeness", "closeness_ci"), ("mauve_debiased", "mauve_debiased_ci")):
         for one, other in ((found, expected), (expected, found)):
             low, high = getattr(one, interval)
             assert low <= getattr(other, value) <= high, value
@@ -237,6 +237,6 @@ def test_copies_that_are_declared_as_groups(of_features: MauveResult) -> None:
         **KEYWORDS,
     )
     check_near(found, of_features)
-    assert found.mauve_stderr is not None and of_features.mauve_stderr is not None
+    assert found.mauve_debiased_stderr is not None and of_features.mauve_debiased_stderr is not None
     # the buckets are others, so that the error is not the same: it may not be near half
-    assert 0.7 < found.mauve_stderr / of_features.mauve_stderr < 1.5
+    assert 0.7 < found.mauve_debiased_stderr / of_features.mauve_debiased_stderr < 1.5

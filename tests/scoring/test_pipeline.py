@@ -20,7 +20,16 @@ from mauve_metric.options import MauveConfig
 from mauve_metric.scoring.pipeline import cluster, resolve_config
 from mauve_metric.uncertainty import learned_score
 
-HEADLINE = ("closeness", "closeness_ci", "verdict", "mauve_debiased", "mauve_ci", "mauve_classifier", "auc", "partners")
+HEADLINE = (
+    "closeness",
+    "closeness_ci",
+    "verdict",
+    "mauve_debiased",
+    "mauve_debiased_ci",
+    "mauve_classifier",
+    "auc",
+    "partners",
+)
 
 
 def sets(n: int = 120, d: int = 20) -> tuple[np.ndarray, np.ndarray]:

@@ -137,10 +137,10 @@ def test_other_weights_give_another_signature(tiny_gpt2: str, tmp_path: Path) ->
 def headline(result: MauveResult) -> tuple[Any, ...]:
     return (
         result.mauve_debiased,
-        result.mauve_ci,
-        result.mauve_stderr,
+        result.mauve_debiased_ci,
+        result.mauve_debiased_stderr,
         result.frontier_integral_debiased,
-        result.frontier_integral_ci,
+        result.frontier_integral_debiased_ci,
         result.p_value,
         result.mauve_classifier,
         result.mauve_classifier_ci,
@@ -194,32 +194,32 @@ def test_every_host_gives_the_same_headline(tmp_path: Path, capsys: pytest.Captu
     human, model = HUMAN[:24], MODEL
     options: dict[str, Any] = {"featurize_model_name": "ngrams", "num_buckets": 4}
     direct = compute_mauve(p_text=human, q_text=model, **options)
-    assert direct.mauve_ci is not None
-    wanted = (direct.mauve_debiased, *direct.mauve_ci)
+    assert direct.mauve_debiased_ci is not None
+    wanted = (direct.mauve_debiased, *direct.mauve_debiased_ci)
     metric = Mauve(**options).compute(predictions=model, references=human)
-    assert (metric.mauve_debiased, *metric.mauve_ci) == wanted
+    assert (metric.mauve_debiased, *metric.mauve_debiased_ci) == wanted
     harness = lm_eval.task_functions(**options)
     pairs = [
         harness.process_results({"target": one}, [other])["mauve"] for one, other in zip(human, model, strict=True)
     ]
     # row i of a harness is a document with both its texts
     aligned = compute_mauve(p_text=human, q_text=model, aligned=True, **options)
-    assert aligned.mauve_ci is not None
+    assert aligned.mauve_debiased_ci is not None
     shown = (harness.mauve_debiased(pairs), harness.mauve_ci_low(pairs), harness.mauve_ci_high(pairs))
-    assert shown == (aligned.mauve_debiased, *aligned.mauve_ci)
+    assert shown == (aligned.mauve_debiased, *aligned.mauve_debiased_ci)
     assert harness.mauve(pairs) == direct.mauve  # the order is that of the data
     batches = torchmetrics.MauveScore(**options)
     for start in range(0, len(human), 7):
         batches.update(human[start : start + 7], real=True)
         batches.update(model[start : start + 7], real=False)
     batches.compute()
-    assert (batches.result.mauve_debiased, *batches.result.mauve_ci) == wanted
+    assert (batches.result.mauve_debiased, *batches.result.mauve_debiased_ci) == wanted
     assert batches.result.signature == direct.signature
     files = [write_jsonl(tmp_path / name, texts) for name, texts in (("human.jsonl", human), ("model.jsonl", model))]
     flags = ["--featurize-model-name", "ngrams", "--num-buckets", "4", "--json", "--quiet"]
     assert main(["score", *files, *flags]) == 0
     shell = json.loads(capsys.readouterr().out)
-    assert (shell["mauve_debiased"], *shell["mauve_ci"]) == wanted
+    assert (shell["mauve_debiased"], *shell["mauve_debiased_ci"]) == wanted
 
 
 def test_a_permutation_test_counts_where_it_can_reach_the_level() -> None:

@@ -183,7 +183,7 @@ def features(seed: int, n_p: int, n_q: int, shift: float = 0.4) -> dict[str, Flo
 def test_level_reaches_the_interval() -> None:
     sides = features(12, 200, 200)
     narrow, wide = (
-        compute_mauve(**sides, num_runs=1, knn=False, confidence_level=level).mauve_ci for level in (0.5, 0.99)
+        compute_mauve(**sides, num_runs=1, knn=False, confidence_level=level).mauve_debiased_ci for level in (0.5, 0.99)
     )
     assert narrow is not None and wide is not None
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
@@ -256,14 +256,15 @@ def test_the_headline_has_an_interval_of_95_percent() -> None:
     p, q = rng.normal(size=(300, 4)), rng.normal(size=(300, 4)) + 0.5
     usual, *named = (compute_mauve(p_features=p, q_features=q, num_runs=1, **more) for more in ({}, *_LEVELS.values()))
     result = dict(zip(_LEVELS, named, strict=True))
-    assert usual.mauve_ci == result[0.95].mauve_ci and usual.closeness_ci == result[0.95].closeness_ci
-    assert usual.confidence_level == 0.95 and usual.frontier_integral_stderr is not None
+    assert usual.mauve_debiased_ci == result[0.95].mauve_debiased_ci and usual.closeness_ci == result[0.95].closeness_ci
+    assert usual.confidence_level == 0.95 and usual.frontier_integral_debiased_stderr is not None
     for level, one in result.items():
         assert (
-            one.frontier_integral_ci is not None and 0 < one.frontier_integral_ci[0] < one.frontier_integral_ci[1] < 1
+            one.frontier_integral_debiased_ci is not None
+            and 0 < one.frontier_integral_debiased_ci[0] < one.frontier_integral_debiased_ci[1] < 1
         )
-        half = (one.frontier_integral_ci[1] - one.frontier_integral_ci[0]) / 2
-        assert half == pytest.approx(norm.ppf(0.5 + level / 2) * usual.frontier_integral_stderr, rel=1e-9)
+        half = (one.frontier_integral_debiased_ci[1] - one.frontier_integral_debiased_ci[0]) / 2
+        assert half == pytest.approx(norm.ppf(0.5 + level / 2) * usual.frontier_integral_debiased_stderr, rel=1e-9)
 
 
 _LEVELS: dict[float, dict[str, Any]] = {level: {"confidence_level": level} for level in (0.9, 0.95, 0.99)}

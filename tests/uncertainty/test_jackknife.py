@@ -158,7 +158,10 @@ def test_runs_repeat_the_clustering_and_leave_the_score_alone() -> None:
     assert many.mauve_std == pytest.approx(float(np.std(many.mauve_runs, ddof=1))) and many.mauve_std > 0
     assert (one.ci_scope, many.ci_scope) == ("for this partition", "over clusterings")
     for result in (one, many):
-        assert result.mauve_ci is not None and result.mauve_ci[0] < result.mauve_debiased < result.mauve_ci[1]
+        assert (
+            result.mauve_debiased_ci is not None
+            and result.mauve_debiased_ci[0] < result.mauve_debiased < result.mauve_debiased_ci[1]
+        )
     # the further runs are of the rows sorted by content: the order of the texts is nothing to them
     turned = {name: rows[::-1] for name, rows in sides.items()}
     again = compute_mauve(**turned, num_runs=4, knn=False)
@@ -177,9 +180,9 @@ def test_default_number_of_runs(n_p: int, n_q: int, runs: int) -> None:
 def test_one_text_has_a_score_but_no_error(n_p: int, n_q: int) -> None:
     result = compute_mauve(**features(13, n_p, n_q))
     for name in ("mauve", "frontier_integral"):
-        assert [getattr(result, f"{name}_{part}") for part in ("debiased", "stderr", "ci")] == [None] * 3
+        assert [getattr(result, f"{name}_debiased{part}") for part in ("", "_stderr", "_ci")] == [None] * 3
     assert 0 <= result.mauve <= 1 and 0 <= result.mauve_ceiling <= 1
-    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["mauve_ci"] is None
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["mauve_debiased_ci"] is None
 
 
 def drawn(design: str, seed: int = 0) -> Drawn:

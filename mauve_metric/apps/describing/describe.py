@@ -27,7 +27,6 @@ from mauve_metric.features.sides import By, Subgroups
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.measure import Group
 from mauve_metric.options import Options, RunOptions, with_options
-from mauve_metric.results.result import INTERVALS
 from mauve_metric.results.signature import versions
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
 from mauve_metric.runtime.errors import WrongOption, message_of
@@ -256,7 +255,7 @@ def _scores(result: object) -> dict[str, Described]:
     """The scores of a comparison that the table shows."""
     values = {name: getattr(result, name) for name in _SHOWN_SCORES}
     return {
-        name: Described(float(value), ci=getattr(result, INTERVALS.get(name, ""), None))
+        name: Described(float(value), ci=getattr(result, f"{name}_ci", None))
         for name, value in values.items()
         if value is not None
     }

@@ -39,7 +39,7 @@ LOGGED_SCORES = (
     "closeness",
     "mauve",
     "mauve_debiased",
-    "mauve_stderr",
+    "mauve_debiased_stderr",
     "mauve_ci_low",
     "mauve_ci_high",
     "mauve_classifier",
@@ -49,7 +49,15 @@ LOGGED_SCORES = (
     "frontier_integral",
 )
 _UNKNOWN_AT_TIMES = (
-    *("closeness", "mauve_debiased", "mauve_stderr", "mauve_ci_low", "mauve_ci_high", "mauve_classifier", "auc"),
+    *(
+        "closeness",
+        "mauve_debiased",
+        "mauve_debiased_stderr",
+        "mauve_ci_low",
+        "mauve_ci_high",
+        "mauve_classifier",
+        "auc",
+    ),
 )
 STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
 COUNTS = ("mauve_empty", "mauve_failed")
@@ -252,7 +260,9 @@ def values_of(evaluation: Evaluation, others: Sequence[str] = ()) -> dict[str, f
     result, values = evaluation.result, dict[str, float]()
     for other in ("", *others):
         scores = result if other == "" or result is None else result.by_featurizer.get(other)
-        ends = dict(zip(("mauve_ci_low", "mauve_ci_high"), (scores and scores.mauve_ci) or (None, None), strict=True))
+        ends = dict(
+            zip(("mauve_ci_low", "mauve_ci_high"), (scores and scores.mauve_debiased_ci) or (None, None), strict=True)
+        )
         for name in LOGGED_SCORES:
             value = ends[name] if name in ends else getattr(scores, name, None)
             if value is not None or scores is None or name in _UNKNOWN_AT_TIMES:

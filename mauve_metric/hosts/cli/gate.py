@@ -23,7 +23,7 @@ from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 
 _ROUNDING = 1e-9
 _MAY_DIFFER = ("n_q", "q_digest", "q_texts", *VERSIONS)  # entries of the signatures of two runs
-_KINDS = {"mauve_debiased": "mauve", "mauve_classifier": "mauve_classifier"}  # with the beginning of its error's name
+_KINDS = ("mauve_debiased", "mauve_classifier")
 _SAID = {"mauve_debiased": "by groups", "mauve_classifier": "by classifier"}
 
 Stored = Mapping[str, Any]  # what `MauveResult.to_dict` gave
@@ -151,7 +151,7 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
     for name in names:
         for label, now, earlier in _pairs(comparison, name, before[name]):
             for kind, then in _estimates(name, earlier).items():
-                if getattr(now, f"{_KINDS[kind]}_ci") is not None:
+                if getattr(now, f"{kind}_ci") is not None:
                     estimate = _estimate(name, vars(now), kind)
                     partition = f"{label} {_SAID[kind]}".lstrip()
                     tested[name, partition] = estimate, then, estimate_difference(estimate, then, 0.0, level)
@@ -206,9 +206,9 @@ def _estimates(name: str, values: Stored) -> dict[str, Estimate]:
 def _estimate(name: str, values: Stored, kind: str) -> Estimate:
     """A debiased score of a model; `ValueError` for one without an interval, or whose numbers are none of a score."""
     numbers: list[Any] = []
-    ends = values.get(f"{_KINDS[kind]}_ci")
+    ends = values.get(f"{kind}_ci")
     if isinstance(ends, (list, tuple)) and len(ends) == 2:
-        numbers = [values.get(kind), values.get(f"{_KINDS[kind]}_stderr"), *ends]
+        numbers = [values.get(kind), values.get(f"{kind}_stderr"), *ends]
     if not numbers or None in numbers:
         raise ValueError(f"a score of {name} has no interval, so that a change cannot be tested")
     for number in numbers:

@@ -44,7 +44,7 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
     >>> scalar_scores(compute_mauve(p_features=[[0.0, 1.0]] * 9, q_features=[[0.0, 1.0]] * 9))["mauve"]
     1.0
     """
-    low, high = result.mauve_ci or (None, None)
+    low, high = result.mauve_debiased_ci or (None, None)
     interval = {"mauve_ci_low": low, "mauve_ci_high": high}
     scores = {name: interval[name] if name in interval else getattr(result, name) for name in SCORES}
     return {name: math.nan if value is None else float(value) for name, value in scores.items()}

@@ -67,7 +67,7 @@ class MauveCallback(TrainerCallback):
     """Add MAUVE to every evaluation of a Trainer, and change nothing else.
 
     Each evaluation gains `<prefix>_closeness`, which chooses the best model (`metric_for_best_model="eval_closeness"`,
-    `greater_is_better=True`), `_mauve`, `_mauve_debiased`, `_mauve_stderr`, `_precision`, `_recall`,
+    `greater_is_better=True`), `_mauve`, `_mauve_debiased`, `_mauve_debiased_stderr`, `_precision`, `_recall`,
     `_frontier_integral`, `_repetition`, `_distinct_4`, `_mean_length`, and the counts `_mauve_empty` and
     `_mauve_failed`; of each featurizer after the first the six scores, with its name behind (`_mauve_ngrams`): in the
     returned metrics, the log history, the choice of the best model, early stopping and the

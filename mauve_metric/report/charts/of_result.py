@@ -270,13 +270,13 @@ def _score_rows(result: MauveResult) -> figure.ChartRows:
 def _scores(result: MauveResult) -> list[tuple[str, float | None, tuple[float, float] | None, str]]:
     """The scores that closeness is the lower of: name, value, interval and mark of each."""
     return [
-        ("by groups", result.mauve_debiased, result.mauve_ci, "circle"),
+        ("by groups", result.mauve_debiased, result.mauve_debiased_ci, "circle"),
         ("by classifier", result.mauve_classifier, result.mauve_classifier_ci, "square"),
     ]
 
 
 def _interval(result: MauveResult) -> str:
     """The score by groups and its interval, in a few words."""
-    if result.mauve_ci is None or result.mauve_debiased is None:
+    if result.mauve_debiased_ci is None or result.mauve_debiased is None:
         return "interval: not computed"
-    return f"by groups {digits(result.mauve_debiased, '.3f')}, interval {interval_words(result.mauve_ci)}"
+    return f"by groups {digits(result.mauve_debiased, '.3f')}, interval {interval_words(result.mauve_debiased_ci)}"

@@ -116,7 +116,7 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
         meaning = "texts share prompts: such a score does not compare with one of independent texts"
         lines.append(("design", rows if result.design == "aligned" else prompts, meaning))
     lines.append(("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
-    if result.mauve_ci is not None:
+    if result.mauve_debiased_ci is not None:
         lines.append(("intervals", f"{100 * result.confidence_level:g} % {result.ci_scope}", ""))
     return lines
 

@@ -131,7 +131,7 @@ def test_a_missing_interval_has_its_reason_in_its_place() -> None:
     for name in ("kl_forward", "frontier_integral_debiased", "hellinger"):
         assert values[name].ci is None and values[name].no_interval == "none: few texts a bucket"
     assert "none: few texts a bucket" in str(found)
-    assert found.comparison is not None and found.comparison.models["m"].frontier_integral_ci is None
+    assert found.comparison is not None and found.comparison.models["m"].frontier_integral_debiased_ci is None
 
 
 def test_only_what_is_asked_for_is_computed(rows: dict[str, Measure]) -> None:

@@ -93,11 +93,11 @@ _BASELINES: list[tuple[Any, str]] = [
     ({"mauve_debiased": "0.9"}, r"numbers in \[0, 1\], got '0.9'"),
     ({"mauve_debiased": True}, r"numbers in \[0, 1\], got True"),
     ({"mauve_debiased": 0.0}, r"must be in its interval, got 0.0 in \[0."),
-    ({"mauve_stderr": -1}, r"numbers in \[0, 1\], got -1"),
-    ({"mauve_stderr": None}, "a score of m has no interval"),
-    ({"mauve_ci": None}, "a score of m has no interval"),
-    ({"mauve_ci": [0.1]}, "a score of m has no interval"),
-    ({"mauve_ci": [float("-inf"), float("inf")]}, r"numbers in \[0, 1\], got -inf"),
+    ({"mauve_debiased_stderr": -1}, r"numbers in \[0, 1\], got -1"),
+    ({"mauve_debiased_stderr": None}, "a score of m has no interval"),
+    ({"mauve_debiased_ci": None}, "a score of m has no interval"),
+    ({"mauve_debiased_ci": [0.1]}, "a score of m has no interval"),
+    ({"mauve_debiased_ci": [float("-inf"), float("inf")]}, r"numbers in \[0, 1\], got -inf"),
     ({"signature": "seed:3"}, "cannot be compared with the earlier ones: .*seed 25 now and 3 before"),
     ({"mauve": 0.5}, r"the earlier result of m is none that .*its mauve is not what its own counts give"),
     ({"p_hist": None}, "the earlier result of m is none that compare --json printed"),
@@ -140,9 +140,9 @@ def test_the_change_is_that_of_two_independent_scores(tmp_path: Path) -> None:
     now, before = earlier("bad"), earlier("good")
     change = changes(now, read_scores(Path(stored(tmp_path, "good"))))["m"]
     a, b = now.models["m"], before.models["m"]
-    assert None not in (a.mauve_debiased, b.mauve_debiased, a.mauve_stderr, b.mauve_stderr)
+    assert None not in (a.mauve_debiased, b.mauve_debiased, a.mauve_debiased_stderr, b.mauve_debiased_stderr)
     difference = a.mauve_debiased - b.mauve_debiased  # type: ignore[operator]
-    error = math.hypot(a.mauve_stderr, b.mauve_stderr)  # type: ignore[arg-type]
+    error = math.hypot(a.mauve_debiased_stderr, b.mauve_debiased_stderr)  # type: ignore[arg-type]
     assert change.is_worse and f"difference {difference:+.4f}" in change.sentence
     assert 2 * norm.sf(abs(difference) / error) < 1e-4  # far beyond any rounding of the level
 

@@ -36,7 +36,7 @@ def test_one_file_holds_both_sides(tmp_path: Path, featurized: list[str], capsys
     expected = compute_mauve(
         p_text=human, q_text=MODEL, featurize_model_name=featurized[1], num_buckets=4, num_runs=1, aligned=True
     )
-    assert found["mauve"] == expected.mauve and found["mauve_ci"] == list(expected.mauve_ci or ())
+    assert found["mauve"] == expected.mauve and found["mauve_debiased_ci"] == list(expected.mauve_debiased_ci or ())
     told = "p_texts:lm_eval/target|q_texts:lm_eval/filtered_resps/none|"
     assert found["signature"] == told + expected.signature
     title = "(samples of lm-evaluation-harness (filter 'none'))"

@@ -74,7 +74,10 @@ def test_aligned_texts_are_scored_as_such() -> None:
     metric.compute()
     expected = compute_mauve(p_text=HUMAN[: len(MODEL)], q_text=MODEL, aligned=True, **OPTIONS)
     assert metric.result.signature == expected.signature and "design:aligned" in expected.signature
-    assert (metric.result.mauve_debiased, metric.result.mauve_ci) == (expected.mauve_debiased, expected.mauve_ci)
+    assert (metric.result.mauve_debiased, metric.result.mauve_debiased_ci) == (
+        expected.mauve_debiased,
+        expected.mauve_debiased_ci,
+    )
     with pytest.raises(TypeError, match="aligned must be True or False, got 1"):
         host.MauveScore(aligned=1)
 

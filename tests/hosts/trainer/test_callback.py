@@ -104,7 +104,7 @@ class Listener(transformers.TrainerCallback):  # type: ignore[misc]
 
 def value_of(result: Any, name: str) -> float:
     """A score, NaN where a result of few texts has none."""
-    ends = result.mauve_ci or (None, None)
+    ends = result.mauve_debiased_ci or (None, None)
     value = ends[name.endswith("high")] if name.startswith("mauve_ci") else getattr(result, name)
     return math.nan if value is None else value
 

@@ -114,12 +114,12 @@ def test_the_score_is_drawn_between_floor_and_ceiling(result: MauveResult, score
     assert rows["MAUVE"]["value"] == result.mauve and rows["by groups"]["value"] == result.mauve_debiased
     marks = [row for row in rows_of(chart) if row["kind"] == "mark"]
     assert len({row["symbol"] for row in marks}) == len({row["row"] for row in marks}) == 3  # told apart without colour
-    scores = ((result.mauve_debiased, result.mauve_ci), (result.mauve_classifier, result.mauve_classifier_ci))
+    scores = ((result.mauve_debiased, result.mauve_debiased_ci), (result.mauve_classifier, result.mauve_classifier_ci))
     for (value, ci), mark in zip(scores, marks, strict=False):
         (interval,) = (row for row in rows_of(chart) if row["kind"] == "interval" and row["row"] == mark["row"])
         assert mark["value"] == value and (interval["value"], interval["to"]) == ci
     one = dataclasses.replace(
-        result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None, mauve_classifier=None
+        result, n_p=1, mauve_debiased=None, mauve_debiased_stderr=None, mauve_debiased_ci=None, mauve_classifier=None
     )
     assert {row["kind"] for row in rows_of(of_result.score_chart(one))} == {"span", "end", "mark", "label"}
 
@@ -127,7 +127,7 @@ def test_the_score_is_drawn_between_floor_and_ceiling(result: MauveResult, score
 def test_the_score_leads_with_closeness_and_its_interval(result: MauveResult, score: dict[str, Any]) -> None:
     each = {
         "Closeness": (result.closeness, result.closeness_ci),
-        "by groups": (result.mauve_debiased, result.mauve_ci),
+        "by groups": (result.mauve_debiased, result.mauve_debiased_ci),
         "by classifier": (result.mauve_classifier, result.mauve_classifier_ci),
     }
     lead, groups, learned = (
@@ -137,7 +137,9 @@ def test_the_score_leads_with_closeness_and_its_interval(result: MauveResult, sc
     below = [f"circle: {groups}", f"square: {learned}", f"diamond: MAUVE {result.mauve:.4f}"]
     assert score["title"]["subtitle"] == below
     assert score["description"].startswith(f"{lead}. {groups}. {learned}. MAUVE {result.mauve:.4f}, between")
-    one = dataclasses.replace(result, n_p=1, closeness=None, mauve_debiased=None, mauve_stderr=None, mauve_ci=None)
+    one = dataclasses.replace(
+        result, n_p=1, closeness=None, mauve_debiased=None, mauve_debiased_stderr=None, mauve_debiased_ci=None
+    )
     assert of_result.score_chart(one).to_dict()["title"]["text"] == f"MAUVE {result.mauve:.4f}"
 
 

@@ -34,7 +34,7 @@ def of(*models: tuple[int, float], **options: object) -> Comparison:
 
 
 def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
-    almost = replace(result, mauve_debiased=0.9, mauve_ci=(0.6773, 0.9999954))
+    almost = replace(result, mauve_debiased=0.9, mauve_debiased_ci=(0.6773, 0.9999954))
     for shown in (str(almost), almost.document().terminal()):
         assert "0.999995" in shown and "1.000" not in shown.split("precision")[0]
 

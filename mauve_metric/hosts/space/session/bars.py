@@ -72,7 +72,7 @@ def bar_words(shown: list[Bar]) -> str:
 def _marks(result: MauveResult) -> tuple[Mark, ...]:
     """The debiased score on groups of similar texts, and that on a classifier's buckets."""
     scores = (
-        (CONTENT, result.mauve_debiased, result.mauve_ci),
+        (CONTENT, result.mauve_debiased, result.mauve_debiased_ci),
         (STYLE, result.mauve_classifier, result.mauve_classifier_ci),
     )
     return tuple(Mark(kind, value, ends) for kind, value, ends in scores if value is not None)

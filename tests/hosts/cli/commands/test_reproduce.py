@@ -69,7 +69,7 @@ def test_no_signature(
 _CHANGES: dict[str, Any] = {
     "mauve": [1, None, "0.99", float("nan"), True, 1e308, 10**400, [0.5]],
     "mauve_debiased": [0.5, None],
-    "mauve_ci": [[0.1, 0.2], None, [0.1]],
+    "mauve_debiased_ci": [[0.1, 0.2], None, [0.1]],
     "auc": [1, 0.9999, None],
     "p_hist": [[1.0, 0, 0, 0, 0, 0, 0], [], None],
     "divergence_curve": [[[0.0, 1.0]]],
@@ -97,7 +97,7 @@ def test_a_removed_score_and_an_unknown_one_are_named(
     files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, stored = scored(files), tmp_path / "score.json"
-    gone = ("auc", "mauve_classifier", "mauve_ci")
+    gone = ("auc", "mauve_classifier", "mauve_debiased_ci")
     short = {name: value for name, value in before.items() if name not in gone} | {"luck": 1.0}
 
     def named(values: dict[str, Any], status: int) -> dict[str, list[str]]:
