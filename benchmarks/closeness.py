@@ -46,7 +46,7 @@ from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.result import MauveResult
-from mauve_metric.scoring.score import score_features
+from mauve_metric.scoring.evaluation import Evaluation
 
 CONFIG = MauveConfig(knn=False)
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -171,10 +171,9 @@ def undeclared(repeats: int) -> None:
         for repeat in range(repeats):
             p, q, groups = draw(np.random.default_rng(repeat))
             sides = FeatureSet(p), FeatureSet(q)
-            alone = score_features(*sides, CONFIG)
-            told = score_features(
-                *(replace(side, groups=codes) for side, codes in zip(sides, groups, strict=True)), CONFIG
-            )
+            alone = Evaluation.of_sets(sides, CONFIG).result()
+            in_groups = [replace(side, groups=codes) for side, codes in zip(sides, groups, strict=True)]
+            told = Evaluation.of_sets(in_groups, CONFIG).result()
             named = {"own_prompts", "repeated_texts"} & {warning.code for warning in alone.warnings}
             row: list[float] = [alone.design == "found", bool(named), alone.closeness or np.nan]
             for result in (alone, told):
@@ -400,7 +399,7 @@ def truth(repeats: int) -> None:
         rows = []
         for repeat in range(repeats):
             p, q, value = draw(np.random.default_rng(repeat))
-            result = score_features(FeatureSet(p), FeatureSet(q), CONFIG)
+            result = Evaluation.of_sets([FeatureSet(p), FeatureSet(q)], CONFIG).result()
             row: list[float] = [value]
             for score, ci in (
                 (result.closeness, result.closeness_ci),
@@ -464,7 +463,7 @@ def mixed(repeats: int) -> None:
 
 
 def _result_of(drawn: tuple[Array, Array, float]) -> MauveResult:
-    return score_features(FeatureSet(drawn[0]), FeatureSet(drawn[1]), CONFIG)
+    return Evaluation.of_sets([*map(FeatureSet, drawn[:2])], CONFIG).result()
 
 
 def main() -> None:

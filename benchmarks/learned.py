@@ -25,7 +25,8 @@ from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.cross_fitting import buckets_of_ranks
 from mauve_metric.options import MauveConfig
-from mauve_metric.scoring.score import learned_of, score_features
+from mauve_metric.scoring.evaluation import Evaluation
+from mauve_metric.scoring.score import learned_of
 from mauve_metric.uncertainty.closeness import closeness_of
 from mauve_metric.uncertainty.learned_score import debiased, learned_score
 
@@ -183,7 +184,7 @@ def cost() -> None:
         rest, learned = [], []
         for _ in range(3):
             start = time.process_time()
-            score_features(p, q, MauveConfig(), with_learned=False)
+            Evaluation.of_sets([p, q], MauveConfig()).result(with_learned=False)
             rest.append(time.process_time() - start)
             for _ in range(3):
                 start = time.process_time()

@@ -396,7 +396,7 @@ class MauveConfig(CheckedFields):
 
 
 class ResolvedConfig(MauveConfig):
-    """A `MauveConfig` without "auto" and presets, for sets of known sizes; `pipeline.resolve_config` makes it.
+    """A `MauveConfig` without "auto" and presets, for sets of known sizes; `evaluation.resolve_config` makes it.
 
     Raises:
         ValueError: one of these fields is "auto".

@@ -145,7 +145,7 @@ FEW_DRAWS = ("apps", "features", "fuzz", "hosts", "inputs", "report", "results",
 @pytest.fixture(scope="module", autouse=True)
 def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
     """Cluster twice, divide texts twice, and draw few splits for the ceiling, where only a score's way is tested."""
-    from mauve_metric.scoring import pipeline
+    from mauve_metric.scoring import evaluation
     from mauve_metric.uncertainty import learned_score, resampling
 
     with pytest.MonkeyPatch.context() as patch:
@@ -153,7 +153,7 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
         is_quick = request.config.option.markexpr.startswith("not")  # simulations and programs have all draws
         if is_quick and file.parts[0] in FEW_DRAWS:
             patch.setattr(learned_score, "MOST_DIVISIONS", 2)
-            patch.setattr(pipeline, "RUNS_OF_FEW_TEXTS", 2)
+            patch.setattr(evaluation, "RUNS_OF_FEW_TEXTS", 2)
             patch.setattr(resampling, "CEILING_DRAWS", 8)
         yield
 

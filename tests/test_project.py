@@ -500,3 +500,13 @@ def calls_in(path: Path) -> set[str]:
     """The names of all methods that a file's code reads."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def test_only_one_object_calls_the_clustering() -> None:
+    """Every command, study and the page walk the same way, by `Evaluation`."""
+    calls = [
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"\bpartition_sets\b", path.read_text(encoding="utf-8")) and path.parent.name != "clustering"
+    ]
+    assert calls == ["scoring/evaluation.py"]

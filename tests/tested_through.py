@@ -6,7 +6,7 @@ TESTED_THROUGH = {
     "measures/test_cross_fitting.py": ("measures/linear_classifier",),
     "apps/studies/test_baseline.py": ("apps/studies/baseline_result",),
     "scoring/test_compute.py": (
-        "scoring/opening",
+        "scoring/featurizers",
         "results/result",
         "runtime/optional_imports",
         "version",
@@ -19,7 +19,7 @@ TESTED_THROUGH = {
     ),
     "scoring/test_compute_directions.py": ("results/scores",),
     "report/test_first_screen.py": ("report/wording/notes", "report/wording/verdict_sentence"),
-    "scoring/test_explain.py": ("results/explanation",),
+    "scoring/test_explain.py": ("results/explanation", "scoring/gap"),
     "apps/judging/test_preferences.py": (
         "apps/judging/statistics/judgement_options",
         "apps/judging/judgement",

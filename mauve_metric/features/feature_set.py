@@ -443,6 +443,10 @@ class FeaturizeJob:
             stripping=Stripping(str(self.config.strip), prompts_of(self.run)),
         )
 
+    def texts_of(self, side: InputSide) -> list[str]:
+        """The texts of a side that is given as texts, as they are featurized."""
+        return list(self.source(side.argument, side.content).texts)
+
     def of_texts(self, name: str, data: object) -> FeatureSet:
         """The features of texts in any form that `text_source` takes, or of a source."""
         source = data if isinstance(data, TextSource) else self.source(name, data)

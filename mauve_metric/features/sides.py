@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide, prompts_of
+from mauve_metric.features.feature_files import is_feature_file
+from mauve_metric.features.feature_set import FeatureSet, InputSide, Kind, prompts_of
 from mauve_metric.inputs.echoes import count_echoes, field_prompts, known_prompts
 from mauve_metric.inputs.files import READERS, SideTexts, TextFile
 from mauve_metric.inputs.kinds import split_field
@@ -84,7 +85,7 @@ class Inputs(NamedTuple):
         if self.aligned:
             counts = {name: len(self._texts(name) or range(size)) for name, size in sizes.items()}
             if len(set(counts.values())) > 1:
-                got = ", ".join(f"{name} {count}" for name, count in counts.items())
+                got = ", ".join(f"{self.sides[name].argument} {count}" for name, count in counts.items())
                 raise RowsDiffer(
                     f"aligned=True needs sets of equal size, the human one included, got {got}: where only some "
                     "texts share prompts, give p_groups and q_groups"
@@ -162,6 +163,51 @@ class Inputs(NamedTuple):
     def are_texts(self) -> bool:
         """Return whether every side is given as texts."""
         return all(side.kind == "text" for side in self.sides.values())
+
+
+def sides_of_models(human: InputSide, models: object, q_groups: object) -> dict[str, InputSide]:
+    """The side "human" and those of models, "model NAME".
+
+    Args:
+        models: by name. q_groups: of the texts of models, by name.
+
+    Raises:
+        TypeError, ValueError: these are no dicts of sets; `q_groups` names another model.
+    """
+    if not isinstance(models, Mapping):
+        expected = "a dict from names to texts, features or FeatureSets"
+        raise WrongOption.of("models", f"must be {expected}, got {type(models).__name__}")
+    if not models:
+        raise WrongOption.of("models", "must hold at least one model, got none")
+    for name in models:
+        if not isinstance(name, str) or not name.strip():
+            raise TypeError(f"models: names must be non-empty strings, got {name!r}")
+    if q_groups is not None and not isinstance(q_groups, Mapping):
+        raise RowsDiffer.of("q_groups", f"must be a dict from names of models to groups, got {type(q_groups).__name__}")
+    groups = dict(q_groups or {})
+    for name in groups:
+        if name not in models:
+            raise RowsDiffer.of("q_groups", f"must name {', '.join(models)}, got {name!r}")
+    sides = {"human": human}
+    for name, data in models.items():
+        sides[f"model {name}"] = side_of(f"models[{name!r}]", data, groups.get(name), f"q_groups[{name!r}]")
+    return sides
+
+
+def side_of(argument: str, data: object, groups: object = None, groups_argument: str = "") -> InputSide:
+    """Make the side of one model; the type of its data determines the kind."""
+    if hasattr(data, "signature_entries"):
+        raise TypeError(f"{argument} must hold texts, features or a FeatureSet, got a result")
+    if isinstance(data, (str, Path)) and is_feature_file(data):
+        data = FeatureSet.load(data)
+    if isinstance(data, FeatureSet):
+        return InputSide("set", argument, data, None, groups, groups_argument)
+    is_table = hasattr(data, "columns") or hasattr(data, "column_names")
+    is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
+    is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
+    is_matrix = getattr(data, "ndim", None) == 2 and not is_table
+    kind: Kind = "features" if is_matrix or is_rows or is_numbers else "text"
+    return InputSide(kind, argument, data, None, groups, groups_argument, (argument,))
 
 
 def checked_inputs(sides: Mapping[str, InputSide], aligned: object) -> Inputs:
@@ -390,29 +436,6 @@ def shared_prompts(columns: Mapping[str, tuple[str | None, Sequence[Hashable] | 
         return {}
     logger.info("%d of %d prompts in %r have several texts: scored as sharing prompts", shared, len(texts), fields[-1])
     return groups
-
-
-def read_sides(job: FeaturizeJob, sides: Inputs) -> dict[str, tuple[FeatureSet, list[str] | None]]:
-    """The features of each side and its texts where they are given."""
-    features_of: dict[str, FeatureSet] = {}
-    read: dict[str, list[str] | None] = {}
-    for name, side in job.prepared(sides.sides).items():
-        read[name] = None
-        if side.texts is None:
-            features_of[name] = sides.with_origin(name, job.side(side))
-            continue
-        source = job.source(side.argument if side.kind == "text" else side.choices[-1], side.texts)
-        texts = read[name] = list(source.texts)
-        if side.kind == "text":
-            features = job.of_texts(side.argument, replace(source, texts=texts))
-        else:
-            features = job.side(side)
-            features = replace(features, dropped=features.dropped + source.dropped)
-        if len(features) != len(texts):
-            expected = f"must hold one text for each row of {side.argument}"
-            raise UnlikeFeatures.of(side.choices[-1], f"{expected}, got {len(texts)} for {len(features)}")
-        features_of[name] = sides.with_origin(name, features)
-    return {name: (side, read[name]) for name, side in sides.with_groups(features_of).items()}
 
 
 def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> None:

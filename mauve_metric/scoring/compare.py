@@ -1,39 +1,19 @@
-"""Several models against one human set: scores on common buckets, and which differences are real."""
+"""`compare`: several models against one human set, on common buckets, and which differences are real."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import Unpack
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Unpack
 
 from mauve_metric.arrays import FeatureData, TextData, TokenData
-from mauve_metric.features.dependence import Groups, codes_of, paired, with_dependence
-from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
-from mauve_metric.features.sides import By, Inputs, Subgroups, read_sides
+from mauve_metric.features.feature_set import FeatureSet, given_side
+from mauve_metric.features.sides import By, sides_of_models
 from mauve_metric.inputs.files import TextFile
-from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
-from mauve_metric.results.comparison import Comparison, OwnScore
-from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_signature, human_entries, signature_entries
+from mauve_metric.options import Featurizer, Options, with_options
+from mauve_metric.results.comparison import Comparison
 from mauve_metric.runtime.checks import check_count
-from mauve_metric.runtime.errors import WrongOption
-from mauve_metric.runtime.tensors import is_read_only_in_blocks
-from mauve_metric.scoring import score
-from mauve_metric.scoring.compute import joined_sides, judged_together, score_with_each
-from mauve_metric.scoring.explain import explain_learned, explain_model
-from mauve_metric.scoring.opening import check_sides, open_several
-from mauve_metric.scoring.phrases import Readable
-from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
-from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
-from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
-from mauve_metric.scoring.without_layout import needs_trial, without_layout
-from mauve_metric.uncertainty.learned_score import Learned
-from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
+from mauve_metric.scoring.evaluation import Evaluation
+from mauve_metric.scoring.featurizers import compare_together, score_with_each
 
 
 @with_options()
@@ -90,6 +70,7 @@ def compare(
             than two texts, aligned sets of unequal size, and groups that do not fit
             the texts.
 
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> human, good, bad = (rng.normal(shift, 1, size=(200, 8)) for shift in (0, 0.1, 1))
     >>> found = compare(p_features=human, models={"bad": bad, "good": good}, seed=1)
@@ -99,205 +80,11 @@ def compare(
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
     human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}, p_groups)
-    names, job, inputs = open_several("compare", options, human, models, q_groups, aligned, common_rows, by)
-    return score_with_each(featurizers, inputs, job, partial(_compare_one, names, buckets, texts), compare_together)
+    sides = sides_of_models(human, models, q_groups)
+    settings: dict[str, Any] = {"common_rows": common_rows, "by": by, "listed": True, "every_row": buckets > 0}
+    evaluation = Evaluation.open("compare", options, sides, aligned, **settings)
 
+    def score(by_featurizer: Evaluation, is_first: bool) -> Comparison:
+        return by_featurizer.comparison(buckets if is_first else 0, texts, with_subgroups=True)
 
-def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Comparison:
-    """Add the learned scores of one classifier of the features of all featurizers, their ranking and differences.
-
-    Args:
-        sets: by each featurizer the human texts and those of each model, in the order of the comparison.
-        config: of the comparison.
-    """
-    joined = joined_sides(sets, config)
-    pairs = [paired(joined[0], side) for side in joined[1:]]  # none where features cannot be joined
-    learned_scores = _learned(
-        {
-            name: (score.learned_of(human, model, config), (human, model))
-            for name, (human, model) in zip(comparison.models, pairs, strict=False)
-        }
-    )
-    ranking, differences = ranked_by_learned_score(learned_scores, config)
-    models = {}
-    for name, result in comparison.models.items():
-        learned, codes = learned_scores.get(name, (None, None))
-        each = {label: single.models[name] for label, single in comparison.by_featurizer.items()}
-        models[name] = judged_together(result, each, learned, codes, config)
-    ranked = ranked_by_closeness(models, config)
-    return replace(comparison, models=models, together_ranking=ranking, together_differences=differences, **ranked)
-
-
-def _compare_one(
-    names: Sequence[str], buckets: int, texts: int, job: FeaturizeJob, inputs: Inputs, is_first: bool
-) -> tuple[Comparison, list[FeatureSet]]:
-    """The comparison of one featurizer, the first one's with buckets, and its features of all sets.
-
-    job: featurizes, and has the options.
-    """
-    config, buckets = job.config, buckets if is_first else 0
-    with job:
-        read = read_sides(job, inputs)
-        check_sides({inputs.sides[name].argument: side for name, (side, _) in read.items()})
-        (human, human_texts), *reads = read.values()
-        sides = [human, *(side for side, _ in reads)]
-        dependent = with_dependence(sides, config.seed, independent=config.independent)
-        comparison = compare_features(
-            dependent[0],
-            dict(zip(names, dependent[1:], strict=True)),
-            config,
-            run=job.run,
-            readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
-            buckets=buckets,
-            texts=texts,
-            subgroups=inputs.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
-        )
-        texts_of_sides = [human_texts, *(model_texts for _, model_texts in reads)]
-        comparison = try_without_layout(comparison, dependent, texts_of_sides, job, inputs.prompts)
-    return comparison, sides
-
-
-def try_without_layout(
-    comparison: Comparison,
-    sides: Sequence[FeatureSet],
-    texts: Sequence[Sequence[str] | None],
-    job: FeaturizeJob,
-    prompts: Sequence[str] = (),
-) -> Comparison:
-    """Add to each result the effect of layout that separates its sets.
-
-    Args:
-        sides: the human one first, with their groups. texts: of each side, as they were compared; None: not known.
-        job, prompts: see `without_layout`.
-    """
-    if not any(map(needs_trial, comparison.models.values())):
-        return comparison
-    results = {}
-    for (name, result), model_texts, side in zip(comparison.models.items(), texts[1:], sides[1:], strict=True):
-        codes = pair_of_groups(*(side_in_pair.groups for side_in_pair in paired(sides[0], side)))
-        results[name] = without_layout(result, [texts[0], model_texts], codes, job.config, job, prompts)
-    return replace(comparison, models=results)
-
-
-def compare_features(
-    p: FeatureSet,
-    models: Mapping[str, FeatureSet],
-    config: MauveConfig,
-    *,
-    run: RunOptions | None = None,
-    readable: Readable | None = None,
-    buckets: int = 0,
-    texts: int = 3,
-    clustered: Clustered | None = None,
-    watch: Callable[[str], None] | None = None,
-    subgroups: Subgroups | None = None,
-) -> Comparison:
-    """Project and cluster all sets together, score each model against P, and compare the scores.
-
-    Args:
-        p, models: checked sides. config: may hold "auto". run: has the device and the checkpoint folder.
-        readable: the texts of P and of the models in order, needed for buckets > 0.
-        buckets, texts: see `compare`.
-        clustered: the same sides in buckets; None: they are put there.
-        watch: called with the name of each model before it is scored.
-        subgroups: rows of the texts of each label; they are compared on buckets of their own.
-    """
-    run, subgroups = run or RunOptions(), subgroups or {}
-    if clustered is None:
-        common, every_row = _with_checkpoint(run, "common"), readable is not None
-        clustered = cluster([p, *models.values()], config, common, every_row=every_row)
-    (p, *sides), resolved, partition = clustered.sides, clustered.config, clustered.partition
-    models = dict(zip(models, sides, strict=True))
-    if subgroups and any(is_read_only_in_blocks(side.features) for side in clustered.sides):
-        raise WrongOption.of("by", "needs features in memory, as an array")
-    results: dict[str, MauveResult] = {}
-    own_scores: dict[str, OwnScore] = {}
-    explanations: dict[str, Explanation] = {}
-    pairs = [clustered.pair(number) for number in range(1, len(clustered.sides))]
-    for number, (name, (human, model)) in enumerate(zip(models, pairs, strict=True), start=1):
-        if watch is not None:
-            watch(name)
-        own_scores[name] = separate = _own_score(human, model, config, _with_checkpoint(run, f"model-{number}"))
-        entries = {"partition": f"common to {', '.join(models)}", "model": name}
-        learned = score.learned_of(human, model, resolved)
-        result = score.score_buckets(human, model, partition, number, resolved, separate.p_value, learned, entries)
-        results[name] = result
-        if readable is not None and buckets:
-            gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
-            texts_of_pair, pair = readable.pair(0, number).texts, pair_of_groups(human.groups, model.groups)
-            explanations[name] = explain_learned(gap, texts_of_pair, pair, resolved, texts)
-    learned_scores = _learned(
-        {name: (result.learned, pair) for (name, result), pair in zip(results.items(), pairs, strict=True)}
-    )
-    learned_ranking, learned_differences = ranked_by_learned_score(learned_scores, resolved)
-    on_common, alone = ({name: scores[name].mauve for name in models} for scores in (results, own_scores))
-    return Comparison(
-        models=results,
-        own=own_scores,
-        **ranked_by_closeness(results, resolved),
-        confidence_level=resolved.confidence_level,
-        design=p.design,
-        warnings=(*comparison_warnings(models), *partition_warnings(on_common, alone)),
-        signature_entries=_signature_entries(p, models, resolved),
-        explanations=explanations,
-        learned_ranking=learned_ranking,
-        learned_differences=learned_differences,
-        subgroups=tuple(recall_of_subgroups(partition.rows, [*models], subgroups, p.groups, resolved)),
-        by_subgroup=_compare_subgroups(p, models, subgroups, config, run),
-    )
-
-
-def _compare_subgroups(
-    p: FeatureSet, models: Mapping[str, FeatureSet], subgroups: Subgroups, config: MauveConfig, run: RunOptions
-) -> dict[str, Comparison]:
-    """The comparison of the texts of each label, of the models that have enough of them."""
-    comparisons = {}
-    for label, rows in subgroups.items():
-        human, rows_of_models = enough_rows(models, rows)
-        if human is not None and rows_of_models:
-            sides = {name: models[name].of_rows(model_rows) for name, model_rows in rows_of_models.items()}
-            comparisons[label] = compare_features(p.of_rows(human), sides, config, run=run)
-    return comparisons
-
-
-def _learned(
-    scored: Mapping[str, tuple[Learned | None, tuple[FeatureSet, FeatureSet]]],
-) -> dict[str, tuple[Learned, Groups]]:
-    """The learned scores of the models that have one, with the codes of the groups of both sides."""
-    return {name: (learned, codes_of(*pair)) for name, (learned, pair) in scored.items() if learned is not None}
-
-
-def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:
-    """Signature entries of a comparison: number of texts and file of each model, and the options."""
-    sizes = {_size_key(name): len(side) for name, side in models.items()}
-    digests = {f"digest_{name}": side.digest for name, side in models.items()}
-    more = {**sizes, **digests, "design": p.design}
-    entries = human_entries(p, next(iter(models.values())), config, more)
-    if len({side.origin for side in models.values()}) == 1:
-        return entries
-    entries.pop("q_texts", None)
-    return {f"texts_{name}": side.origin for name, side in models.items() if side.origin is not None} | entries
-
-
-def _size_key(name: str) -> str:
-    """The signature's key for a model's number of texts: `n_` and its name, unless another entry has that key.
-
-    >>> _size_key("gpt2"), _size_key("p"), _size_key("model_p")
-    ('n_gpt2', 'n_model_p', 'n_model_model_p')
-    """
-    return f"n_model_{name}" if re.fullmatch("(model_)*[pq]", name) else f"n_{name}"
-
-
-def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
-    """Options of one of several clusterings: its checkpoint is in a folder of its own."""
-    return run if run.checkpoint is None else replace(run, checkpoint=Path(run.checkpoint) / job)
-
-
-def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
-    """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
-    resolved = resolve_config(config, len(p), len(q))
-    once = replace(resolved, knn=False, frechet_distance=False)
-    few = 2 if config.permutations else 1
-    result = score.score_features(p, q, once, run=run, clusterings=few, with_learned=False)
-    signature = format_signature(signature_entries(p, q, resolved))
-    return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
+    return score_with_each(featurizers, evaluation, score, compare_together)

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar, Unpack
-
-import numpy as np
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Unpack
 
 from mauve_metric.arrays import FeatureData, TextData, TokenData
-from mauve_metric.features.dependence import Groups, codes_of, with_dependence
-from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide, given_side
-from mauve_metric.features.sides import Inputs, check_columns, check_same_encoder, check_texts_alone
-from mauve_metric.features.text_functions import named_featurizers
+from mauve_metric.features.feature_set import FeatureSet, InputSide, given_side
 from mauve_metric.inputs.files import TextFile
-from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import Featurizer, MauveConfig, Options, with_options
-from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.result import LearnedScore, MauveResult
-from mauve_metric.runtime import tensors
-from mauve_metric.runtime.errors import EXPECTED, message_of
-from mauve_metric.scoring.opening import listed_texts, open_two
-from mauve_metric.scoring.pipeline import Clustered, cluster
-from mauve_metric.scoring.score import learned_of, log_warnings, score_clustered
-from mauve_metric.scoring.verdict import bounds_of, judged
-from mauve_metric.scoring.without_layout import needs_trial, without_layout
-from mauve_metric.uncertainty.closeness import Bound
-from mauve_metric.uncertainty.learned_score import Learned
-from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
-
-Argument = TypeVar("Argument")
-Made = TypeVar("Made")
-Scored = TypeVar("Scored", bound=MauveResult | Comparison)
-
-logger = logging.getLogger(__name__)
+from mauve_metric.options import Featurizer, Options, with_options
+from mauve_metric.results.result import MauveResult
+from mauve_metric.scoring.evaluation import Evaluation
+from mauve_metric.scoring.featurizers import add_pooled_score, score_with_each
+from mauve_metric.scoring.score import log_warnings
 
 
 @with_options()
@@ -108,166 +86,14 @@ def score_sides(
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
 ) -> MauveResult:
     """`compute_mauve` of the sides "p" and "q", which errors name by their arguments."""
-    job, inputs = open_two("compute_mauve", options, sides, aligned)
-    return score_with_each(featurizers, inputs, job, _score_one, add_pooled_score)
+    several = featurizers is not None
+    evaluation = Evaluation.open("compute_mauve", options, sides, aligned, listed=several)
+    return score_with_each(featurizers, evaluation, _score, add_pooled_score)
 
 
-def _score_one(job: FeaturizeJob, inputs: Inputs, is_first: bool) -> tuple[MauveResult, Sequence[FeatureSet]]:
-    """Score with one featurizer; return its features of both sides too. is_first: log the warnings."""
-    config = job.config  # that of the job may follow a `FeatureSet`
-    with job:
-        sides = {name: inputs.with_origin(name, job.side(side)) for name, side in job.prepared(inputs.sides).items()}
-        p_side, q_side = inputs.with_groups(sides).values()
-        check_columns({side.argument: sides[name] for name, side in inputs.sides.items()})
-        check_same_encoder(p_side.identity, q_side.identity)
-
-        def texts() -> list[list[str] | None]:  # None for a stream and for sides without texts
-            return [
-                listed_texts(job, side) if side.kind == "text" and hasattr(side.content, "__len__") else None
-                for side in inputs.sides.values()
-            ]
-
-        result = score_with_trial(cluster([p_side, q_side], config, job.run), texts, job, inputs.prompts)
-        if is_first:
-            log_warnings(result)
-        return result, (p_side, q_side)
-
-
-def score_with_trial(
-    clustered: Clustered,
-    texts: Callable[[], Sequence[Sequence[str] | None]],
-    job: FeaturizeJob,
-    prompts: Sequence[str] = (),
-) -> MauveResult:
-    """The result of two sides in buckets, with the effect of layout that separates them.
-
-    Args:
-        texts: lists the texts of both sides, None where they are not known. job, prompts: see `without_layout`.
-    """
-    result = score_clustered(clustered)
-    if not needs_trial(result):
-        return result
-    return without_layout(result, texts(), pair_of_groups(*clustered.groups), job.config, job, prompts)
-
-
-def try_each(
-    featurizers: Mapping[str, Argument], make: Callable[[str, Argument], Made]
-) -> tuple[dict[str, Made], list[ScoreWarning]]:
-    """Call `make` with each featurizer; return its values by name, and a warning for each that fails.
-
-    Raises:
-        Exception: any error of the first one, and an unexpected error of another.
-    """
-    made: dict[str, Made] = {}
-    missing: list[ScoreWarning] = []
-    for name, featurizer in featurizers.items():
-        try:
-            made[name] = make(name, featurizer)
-        except EXPECTED as error:
-            if not made:
-                raise
-            reason = message_of(error)
-            message = f"the featurizer {name} could not be used, and has no part in what the others say: {reason}"
-            missing.append(warn("featurizer_missing", {"featurizer": name}, said=message))
-            logger.warning("featurizer_missing: %s", message)
-    return made, missing
-
-
-def score_with_each(
-    featurizers: object,
-    inputs: Inputs,
-    job: FeaturizeJob,
-    score: Callable[[FeaturizeJob, Inputs, bool], tuple[Scored, Sequence[FeatureSet]]],
-    together: Callable[[Scored, Sequence[Sequence[FeatureSet]], MauveConfig], Scored],
-) -> Scored:
-    """Score with every featurizer and return the first result, with those of all in its `by_featurizer`.
-
-    Args:
-        featurizers: None: that of `job` alone.
-        score: the result of one featurizer, and its features of all sets; True for the first one.
-        together: adds to a result what one classifier of the features of all featurizers finds.
-
-    Raises:
-        TypeError, ValueError: wrong featurizers; sides that are not texts.
-    """
-    if featurizers is None:
-        return score(job, inputs, True)[0]
-    asked = job.config.featurize_model_name if "featurize_model_name" in job.given else None
-    named = named_featurizers(featurizers, asked)
-    check_texts_alone(inputs.sides.values())
-    sides, first, options = inputs.materialised(), next(iter(named)), job.given | {"featurize_model_name"}
-
-    def score_with(name: str, featurizer: Featurizer) -> tuple[Scored, Sequence[FeatureSet]]:
-        job_of_featurizer = FeaturizeJob(replace(job.config, featurize_model_name=featurizer), job.run, options)
-        return score(job_of_featurizer, sides, name == first)
-
-    scored, missing = try_each(named, score_with)
-    return join_featurizers(scored, together, job.config, missing)
-
-
-def join_featurizers(
-    scored: Mapping[str, tuple[Scored, Sequence[FeatureSet]]],
-    together: Callable[[Scored, Sequence[Sequence[FeatureSet]], MauveConfig], Scored],
-    config: MauveConfig,
-    missing: Sequence[ScoreWarning] = (),
-) -> Scored:
-    """The result of the first featurizer, with those of all in its `by_featurizer`.
-
-    Args:
-        scored: by name the result of each featurizer, and its features of all sets.
-        together, config: see `score_with_each`.
-        missing: warnings about featurizers that failed.
-    """
-    first: Any = next(iter(scored.values()))[0]
-    results = {name: result_of for name, (result_of, _) in scored.items()}
-    result = replace(first, by_featurizer=results, warnings=(*first.warnings, *missing))
-    return together(result, [sets for _, sets in scored.values()], config)
-
-
-def add_pooled_score(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
-    """Judge by all featurizers, with the learned score of one classifier of all their features, if there is one."""
-    if joined := joined_sides(sides, config):
-        human, model = joined
-        learned, codes = learned_of(human, model, config), codes_of(human, model)
-    else:
-        learned, codes = None, None
-    return judged_together(result, result.by_featurizer, learned, codes, config)
-
-
-def judged_together(
-    result: MauveResult,
-    each: Mapping[str, MauveResult],
-    learned: Learned | None,
-    codes: Groups,
-    config: MauveConfig,
-) -> MauveResult:
-    """Judge a result by the partitions of all featurizers.
-
-    Args:
-        each: the result of the same two sets by each featurizer. learned: of all features together.
-        codes: of the groups of both sides, as `learned` takes them; None: each text is alone.
-    """
-    bounds, together = bounds_of(each), None
-    if learned is not None:
-        bounds = (*bounds, Bound.of_learned(learned, codes))
-        together = LearnedScore.of(learned)
-    return judged(replace(result, together=together, bounds=bounds), config)
-
-
-def joined_sides(sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> list[FeatureSet]:
-    """The features of all featurizers, side by side, of each set, with the groups of dependent texts.
-
-    Args:
-        sets: the human texts and those of each model by each featurizer.
-
-    Returns:
-        Nothing for one featurizer, and for features that are not in memory.
-    """
-    joined = []
-    for every in zip(*sets, strict=True):
-        rows = [tensors.in_memory(side.features) for side in every]
-        in_memory = [part for part in rows if part is not None]
-        if len(sets) < 2 or len(in_memory) < len(sets):
-            return []
-        joined.append(replace(every[0], features=np.concatenate(in_memory, axis=1)))
-    return with_dependence(joined, config.seed, independent=config.independent)
+def _score(evaluation: Evaluation, is_first: bool) -> MauveResult:
+    """Score with one featurizer. is_first: log the warnings."""
+    result = evaluation.result()
+    if is_first:
+        log_warnings(result)
+    return result

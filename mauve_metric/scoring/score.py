@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_
 from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import some_numbers, some_rows
-from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frontier, precision_recall
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import SHARED, count_groups, pair_of_groups
@@ -26,14 +24,13 @@ from mauve_metric.measures.knn_precision_recall import (
     support_scores,
     support_scores_on_device,
 )
-from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions
+from mauve_metric.options import MauveConfig, ResolvedConfig
 from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
-from mauve_metric.scoring.pipeline import Clustered, cluster
 from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
@@ -43,7 +40,6 @@ from mauve_metric.uncertainty.learned_score import Learned, learned_score, permu
 
 logger = logging.getLogger(__name__)
 
-MOST_READ_TWICE = 10_000  # texts of a set that are scored once more in another reading
 NOT_READ_AGAIN = "it needs the texts again, which were not kept"
 
 
@@ -80,41 +76,17 @@ def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
     return jackknife.frontier_band(frontier, config.mauve_scaling_factor, config.confidence_level)
 
 
-def score_features(
-    p: FeatureSet,
-    q: FeatureSet,
-    config: MauveConfig,
-    run: RunOptions | None = None,
-    *,
-    clusterings: int | None = None,
-    with_learned: bool = True,
-) -> MauveResult:
-    """Project, quantize and score two sides.
-
-    `with_learned=False` leaves out the score on learned buckets.
-
-    Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that, and
-    the device to work on in place of the one where the features are. clusterings: see `partition_sets`.
-    """
-    check_columns({"p_features": p, "q_features": q})
-    return score_clustered(cluster([p, q], config, run, clusterings=clusterings), with_learned=with_learned)
-
-
-def score_clustered(clustered: Clustered, *, with_learned: bool = True, other_reading: bool = True) -> MauveResult:
-    """The result of two sides in buckets; other_reading: also `MauveResult.closeness_as_prompts`."""
-    (p, q), config, partition = clustered.sides, clustered.config, clustered.partition
-    p_value = None
-    if config.permutations and config.quantizer == "classifier":  # which is fitted anew to permuted sides
+def permutation_p_value(p: FeatureSet, q: FeatureSet, partition: Partition, config: ResolvedConfig) -> float | None:
+    """The p-value of the permutation test of two sides in buckets; None where it is not asked for."""
+    if not config.permutations:
+        return None
+    if config.quantizer == "classifier":  # which is fitted anew to permuted sides
         aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
-        p_value = float(np.mean(aucs >= aucs[0] - 1e-12))
-    elif config.permutations:
-        p_labels, q_labels = partition.labels_without_sets
-        k = int(max(p_labels.max(), q_labels.max())) + 1
-        groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
-        p_value = resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
-    learned = learned_of(p, q, config) if with_learned else None
-    result = score_buckets(p, q, partition, 1, config, p_value, learned)
-    return _with_other_reading(result, clustered) if other_reading and with_learned else result
+        return float(np.mean(aucs >= aucs[0] - 1e-12))
+    p_labels, q_labels = partition.labels_without_sets
+    k = int(max(p_labels.max(), q_labels.max())) + 1
+    groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
+    return resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
 
 
 def log_warnings(result: MauveResult) -> None:
@@ -313,25 +285,6 @@ def _fields_of_repeats(q: FeatureSet) -> dict[str, Any]:
         "q_repeated": repetition.q_share,
         "repeats_p_value": repetition.excess,
     }
-
-
-def _with_other_reading(result: MauveResult, clustered: Clustered) -> MauveResult:
-    """Add what closeness would be if the model's near-alike texts were answers to prompts that were not declared."""
-    warning = next((warning for warning in result.warnings if warning.code == "repeated_texts"), None)
-    p, q = clustered.sides
-    repetition = q.dependence and q.dependence.repetition
-    if warning is None or repetition is None or max(len(p), len(q)) > MOST_READ_TWICE:
-        return result
-    codes = np.where(repetition.groups >= 0, repetition.groups, repetition.groups.max() + 1 + np.arange(len(q)))
-    declared = (
-        replace(side, groups=groups, dependence=None)
-        for side, groups in ((p, codes.max() + 1 + np.arange(len(p))), (q, codes))
-    )
-    other = score_clustered(cluster([*declared], replace(clustered.config, knn=False)), other_reading=False)
-    if other.closeness is None or other.closeness_ci is None:
-        return result
-    reading = (other.closeness, *other.closeness_ci)
-    return replace(result, repeated_groups=warning.numbers["groups"], closeness_as_prompts=reading)
 
 
 def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:

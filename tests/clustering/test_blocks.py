@@ -24,7 +24,7 @@ from mauve_metric.clustering.projection import project
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.options import MauveConfig, ResolvedConfig, config_fields, option
 from mauve_metric.runtime.checks import integer_check
-from mauve_metric.scoring.pipeline import resolve_config
+from mauve_metric.scoring.evaluation import resolve_config
 
 ROWS = np.random.default_rng(0).normal(size=(3000, 6)).astype(np.float32)
 
@@ -221,7 +221,7 @@ label(Path(sys.argv[1]))
 """
 LABEL = """
 import numpy as np
-from mauve_metric.scoring.pipeline import resolve_config
+from mauve_metric.scoring.evaluation import resolve_config
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric import options
 from mauve_metric.options import MauveConfig, ResolvedConfig, config_fields, option

@@ -21,7 +21,7 @@ from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_ro
 from mauve_metric.features.row_blocks import CheckedRows, ConcatenatedRows, content_order
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.scoring.pipeline import resolve_config
+from mauve_metric.scoring.evaluation import resolve_config
 from mauve_metric.uncertainty.closeness import Bound
 
 DRMM: dict[str, Any] = {

@@ -227,7 +227,7 @@ def test_a_callback_a_harness_and_the_page_ask_it(answers: Answers, monkeypatch:
     from mauve_metric.hosts.harness.lm_eval import task_functions
     from mauve_metric.hosts.space.limits import Limits, check_options, read_models
     from mauve_metric.hosts.space.session.run import Run
-    from mauve_metric.hosts.space.session.scoring import Encoders, embed
+    from mauve_metric.hosts.space.session.scoring import Encoders, job_of, read
 
     options: dict[str, Any] = {"featurize_model_name": "server:m", "num_buckets": 3, "cache": False}
     expected = compute_mauve(p_text=HUMAN, q_text=MODEL, server=answers.url, **options).mauve
@@ -253,5 +253,6 @@ def test_a_callback_a_harness_and_the_page_ask_it(answers: Answers, monkeypatch:
     values = {"featurize_model_name": "server:m", "server": "http://127.0.0.1:9"}  # a visitor's address is not read
     check_options(values, models, Limits())
     encoders = Encoders()
-    made = embed({"human": HUMAN, "model": MODEL}, encoders.config(values), encoders, Run())
-    assert [len(side) for side in made.sets] == [len(HUMAN), len(MODEL)]
+    job = job_of(encoders.config(values), encoders)
+    made = read({"human": HUMAN, "model": MODEL}, ["model"], job, Run())
+    assert [len(side) for side in made.declared] == [len(HUMAN), len(MODEL)]

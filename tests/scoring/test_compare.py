@@ -122,7 +122,7 @@ def equal_models(k: int, shift: float, rng: np.random.Generator) -> tuple[Floats
 def test_aligned_models_have_equal_rows() -> None:
     assert compare(p_features=HUMAN_FEATURES, models=MODEL_FEATURES, aligned=True, num_runs=1).design == "aligned"
     uneven = {"a": MODEL_FEATURES["good"], "b": MODEL_FEATURES["bad"][1:]}
-    with pytest.raises(ValueError, match=r"equal size, .* got human 120, model a 120, model b 119:"):
+    with pytest.raises(ValueError, match=r"equal size, .* got p_features 120, models\['a'\] 120, models\['b'\] 119:"):
         compare(p_features=HUMAN_FEATURES, models=uneven, aligned=True)
     assert [w.code for w in compare(p_features=HUMAN_FEATURES, models=uneven, num_runs=1).warnings] == [
         "unequal_models"

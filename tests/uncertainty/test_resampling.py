@@ -133,7 +133,9 @@ def test_pairs_are_right_where_prompts_are_shared() -> None:
 
 
 def test_pairs_need_equal_sizes() -> None:
-    with pytest.raises(ValueError, match=r"aligned=True needs sets of equal size, .*, got p 12, q 10: .*q_groups"):
+    with pytest.raises(
+        ValueError, match=r"aligned=True needs sets of equal size, .*, got p_features 12, q_features 10: .*q_groups"
+    ):
         compute_mauve(
             p_features=np.eye(12), q_features=np.eye(12)[:10], num_buckets=2, permutations=9, aligned=True, num_runs=1
         )

@@ -23,7 +23,7 @@ from mauve_metric.apps.describing.measure_runner import (
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.features.encoder import check_model
 from mauve_metric.features.feature_set import FeatureSet, given_side
-from mauve_metric.features.sides import By, Subgroups
+from mauve_metric.features.sides import By, Subgroups, sides_of_models
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.measure import Group
 from mauve_metric.options import Options, RunOptions, with_options
@@ -31,7 +31,7 @@ from mauve_metric.results.signature import versions
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
 from mauve_metric.runtime.errors import WrongOption, message_of
 from mauve_metric.runtime.progress import watched
-from mauve_metric.scoring.opening import open_several
+from mauve_metric.scoring.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
@@ -105,14 +105,15 @@ def describe(
     """
     names = chosen_measures(measures)
     side = given_side("p", {"set": p, "features": p_features, "text": p_text}, p_groups)
-    of_models, job, inputs = open_several("describe", options, side, models, q_groups, aligned, common_rows, by)
-    config = job.config  # without what the job may follow
+    sides = sides_of_models(side, models, q_groups)
+    evaluation = Evaluation.open("describe", options, sides, aligned, common_rows=common_rows, by=by, listed=True)
+    of_models, job, inputs, config = evaluation.names, evaluation.job, evaluation.inputs, evaluation.config
     _check_names(of_models)
     decoders = _decoders(decoder, of_models, names)
     with_features, start = need_features(names), time.perf_counter()
     tokenize, likely = tokenizing(tokenizer), _likelihoods(language_model, job.run)
     with job:
-        (human, *others), missing = read_sets(inputs, job, with_features, tokenize, likely)
+        (human, *others), missing = read_sets(evaluation, with_features, tokenize, likely)
         if not missing and any("prompt_features" in MEASURES[name].inputs.forms for name in names if name != "score"):
             read_prompts((human, *others), job)
         seconds = {"features": time.perf_counter() - start} if with_features else {}

@@ -24,15 +24,14 @@ from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.row_blocks import all_rows
-from mauve_metric.features.sides import Inputs, open_sides, read_sides
+from mauve_metric.features.sides import open_sides, side_of
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.measures.measure import Form, Measure
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
-from mauve_metric.scoring.compare import compare_features
-from mauve_metric.scoring.opening import check_sides, listed_texts, side_of
+from mauve_metric.scoring.evaluation import Evaluation
 from mauve_metric.scoring.subgroups import enough_rows
 from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
 from mauve_metric.uncertainty.score_warnings import few_texts_a_bucket
@@ -212,7 +211,8 @@ class DescribedSets:
                 self.comparison = self.compared()
             else:
                 models = {name: model.reference() for name, model in self.models.items()}
-                self.comparison = compare_features(self.human.reference(), models, self.config, run=self.run)
+                sides = {"human": self.human.reference(), **{f"model {name}": side for name, side in models.items()}}
+                self.comparison = Evaluation.of_sets(sides, self.config, self.run).comparison()
 
     def lacks(self, row: Measure) -> bool:
         """Return True if a measure lacks an optional input that was not given."""
@@ -381,8 +381,7 @@ def _tokens_of(value: object) -> Sequence[Hashable]:
 
 
 def read_sets(
-    inputs: Inputs,
-    job: FeaturizeJob,
+    evaluation: Evaluation,
     with_features: bool,
     tokenize: Callable[[str], Sequence[Hashable]],
     likely: Callable[..., Likelihoods],
@@ -395,22 +394,18 @@ def read_sets(
     Raises:
         TypeError, ValueError, OSError, ImportError: invalid texts or features.
     """
-    read: Mapping[str, tuple[FeatureSet | None, list[str] | None]]
-    missing = ""
+    inputs, job, missing = evaluation.inputs, evaluation.job, ""
+    features: Sequence[FeatureSet | None] = ()
     try:
-        featurized = read_sides(job, inputs) if with_features else None
+        features = evaluation.declared if with_features else ()
     except EXPECTED as error:
         if not inputs.are_texts:
             raise
-        featurized, missing = None, f"the texts have no features: {message_of(error)}"
-    if featurized is None:
-        read = {
-            name: (None, listed_texts(job, side)) if side.kind == "text" else (job.side(side), None)
-            for name, side in job.prepared(inputs.sides).items()
-        }
-    else:
-        check_sides({inputs.sides[name].argument: side for name, (side, _) in featurized.items()})
-        read = featurized
+        missing = f"the texts have no features: {message_of(error)}"
+    if not features:
+        prepared = job.prepared(inputs.sides).values()
+        features = [None if side.kind == "text" else job.side(side) for side in prepared]
+    read = dict(zip(inputs.sides, zip(features, evaluation.texts, strict=True), strict=True))
     sizes = {name: len(form) for name, sides in read.items() for form in sides if form is not None}
     codes, prompts = inputs.codes(sizes) or {}, inputs.prompt_texts(sizes)
     sets = [
@@ -443,7 +438,7 @@ def read_prompts(sets: Collection[DescribedSet], job: FeaturizeJob) -> None:
 def read_training(training: object, job: FeaturizeJob, with_features: bool) -> DescribedSet:
     """The training set: its texts, and its features when a measure needs them."""
     (side,) = open_sides({"training": side_of("training", training)}, job.config, job.run).sides.values()
-    texts = listed_texts(job, side) if side.kind == "text" else None
+    texts = job.texts_of(side) if side.kind == "text" else None
     if not with_features:
         return DescribedSet("training", texts)
     return DescribedSet("training", texts, job.side(side if texts is None else side.with_texts(texts)))

@@ -25,7 +25,7 @@ from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.model_state import bare_model, release_memory
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
-from mauve_metric.scoring.compute import try_each
+from mauve_metric.scoring.featurizers import try_each
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:

@@ -28,7 +28,8 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import RowsDiffer
 from mauve_metric.runtime.outputs import check_outputs, naming
-from mauve_metric.scoring.score import log_warnings, score_features
+from mauve_metric.scoring.evaluation import Evaluation
+from mauve_metric.scoring.score import log_warnings
 
 TextFiles = str | Path | Sequence[str | Path]
 
@@ -112,7 +113,7 @@ def score_sharded(
     p, q = inputs.with_groups({"p": p, "q": q}).values()
     if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
         p, q = (replace(side, features=all_rows(side.features)) for side in (p, q))
-    result = score_features(p, q, job.config, run=job.run)
+    result = Evaluation.of_sets([p, q], job.config, job.run).result()
     log_warnings(result)
     return result
 

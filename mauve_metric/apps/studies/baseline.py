@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -11,20 +11,17 @@ import numpy as np
 
 from mauve_metric.apps.studies import texts_needed
 from mauve_metric.apps.studies.baseline_result import EqualSets, HumanBaseline, Needed, Source, Spread
-from mauve_metric.arrays import Array, Counts, FeatureData, Floats, TextData
+from mauve_metric.arrays import Counts, FeatureData, Floats, Integers, TextData
 from mauve_metric.clustering.histograms import Histograms, count_labels
-from mauve_metric.clustering.partition import partition_sets
-from mauve_metric.clustering.quantizers import scoring_options
-from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
+from mauve_metric.features.feature_set import FeatureSet, given_side
 from mauve_metric.features.row_blocks import all_rows
-from mauve_metric.features.sides import open_sides, read_sides
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.frontier import exact_area, mauve_floor
 from mauve_metric.options import MauveConfig, Options, ResolvedConfig, RunOptions, with_options
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import integer_check
 from mauve_metric.runtime.progress import progress_bar
-from mauve_metric.scoring.pipeline import resolve_config
+from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.scoring.score import score_histograms
 from mauve_metric.uncertainty import intervals, jackknife
 
@@ -43,6 +40,7 @@ def human_baseline(
     *,
     p_features: FeatureData | None = None,
     p: FeatureSet | None = None,
+    p_groups: Sequence[Hashable] | None = None,
     splits: int = 50,
     **options: Unpack[Options],
 ) -> HumanBaseline:
@@ -54,6 +52,9 @@ def human_baseline(
 
     Args:
         p_text, p_features, p: the human side, as in `compare`; at least 40 texts.
+        p_groups: the prompt of each text, or what a file says of it, see `compute_mauve`. Where several texts have one
+            prompt, all of them go to one part, so that the parts share no prompt, and there are no forecasts, which
+            would take texts for independent.
         splits: of each size, 2 to 10,000.
         **options: see `compute_mauve`, but for num_runs, permutations, knn, knn_k and frechet_distance. A num_buckets
             that a part is too small for leaves that size out.
@@ -70,37 +71,40 @@ def human_baseline(
     (100, 10, [0.01, 0.02, 0.05])
     """
     integer_check(2, 10_000)("splits", splits)
-    config, run = scoring_options(options, "human_baseline")
-    human = given_side("p", {"set": p, "features": p_features, "text": p_text})
-    inputs = open_sides({"human": human}, config, run)
-    with FeaturizeJob(config, run, frozenset(options)) as job:
-        ((side, _),) = read_sides(job, inputs).values()
+    human = given_side("p", {"set": p, "features": p_features, "text": p_text}, p_groups)
+    with Evaluation.open("human_baseline", options, {"human": human}) as evaluation:
+        (side,), config, run = evaluation.declared, evaluation.config, evaluation.run
     if len(side) < 2 * LEAST_TEXTS:
         least = f"{2 * LEAST_TEXTS} texts, for two halves of {LEAST_TEXTS}"
         raise ValueError(f"the human set must hold at least {least}, got {len(side)}")
-    rows, quiet = all_rows(side.features), replace(run, verbose=False, checkpoint=None)
+    side, quiet = replace(side, features=all_rows(side.features)), replace(run, verbose=False, checkpoint=None)
     sizes = _sizes(len(side), config)
     with progress_bar("splits", run.verbose, unit=" splits", total=splits * len(sizes)) as bar:
         equal_sets = []
         for number, size in enumerate(sizes):
             of_size = resolve_config(config, size, size)
             scores = []
-            for done, pair in enumerate(_split_histograms(rows, size, splits, of_size, quiet)):
+            for done, pair in enumerate(_split_histograms(side, size, splits, of_size, quiet)):
                 scores.append(_scores(*pair, of_size))
                 if bar is not None:
                     bar(number * splits + done + 1, splits * len(sizes))
             equal_sets.append(_equal_sets(size, of_size, "split", scores))
     whole = resolve_config(config, len(side))
-    ((labels,),) = partition_sets([rows], whole, quiet, clusterings=1).labels
-    counts = np.bincount(labels, minlength=whole.num_buckets).astype(np.int64)
-    rng, shares = np.random.default_rng(config.seed), counts / counts.sum()
-    drawn = (Histograms(*rng.multinomial(len(side), shares, size=2)) for _ in range(_DRAWS))
-    scores = [_scores(histograms, histograms, whole) for histograms in drawn]
-    equal_sets.append(_equal_sets(len(side), whole, "forecast", scores))
+    needed: tuple[Needed, ...] = ()
+    if side.groups is None:
+        alone = Evaluation.of_sets({"human": side}, replace(whole, independent=True), quiet, clusterings=1)
+        counts = np.bincount(alone.partition.labels[0][0], minlength=whole.num_buckets).astype(np.int64)
+        rng, shares = np.random.default_rng(config.seed), counts / counts.sum()
+        drawn = (Histograms(*rng.multinomial(len(side), shares, size=2)) for _ in range(_DRAWS))
+        scores = [_scores(histograms, histograms, whole) for histograms in drawn]
+        equal_sets.append(_equal_sets(len(side), whole, "forecast", scores))
+        needed = tuple(_texts_needed(counts, difference, whole) for difference in DIFFERENCES)
     entries = human_entries(side, side, whole, {"splits": splits})
-    needed = tuple(_texts_needed(counts, difference, whole) for difference in DIFFERENCES)
-    floor = mauve_floor(config.mauve_scaling_factor)
-    return HumanBaseline(len(side), floor, tuple(equal_sets), needed, whole.num_buckets, AROUND, entries)
+    prompts, floor = (
+        None if side.groups is None else len(np.unique(side.groups)),
+        mauve_floor(whole.mauve_scaling_factor),
+    )
+    return HumanBaseline(len(side), floor, tuple(equal_sets), needed, whole.num_buckets, AROUND, prompts, entries)
 
 
 def _sizes(n: int, config: MauveConfig) -> list[int]:
@@ -111,16 +115,33 @@ def _sizes(n: int, config: MauveConfig) -> list[int]:
 
 
 def _split_histograms(
-    rows: Array, size: int, splits: int, config: ResolvedConfig, run: RunOptions
+    side: FeatureSet, size: int, splits: int, config: ResolvedConfig, run: RunOptions
 ) -> Iterator[tuple[Histograms, Histograms]]:
-    """Histograms of disjoint random parts of the rows (n, d), clustered as P and Q: as stacked, and by content."""
-    once = replace(config, num_runs=1)
+    """Histograms of disjoint random parts of a set, clustered as P and Q: as stacked, and by content.
+
+    Texts that share a prompt are in one part.
+    """
+    once = replace(config, num_runs=1, independent=side.groups is None)
     rng = np.random.default_rng(config.seed)
     for _ in range(splits):
-        order = rng.permutation(len(rows))
-        runs = partition_sets([rows[order[:size]], rows[order[size : 2 * size]]], once, run).labels
-        published, by_content = (count_labels(p, q, config.num_buckets) for p, q in (runs[0], runs[-1]))
+        parts = [side.of_rows(rows) for rows in _disjoint_parts(side, size, rng)]
+        runs = Evaluation.of_sets(parts, once, run).partition.labels
+        groups = [part.groups for part in parts]
+        published, by_content = (count_labels(p, q, config.num_buckets, *groups) for p, q in (runs[0], runs[-1]))
         yield published, by_content
+
+
+def _disjoint_parts(side: FeatureSet, size: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+    """The rows of two random parts of a set, of at most so many texts each, which share no prompt."""
+    if side.groups is None:
+        order = rng.permutation(len(side))
+        return order[:size], order[size : 2 * size]
+    parts: list[list[int]] = [[], []]
+    for group in rng.permutation(np.unique(side.groups)):
+        rows = np.flatnonzero(side.groups == group)
+        smaller = min(parts, key=len)
+        smaller.extend(rng.permutation(rows)[: size - len(smaller)].tolist())
+    return np.array(parts[0]), np.array(parts[1])
 
 
 def _scores(published: Histograms, by_content: Histograms, config: MauveConfig) -> tuple[float, float]:

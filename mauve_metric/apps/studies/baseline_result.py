@@ -82,6 +82,8 @@ class HumanBaseline(SignedResult):
         sizes: of equal sets, the smallest first: random splits of the human texts, and forecasts for larger sets.
         needed: for each difference how many texts a set show it with 80 % probability.
         num_buckets: on which these forecasts are made. around: the score near which two models differ.
+        prompts: how many the texts have, where several texts share one: splits share no prompt, and there are no
+            forecasts; None: each text is alone.
         signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
     """
 
@@ -91,6 +93,7 @@ class HumanBaseline(SignedResult):
     needed: tuple[Needed, ...]
     num_buckets: int
     around: float
+    prompts: int | None
     signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
     signature: str = field(init=False)
 
@@ -108,7 +111,10 @@ class HumanBaseline(SignedResult):
         facts = [
             f"Two halves of your own human texts, {halves.texts} each on {halves.num_buckets} buckets, score "
             f"{digits(halves.mauve.mean, '.3f')} ({range_of_most} in 9 of 10 splits){of_featurizer}.",
-            "That is the ceiling at this size: no model can be expected to pass it.",
+            "That is the ceiling at this size: no model can be expected to pass it."
+            if self.prompts is None
+            else f"These halves share none of the {self.prompts} prompts: that is the ceiling at this size for a "
+            "model whose texts answer other prompts. Texts that answer the same prompts as yours may score more.",
             f"Without sampling bias it is {digits(halves.mauve_debiased.mean, '.3f')}, and "
             f"19 of 20 splits lie above {digits(halves.mauve_debiased.low, '.3f')}.",
             f"Sets with nothing in common score {digits(self.floor, '.4f')}.",
@@ -127,7 +133,7 @@ class HumanBaseline(SignedResult):
         )
         tables = {"sizes": Table.of(SIZE_COLUMNS, sizes), "needed": Table.of(NEEDED_COLUMNS, needed)}
         shown = Table.of(NEEDED_COLUMNS, in_words)
-        parts = (Prose(facts), tables["sizes"], Prose([NOTE]), shown, Prose([forecasts]))
+        parts = (Prose(facts), tables["sizes"], Prose([NOTE]), *((shown, Prose([forecasts])) if self.needed else ()))
         return Document(f"{self.texts} human texts", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:

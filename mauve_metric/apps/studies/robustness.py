@@ -16,11 +16,10 @@ from mauve_metric.apps.studies import robustness_settings as plans
 from mauve_metric.apps.studies.robustness_result import DEFAULT, DESIGN, Robustness, Setting, SettingScore
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.clustering.quantizers import quantizer_options
-from mauve_metric.features.dependence import with_dependence
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
 from mauve_metric.features.featurize import duration, estimated_seconds
-from mauve_metric.features.sides import Inputs, read_sides
+from mauve_metric.features.sides import sides_of_models
 from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
@@ -28,8 +27,7 @@ from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import watched
-from mauve_metric.scoring.opening import check_sides, open_several
-from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
+from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.scoring.ranking import ranked_by_closeness
 from mauve_metric.scoring.score import learned_of, score_buckets
 from mauve_metric.uncertainty.learned_score import Learned
@@ -91,11 +89,12 @@ def robustness(
     check_bool("design", design)
     factors = plans.chosen_factors(vary)
     human = given_side("p", {"set": p, "features": p_features, "text": p_text}, p_groups)
-    names, job, inputs = open_several("robustness", options, human, models, q_groups, aligned, common_rows)
-    if len(names) < 2:
-        raise ValueError(f"models must hold at least two models to be ranked, got {len(names)}")
-    work = _Work(job, inputs, names, plans.NEIGHBOURS in factors)
-    tried = _featurizers(featurizers, job.config, factors, "featurize_model_name" in options)
+    sides = sides_of_models(human, models, q_groups)
+    evaluation = Evaluation.open("robustness", options, sides, aligned, common_rows=common_rows, listed=True)
+    if len(evaluation.names) < 2:
+        raise ValueError(f"models must hold at least two models to be ranked, got {len(evaluation.names)}")
+    work = _Work(evaluation, plans.NEIGHBOURS in factors)
+    tried = _featurizers(featurizers, evaluation.config, factors, "featurize_model_name" in options)
     result = work.analyse(tried, factors, design)
     return replace(result, seconds=time.perf_counter() - start)
 
@@ -138,18 +137,16 @@ def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> Sequence[
 class _Work:
     """State of an analysis while it is computed.
 
-    job: has the options. names: of the models. neighbours: whether precision and recall are computed. sets: what was
-    featurized, by how. failed: featurizers and settings that failed, with the reason. default: the buckets of the
-    default setting. learned: the scores of each model's classifier, which do not depend on those buckets.
+    evaluation: has the options. neighbours: whether precision and recall are computed. sets: what was featurized, by
+    how. failed: featurizers and settings that failed, with the reason. default: the buckets of the default setting.
+    learned: the scores of each model's classifier, which do not depend on those buckets.
     """
 
-    job: FeaturizeJob
-    inputs: Inputs
-    names: Sequence[str]
+    evaluation: Evaluation
     neighbours: bool = False
     sets: dict[_Key, tuple[FeatureSet, ...]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    default: Clustered | None = None
+    default: Evaluation | None = None
     learned: dict[_Key, Sequence[Learned | None]] = field(default_factory=dict)
 
     def analyse(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
@@ -172,7 +169,7 @@ class _Work:
         default = self._setting(base, DEFAULT, DEFAULT, {}, None, times[()])
         self._announce(base, levels_of, left_out, [changes for _, _, changes in tried], time.perf_counter() - start)
         settings = [default]
-        for name, factor, changes in watched("settings", tried, self.job.run.verbose, " settings"):
+        for name, factor, changes in watched("settings", tried, self.evaluation.run.verbose, " settings"):
             try:
                 settings.append(self._setting(base, name, factor, changes, default, times[_key(changes)]))
             except EXPECTED as error:
@@ -183,9 +180,9 @@ class _Work:
 
     def _base(self, featurizers: Sequence[Featurizer]) -> plans.Base:
         """The default setting: its featurizer is the first that can be loaded."""
-        has_texts = self.inputs.are_texts
+        has_texts, first_config = self.evaluation.inputs.are_texts, self.evaluation.config
         for number, featurizer in enumerate(featurizers):
-            config = replace(self.job.config, featurize_model_name=featurizer)
+            config = replace(first_config, featurize_model_name=featurizer)
             try:
                 sides = self._featurize(config)
                 break
@@ -193,7 +190,8 @@ class _Work:
                 if not has_texts or number == len(featurizers) - 1:
                     raise
                 self._note(plans.setting_name({"featurize_model_name": featurizer}), error)
-        for name, side in zip(("the human set", *(f"model {name}" for name in self.names)), sides, strict=True):
+        titles = "the human set", *(f"model {name}" for name in self.evaluation.names)
+        for name, side in zip(titles, sides, strict=True):
             if len(side) < plans.LEAST_TEXTS:
                 raise ValueError(
                     f"{name} must hold at least {plans.LEAST_TEXTS} texts to vary settings, got {len(side)}"
@@ -201,7 +199,7 @@ class _Work:
         identity, lengths, sizes = sides[0].identity or {}, sides[0].lengths, tuple(map(len, sides))
         median_length = None if lengths is None else float(np.median(lengths))
         resolved = replace(resolve_config(config, *sizes), knn=self.neighbours)
-        others, auto_buckets = tuple(featurizers[number + 1 :]), self.job.config.num_buckets == "auto"
+        others, auto_buckets = tuple(featurizers[number + 1 :]), first_config.num_buckets == "auto"
         by_size = tuple(quantizer_options(config, *sizes))
         return plans.Base(resolved, sizes, identity, median_length, has_texts, others, auto_buckets, by_size)
 
@@ -213,12 +211,10 @@ class _Work:
         """The features of all sides, computed once for a featurizer, pooling and length."""
         key = _key({name: getattr(config, name) for name in plans.OF_TEXTS})
         if key not in self.sets:
-            text_options = plans.OF_TEXTS if self.inputs.are_texts else ()
-            with FeaturizeJob(config, self.job.run, self.job.given.union(text_options)) as job:
-                read = read_sides(job, self.inputs)
-            check_sides({self.inputs.sides[name].argument: side for name, (side, _) in read.items()})
-            sides = [side for side, _ in read.values()]
-            self.sets[key] = tuple(with_dependence(sides, config.seed, independent=config.independent))
+            text_options = plans.OF_TEXTS if self.evaluation.inputs.are_texts else ()
+            changes = {name: getattr(config, name) for name in (*text_options, "seed")}
+            with self.evaluation.with_options(**changes) as evaluation:
+                self.sets[key] = tuple(evaluation.sides)
         return self.sets[key]
 
     def _announce(
@@ -238,12 +234,12 @@ class _Work:
             name = plans.level_name(config.featurize_model_name)
             if is_text_function(config.featurize_model_name):
                 continue
-            with contextlib.suppress(*EXPECTED), FeaturizeJob(config, self.job.run) as job:
+            with contextlib.suppress(*EXPECTED), FeaturizeJob(config, self.evaluation.run) as job:
                 tokens = sum(float(np.minimum(of_side, config.max_text_length or np.inf).sum()) for of_side in lengths)
                 models[name] = models[name] if name in models else job.load()
                 seconds += estimated_seconds(models[name], tokens)
         what = "%d more settings of %d models, texts featurized in %d more ways: about %s, less what is in the cache"
-        logger.info(what, len(tried), len(self.names), len(ways), duration(seconds))
+        logger.info(what, len(tried), len(self.evaluation.names), len(ways), duration(seconds))
         for level in set(levels.get("quantizer", ())) - {plans.KMEANS}:
             logger.info("quantizer=%s may take longer than that: what it needs to train is not counted", level)
         for name, reason in left_out.items():
@@ -254,17 +250,15 @@ class _Work:
     ) -> Setting:
         """The models under one setting."""
         config = plans.changed(base, changes)
-        sides = _part_of(self._featurize(config), changes.get("n"))
-        clustered = self._clustered(sides, config, changes)
-        pairs = [clustered.pair(number) for number in range(1, len(sides))]
-        config = resolve_config(config, *map(len, sides))
+        evaluation = self._clustered(_part_of(self._featurize(config), changes.get("n")), config, changes)
+        sides, config = evaluation.sides, evaluation.resolved
         key = _key({name: level for name, level in changes.items() if name not in plans.OF_BUCKETS})
         if key not in self.learned:
-            self.learned[key] = [learned_of(human, model, config) for human, model in pairs]
+            self.learned[key] = [learned_of(human, model, config) for human, model in evaluation.pairs]
         results = {
-            name: score_buckets(human, model, clustered.partition, number, config, learned=learned)
+            name: score_buckets(human, model, evaluation.partition, number, config, learned=learned)
             for number, (name, (human, model), learned) in enumerate(
-                zip(self.names, pairs, self.learned[key], strict=True), start=1
+                zip(evaluation.names, evaluation.pairs, self.learned[key], strict=True), start=1
             )
         }
         ranked = ranked_by_closeness(results, config)
@@ -301,13 +295,15 @@ class _Work:
             in_design=in_design,
         )
 
-    def _clustered(self, sides: Sequence[FeatureSet], config: MauveConfig, changes: plans.Changes) -> Clustered:
-        """The texts in buckets; the scaling factor and the neighbour change none."""
+    def _clustered(self, sides: Sequence[FeatureSet], config: MauveConfig, changes: plans.Changes) -> Evaluation:
+        """The evaluation of the sets; the scaling factor and the neighbour change no buckets."""
         if self.default is not None and set(changes) <= plans.SAME_BUCKETS:
-            return self.default
-        clustered = cluster(sides, config, replace(self.job.run, verbose=False, checkpoint=None))
-        self.default = self.default or clustered
-        return clustered
+            return self.default.with_options(**{name: getattr(config, name) for name in changes})
+        named = dict(zip(self.evaluation.inputs.sides, sides, strict=True))
+        quiet = replace(self.evaluation.run, verbose=False, checkpoint=None)
+        evaluation = Evaluation.of_sets(named, config, quiet)
+        self.default = self.default or evaluation
+        return evaluation
 
 
 def _key(changes: Mapping[str, object]) -> _Key:

@@ -147,7 +147,7 @@ def planned(
         The levels of each factor that is varied, without the default's; the reasons for which others are not; and the
         settings of the small design.
 
-    >>> from mauve_metric.scoring.pipeline import resolve_config
+    >>> from mauve_metric.scoring.evaluation import resolve_config
     >>> base = Base(resolve_config(MauveConfig(num_buckets=60), 600), (600, 600, 600), {}, None, False)
     >>> planned(base, ("num_buckets", "pooling"))[0]
     {'num_buckets': (30, 120)}

@@ -27,9 +27,7 @@ from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import watched
-from mauve_metric.scoring.opening import listed_texts
-from mauve_metric.scoring.pipeline import resolve_config
-from mauve_metric.scoring.score import score_features
+from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.score_warnings import warn
 
@@ -89,7 +87,7 @@ def stress_test(
     permutations = _permutations(config, len(names) * len(sizes))
     config = replace(config, permutations=permutations, knn=False, frechet_distance=False)
     side = open_sides({"human": InputSide("text", "p_text", p_text)}, config, run).sides["human"]
-    texts = listed_texts(FeaturizeJob(config, run), side)
+    texts = FeaturizeJob(config, run).texts_of(side)
     if len(texts) < FEWEST_TO_PERTURB:
         raise ValueError(
             f"p_text must hold at least {FEWEST_TO_PERTURB} texts, of which one half is perturbed and the other the "
@@ -216,7 +214,7 @@ def _stress(job: FeaturizeJob, name: str, design: _Design, run: RunOptions) -> F
     featurized = time.perf_counter() - start
 
     def score(side: FeatureSet) -> MauveResult:
-        return score_features(reference, side, config, run=run)
+        return Evaluation.of_sets([reference, side], config, run).result()
 
     score(equal)  # the first call loads modules, so its time would be too long
     start = time.perf_counter()

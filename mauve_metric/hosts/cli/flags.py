@@ -147,8 +147,12 @@ class CommandParser(argparse.ArgumentParser):
         group = self.add_argument_group("texts that share prompts (bias, intervals and tests depend on it)")
         text = "row i of every set, HUMAN included, answers prompt i"
         group.add_argument("--aligned", action="store_true", help=text)
+        self.add_prompt_field(group)
+
+    def add_prompt_field(self, group: argparse._ArgumentGroup | None = None) -> None:
+        """Add the flag for the field of the texts' prompts."""
         text = "field of the prompt, or of anything equal in texts that belong together"
-        group.add_argument("--prompt-field", metavar="NAME", help=text)
+        (group or self).add_argument("--prompt-field", metavar="NAME", help=text)
 
     def add_by(self, what: str) -> None:
         """Add the flag for the field of the texts' labels. what: that the command shows of each."""

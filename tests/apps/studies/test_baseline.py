@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mauve_metric import HumanBaseline, compute_mauve, human_baseline
+from mauve_metric.hosts.cli.main import main
 from mauve_metric.measures.frontier import mauve_floor
 
 
@@ -95,3 +97,22 @@ def test_every_form(found: HumanBaseline) -> None:
 def test_bad_input(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         human_baseline(**options)
+
+
+def test_halves_of_texts_that_share_prompts_share_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ten answers to each of forty prompts, far apart: halves of other prompts are other texts, and score less."""
+    rng, prompts = np.random.default_rng(0), np.repeat(np.arange(40), 10)
+    rows = 3 * rng.normal(size=(40, 6))[prompts] + rng.normal(size=(400, 6))
+    mixed = human_baseline(p_features=rows, splits=2)
+    apart = human_baseline(p_features=rows, p_groups=prompts.tolist(), splits=2)
+    assert (mixed.prompts, apart.prompts, apart.needed) == (None, 40, ())
+    assert all(sets.source == "split" for sets in apart.sizes) and apart.halves.texts == 200
+    assert apart.halves.mauve.mean < mixed.halves.mauve.mean - 0.3
+    assert "share none of the 40 prompts" in str(apart) and "no model can be expected" not in str(apart)
+    with (tmp_path / "human.jsonl").open("w") as file:
+        file.writelines(
+            json.dumps({"text": f"{p} {n} words of a story", "topic": f"t{p}"}) + "\n" for n, p in enumerate(prompts)
+        )
+    options = ["--featurizer", "ngrams", "--prompt-field", "topic", "--splits", "2", "--no-cache"]
+    assert main(["baseline", str(tmp_path / "human.jsonl"), *options]) == 0
+    assert "share none of the 40 prompts" in capsys.readouterr().out

@@ -22,7 +22,7 @@ from mauve_metric.apps.studies.robustness_settings import (
     planned,
     small_design,
 )
-from mauve_metric.scoring.pipeline import resolve_config
+from mauve_metric.scoring.evaluation import resolve_config
 
 Features = Callable[[list[str]], np.ndarray]
 

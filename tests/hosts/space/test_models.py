@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
-from visitors import archived, give, press, spec, visitor
+from visitors import archived, give, press, rows_read, spec, visitor
 
 from mauve_metric import Comparison, compare, compute_mauve
 from mauve_metric.hosts.cli import main as cli
@@ -125,10 +125,10 @@ def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> 
     problem = desk.rename_model(2, NASTY, visitor(desk))["model_problem"]
     assert "<img" not in problem and NASTY in html.unescape(problem)
     press(desk)
-    texts = shown_of(desk).scored.embedded
+    rows = rows_read(shown_of(desk).scored)
     desk.rename_model(1, "loud", visitor(desk))
     assert "<span class='mm-of'>loud</span>" in press(desk)["score"]
-    assert shown_of(desk).scored.embedded is texts  # nothing was read again
+    assert rows_read(shown_of(desk).scored) == rows  # nothing was read again
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -186,7 +186,7 @@ def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path, wante
 def test_play_and_alignment_give_what_compare_gives_without_reading_again(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path, human=HUMAN[:24])
     press(desk, aligned=True)
-    kept = shown_of(desk).scored.embedded
+    kept = rows_read(shown_of(desk).scored)
     for c, buckets, seed, level in ((2, 4, 7, 0.9), (2, 3, 5, 0.9)):
         desk.replay([c, buckets, seed, level], visitor(desk))
         wanted = compare(
@@ -202,7 +202,7 @@ def test_play_and_alignment_give_what_compare_gives_without_reading_again(desk: 
         found = shown_of(desk).scored.comparison
         assert found is not None and found.to_dict()["differences"] == wanted.to_dict()["differences"]
         assert {name: own.mauve for name, own in found.own.items()} == wanted.to_dict()["mauve_own"]
-        assert shown_of(desk).scored.embedded is kept  # no text was read again
+        assert rows_read(shown_of(desk).scored) == kept  # no text was read again
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -328,7 +328,7 @@ def test_hostile_names_and_texts_are_shown_as_they_are(desk: Handlers, tmp_path:
 
 def test_errors_of_a_comparison_name_the_set(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path, {"a": MODEL, "b": MODEL[:9]})
-    with pytest.raises(gr.Error, match=r"equal size, .* got human 30, model set “a” 24, model set “b” 9"):
+    with pytest.raises(gr.Error, match=r"equal size, .* got the human set 30, model set “a” 24, model set “b” 9"):
         press(desk, aligned=True)
     desk.add_files([write_jsonl(tmp_path / "gaps.jsonl", ["one", " ", "two"])], visitor(desk))
     with pytest.raises(gr.Error, match="model set “gaps” holds 1 empty or whitespace-only text of"):

@@ -16,6 +16,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_human()
     parser.add_output_options("sizes", "needed")
     parser.add_field_options(both=False)
+    parser.add_prompt_field()
     parser.add_run_options("human_baseline")
     parser.add_config_options("human_baseline")
 

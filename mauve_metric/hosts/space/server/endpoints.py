@@ -6,7 +6,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import gradio as gr
@@ -19,7 +19,7 @@ from mauve_metric.features.sides import Inputs
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.session.run import Run, Turns, show_errors
-from mauve_metric.hosts.space.session.scoring import Encoders, embed, kept_texts, score
+from mauve_metric.hosts.space.session.scoring import Encoders, job_of, read, score
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import MauveConfig, OptionsOfOneProcess, config_fields
 from mauve_metric.results.comparison import Comparison
@@ -165,19 +165,17 @@ class Endpoints:
         return call
 
     def _answer(self, name: str, job: Job, run: Run) -> dict[str, object]:
-        sides: Sequence[FeatureSet | None] = [None] * len(job.sets)
-        if name != DESCRIBE or need_features(job.measures):
-            embedded = embed(job.sets, job.config, self.encoders, run)
-            sides = embedded.sets
+        reader = job_of(job.config, self.encoders)
         if name != DESCRIBE:
-            scored = score(embedded, job.names, job.config, self.encoders, aligned=job.aligned, run=run)
+            scored = score(read(job.sets, [*job.names], reader, run, aligned=job.aligned), run)
             return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
-        texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]
-        sizes = {title: len(part) for title, part in zip(job.sets, texts, strict=True)}
-        inputs = {title: InputSide("text", title, part) for title, part in job.sets.items()}
-        codes = Inputs(inputs, job.aligned).codes(sizes)
+        inputs = Inputs({title: InputSide("text", title, part) for title, part in job.sets.items()}, job.aligned)
+        texts = [reader.texts_of(side) for side in inputs.sides.values()]
+        codes = inputs.codes({title: len(part) for title, part in zip(job.sets, texts, strict=True)})
         groups = [None if codes is None else codes[title] for title in job.sets]
-        sides = [side and replace(side, groups=side_groups) for side, side_groups in zip(sides, groups, strict=True)]
+        sides: Sequence[FeatureSet | None] = [None] * len(job.sets)
+        if need_features(job.measures):
+            sides = read(job.sets, [*job.names], reader, run, aligned=job.aligned).declared
         return measure_texts(texts, sides, list(job.names), job.measures, job.config, run, groups=groups).to_dict()
 
 

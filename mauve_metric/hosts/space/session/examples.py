@@ -12,7 +12,18 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.hosts.space.limits import Limits, other_featurizers
 from mauve_metric.hosts.space.session.run import Run
-from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, feature_key, score, with_all
+from mauve_metric.hosts.space.session.scoring import (
+    Encoders,
+    Kept,
+    PageJob,
+    Scored,
+    feature_key,
+    job_of,
+    read,
+    score,
+    stored_key,
+    with_all,
+)
 from mauve_metric.hosts.space.session.sessions import Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload, shared_prompts_of
 from mauve_metric.inputs.files import examples_folder
@@ -66,15 +77,15 @@ def example_sets(label: str, limits: Limits) -> tuple[TextSet, dict[str, TextSet
     return read_upload(HUMAN, human, "text", limits, "example"), models
 
 
-def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
-    """The features of those sets that are examples, from the files beside their texts; None for another config.
+def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Kept:
+    """The features of those sets that are examples, from the files beside their texts; none for another config.
 
     Raises:
         ValueError: they are of other texts.
     """
     if feature_key(config) != feature_key(MauveConfig(featurize_model_name=FEATURIZER)):
-        return None
-    read: list[tuple[FeatureSet, list[str]]] = []
+        return {}
+    kept: Kept = {}
     for side in sets:
         file = None if side.path is None else side.path.with_suffix(_ENDING)
         if side.kind != "example" or side.every > 1 or file is None or not file.is_file():
@@ -83,9 +94,8 @@ def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | 
         list(hashes.watch(side.texts))
         if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():
             raise ValueError(f"{file.name} holds the features of other texts than {side.name}")
-        read.append((stored, side.texts))
-    sides, texts = tuple(side for side, _ in read), tuple(set_texts for _, set_texts in read)
-    return Embedded(feature_key(config), sides, texts) if read else None
+        kept[stored_key(config, side.texts)] = stored
+    return kept
 
 
 def others_by_default(featurizers: Sequence[str]) -> tuple[str, ...]:
@@ -121,12 +131,12 @@ def compare_sets(
     prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
     plan = [*planned([human, *models.values()], options, encoders, last)]
     # those that take seconds first: their verdict is there while a model reads
-    quick_first = sorted(plan, key=lambda entry: not is_text_function(entry[1].featurize_model_name))
-    for number, (name, config, past, kept) in enumerate(quick_first):
+    quick_first = sorted(plan, key=lambda entry: not is_text_function(entry[1].config.featurize_model_name))
+    for number, (name, job, past) in enumerate(quick_first):
         run.part(number, len(plan), f"{name}: " if len(plan) > 1 else "")
-        embedded = embed(sets, config, encoders, run, kept)
-        with encoders.speeds.scoring(sum(map(len, embedded.texts))):
-            each[name] = score(embedded, titles, config, encoders, aligned=aligned, prompts=prompts, last=past, run=run)
+        evaluation = read(sets, [*models], job, run, aligned=aligned, prompts=prompts, last=past)
+        with encoders.speeds.scoring(sum(map(len, sets.values()))):
+            each[name] = score(evaluation, run)
         run.so_far(name, each[name].results)
     scored = with_all({name: each[name] for name, *_ in plan})
     picked = last.picked if last is not None and last.picked in models else scored.best_first[-1]
@@ -138,21 +148,18 @@ def compare_sets(
 
 def planned(
     sets: Sequence[TextSet], options: Mapping[str, object], encoders: Encoders, shown: Shown | None
-) -> Iterator[tuple[str, MauveConfig, Scored | None, Embedded | None]]:
-    """For each featurizer of the options its name and config, and what the shown result has of it: scores and features.
+) -> Iterator[tuple[str, PageJob, Scored | None]]:
+    """For each featurizer of the options its name, its job with the features that are known, and its shown result.
 
-    The features are `None` if none can be used again, the scores also for a result from a file.
+    The result is `None` where one from a file is shown.
     """
     for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
         config = encoders.config({**options, "featurize_model_name": featurizer})
         past = shown.scored.with_features_of(config) if shown is not None and isinstance(shown.scored, Scored) else None
-        kept = None if past is None else past.embedded
-        if kept is None or not kept.fits([side.texts for side in sets], config):
-            stored = stored_features(sets, config)
-            if stored is not None and kept is not None and kept.key == stored.key:
-                stored = Embedded(kept.key, kept.sets + stored.sets, kept.texts + stored.texts)
-            kept = stored or kept
-        yield featurizer, config, past, kept
+        job = job_of(config, encoders, None if past is None else past.kept)
+        if job.unread([side.texts for side in sets]):
+            job.kept |= stored_features(sets, config)
+        yield featurizer, job, past
 
 
 class Example:
@@ -190,7 +197,7 @@ class Example:
                 try:
                     human, models = example_sets(LABEL, self._limits)
                     stored = stored_features([human, *models.values()], self._encoders.config(self.options))
-                    if stored is not None and len(stored.sets) > len(models):
+                    if len(stored) > len(models):
                         shown = compare_sets(human, models, self.options, self._encoders, run or Run())
                         self._shown = replace(shown, example=True)
                 except (OSError, ValueError) as error:

@@ -79,7 +79,7 @@ def measure_texts(
 
 def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Description:
     """The measures of the sets of a result."""
-    texts = [scored.embedded.kept(number) for number in range(len(scored.sides))]
-    groups = [side.groups for side in scored.grouped]
-    names, compared = list(scored.results), lambda: scored.compared
-    return measure_texts(texts, scored.grouped, names, measures, scored.config, run, groups, compared)
+    evaluation = scored.evaluation
+    sides, texts = evaluation.declared, [side or [] for side in evaluation.texts]
+    names, groups, compared = evaluation.names, [side.groups for side in sides], lambda: scored.compared
+    return measure_texts(texts, sides, names, measures, evaluation.config, run, groups, compared)

@@ -25,7 +25,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import parse_signature
-from mauve_metric.scoring.explain import explain_model
+from mauve_metric.scoring.gap import explain_buckets
 from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.score import curve_band, score_histograms
 from mauve_metric.uncertainty.closeness import debiased_estimates
@@ -49,7 +49,7 @@ class Opened(Outcome):
         # zero rows: only described buckets would show their places
         rows = [np.zeros((len(side), 1), dtype=np.float32) for side in labels]
         partition = Partition(rows, [labels, labels])
-        return explain_model(partition, 1, result, self.resolved, Readable.of([None, None]), buckets=0, texts=0)
+        return explain_buckets(partition, 1, result, self.resolved, Readable.of([None, None]), 0, 0)
 
 
 def read_result(path: Path, limits: Limits) -> Opened:

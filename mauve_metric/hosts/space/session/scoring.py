@@ -1,9 +1,9 @@
-"""Texts → features → results for the page: one encoder in memory, stored features, runs that can be stopped."""
+"""Texts → features → results for the page: one encoder in memory, features that are kept, runs that can be stopped."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,41 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.clustering.partition import Partition
-from mauve_metric.features.dependence import paired, with_dependence
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
-from mauve_metric.features.sides import Inputs, check_columns
+from mauve_metric.features.sides import Inputs
 from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.inputs.sources import TextSource
-from mauve_metric.inputs.stripping import Stripping
-from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import (
-    MauveConfig,
-    ResolvedConfig,
-    RunOptions,
-    config_fields,
-    encoder_options,
-    options_of_stage,
-)
+from mauve_metric.options import MauveConfig, RunOptions, config_fields, encoder_options, options_of_stage
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.model_state import settings_kept
-from mauve_metric.scoring.compare import compare_features, compare_together, try_without_layout
-from mauve_metric.scoring.compute import add_pooled_score, join_featurizers, score_with_trial
-from mauve_metric.scoring.explain import explain_learned, explain_model
-from mauve_metric.scoring.opening import check_sides
+from mauve_metric.scoring.evaluation import Evaluation
+from mauve_metric.scoring.featurizers import add_pooled_score, compare_together, join_featurizers
 from mauve_metric.scoring.phrases import Readable, telling_phrases
-from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
 
 Featurizer = Callable[[list[str]], ArrayLike]
+Kept = dict[tuple[object, ...], FeatureSet]  # features of texts, by the options that determine them and the texts
 Prompts = tuple[Sequence[Hashable] | None, ...]  # of each set, the human one first; empty where none is shared
 
 _KEPT_ENCODERS = 2
-_KEPT_TRIALS = 32  # sets of texts without their layout, of a session
+_KEPT_SETS = 40  # of a session, whose features are in memory: as given, and without their layout
 _PHRASES = 24  # that tell one set from the other
 _COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
 SCORING, TRYING = 0.9, 0.95  # shares of a run that are done when the scores and the trials begin
@@ -87,116 +74,58 @@ class Encoders:
         return encoder
 
 
-@dataclass(frozen=True)
-class Embedded:
-    """Features of the human set and of the models' sets, the options that determine them, and the given texts.
+@dataclass
+class PageJob(FeaturizeJob):
+    """A job that reads each list of texts once, and loads the model only for new ones.
 
-    sets, texts: the human one first. without_layout: features of texts without their layout, which were tried.
+    encoders: the models in memory. kept: the features of texts that were read, those used last at the end.
     """
 
-    key: tuple[tuple[str, object], ...]
-    sets: tuple[FeatureSet, ...]
-    texts: tuple[list[str], ...]
-    without_layout: dict[tuple[str, ...], FeatureSet] = field(default_factory=dict, compare=False, repr=False)
-
-    def fits(self, texts: Sequence[list[str]], config: MauveConfig) -> bool:
-        """Return whether the same texts under this config would have the same features."""
-        return self.key == feature_key(config) and self.texts == tuple(texts)
-
-    def features_of(self, texts: list[str], config: MauveConfig) -> FeatureSet | None:
-        """The stored features of one set; None if there are none or they depend on the other sets."""
-        if self.key != feature_key(config) or config.match_lengths == "truncate":
-            return None
-        return next((side for side, old in zip(self.sets, self.texts, strict=True) if old == texts), None)
-
-    def kept(self, number: int) -> list[str]:
-        """The texts behind the rows of a set: stripped, and without the empty ones."""
-        return kept_texts(self.texts[number], str(dict(self.key)["strip"]))
-
-    @cached_property
-    def readable(self) -> Readable:
-        """The texts and their phrases."""
-        return Readable.of([self.kept(number) for number in range(len(self.texts))])
-
-
-@dataclass
-class TrialJob(FeaturizeJob):
-    """A job that reads texts without their layout, each once, and loads the model only for new ones."""
-
     encoders: Encoders = field(kw_only=True)
-    tried: dict[tuple[str, ...], FeatureSet] = field(kw_only=True)
+    kept: Kept = field(kw_only=True)
 
     def load(self) -> Encoder:
         """See `FeaturizeJob.load`."""
-        self.encoder = self.encoders.get(self.config)
+        if self.encoder is None:
+            self.encoder = self.encoders.get(self.config)
         return super().load()
 
     def of_texts(self, name: str, data: object) -> FeatureSet:
         """See `FeaturizeJob.of_texts`."""
-        if self.progress is not None:
-            self.progress(name, 0, None)
         source = data if isinstance(data, TextSource) else self.source(name, data)
-        texts = tuple(source.texts)
-        if texts not in self.tried:
-            self.tried[texts] = super().of_texts(name, replace(source, texts=list(texts)))
-        return self.tried[texts]
+        key = self._key(data if isinstance(data, list) else source.texts)
+        features = self.kept.pop(key, None)
+        if features is None:
+            features = super().of_texts(name, data if isinstance(data, list) else replace(source, texts=list(key[-1])))
+        self.kept[key] = features
+        return features
+
+    def unread(self, sets: Sequence[list[str]]) -> list[list[str]]:
+        """The sets whose features are not among those that are kept, all where they depend on each other."""
+        if self.config.match_lengths == "truncate" and self.encoder is None:
+            return list(sets)
+        return [texts for texts in sets if self._key(texts) not in self.kept]
+
+    def _key(self, texts: Any) -> tuple[Any, ...]:
+        length = None if self.encoder is None else self.encoder.max_text_length
+        matched = length if self.config.match_lengths == "truncate" else None
+        return feature_key(self.config), matched, tuple(texts)
 
 
-def unread(texts: Sequence[list[str]], config: MauveConfig, kept: Embedded | None) -> list[list[str]]:
-    """The sets whose features under this config are not among those that are kept."""
-    if kept is None:
-        return list(texts)
-    if kept.fits(texts, config):
-        return []
-    return [part for part in texts if kept.features_of(part, config) is None]
+def feature_key(config: MauveConfig) -> tuple[tuple[str, object], ...]:
+    """The values of the options on which the features of given texts depend."""
+    return tuple(options_of_stage(config, "featurize").items())
 
 
-def kept_texts(texts: Sequence[str], strip: str) -> list[str]:
-    """Apply `strip` to texts and drop the empty ones."""
-    return [text for text in Stripping(strip).each(texts) if text.strip()]
+def stored_key(config: MauveConfig, texts: Sequence[str]) -> tuple[object, ...]:
+    """The key of `Kept` for texts whose features do not depend on other sets."""
+    return feature_key(config), None, tuple(texts)
 
 
-def embed(
-    sets: Mapping[str, list[str]],
-    config: MauveConfig,
-    encoders: Encoders,
-    run: Run,
-    last: Embedded | None = None,
-) -> Embedded:
-    """Compute the features of all sets; no text is stored on disk.
-
-    Args:
-        sets: the texts by what errors call them, the human ones first.
-        config, encoders, run: options, models in memory, progress and limits.
-        last: features that may be used again.
-
-    Raises:
-        Cancelled: stopped. ValueError, TypeError, OSError, ImportError: as `compute_mauve`.
-    """
-    texts = list(sets.values())
-    if last is not None and last.fits(texts, config):
-        return last
-    run.stage(0.0, "loading the model")
-    encoder, new = encoders.get(config), unread(texts, config, last)
-    if encoder is not None:
-        spend_tokens(encoder, new, run)
-    sides = {name: InputSide("text", name, part) for name, part in sets.items()}
-    read: list[FeatureSet] = []
-    with FeaturizeJob(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done) as job:
-        if config.match_lengths == "truncate":
-            sides = job.matched(sides)
-        tokens = math.inf if encoder is None else encoder.max_text_length
-        with encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
-            run.begin_reading([len(side.content) for side in sides.values()], sum(map(len, new)))
-            for number, (side, part) in enumerate(zip(sides.values(), texts, strict=True)):
-                features = None if last is None else last.features_of(part, config)
-                if features is None:
-                    run.begin_set(number)
-                    features = job.of_texts(side.argument, side.content)
-                read.append(features)
-    check_columns(dict(zip(sets, read, strict=True)))
-    tried = {} if last is None else dict([*last.without_layout.items()][-_KEPT_TRIALS:])
-    return Embedded(feature_key(config), tuple(read), tuple(texts), tried)
+def job_of(config: MauveConfig, encoders: Encoders, kept: Kept | None = None) -> PageJob:
+    """The job that reads texts for a visitor; no text is stored on disk."""
+    latest = dict([*(kept or {}).items()][-_KEPT_SETS:])
+    return PageJob(config, RunOptions(cache=False), encoders=encoders, kept=latest)
 
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:
@@ -211,9 +140,50 @@ def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -
         run.spend(sum(map(len, ids)))
 
 
-def feature_key(config: MauveConfig) -> tuple[tuple[str, object], ...]:
-    """The values of the options on which the features of given texts depend."""
-    return tuple(options_of_stage(config, "featurize").items())
+def read(
+    sets: Mapping[str, list[str]],
+    names: Sequence[str],
+    job: PageJob,
+    run: Run,
+    *,
+    aligned: bool = False,
+    prompts: Prompts = (),
+    last: Scored | None = None,
+) -> Evaluation:
+    """Compute the features of all sets.
+
+    Args:
+        sets: the texts by what errors call them, the human ones first. names: of the models.
+        job: reads the texts. run: progress and limits.
+        aligned: see `compare`. prompts: of the texts of each set, the human one first, where some share prompts.
+        last: its clusterings are used again where they would be the same.
+
+    Raises:
+        Cancelled: stopped. ValueError, TypeError, OSError, ImportError: as `compute_mauve`.
+    """
+    keys = ["human" if len(names) > 1 else "p", *(f"model {name}" for name in names)]
+    groups = prompts if prompts and not aligned else [None] * len(sets)
+    inputs = {
+        key: InputSide("text", title, texts, groups=of_side)
+        for key, (title, texts), of_side in zip(keys, sets.items(), groups, strict=True)
+    }
+    memory = None if last is None else last.evaluation.memory
+    evaluation = Evaluation(Inputs(inputs, aligned), job.config, job.run, job=job, every_row=True, memory=memory)
+    texts, config = list(sets.values()), job.config
+    new = job.unread(texts)
+    if new:
+        run.stage(0.0, "loading the model")
+        encoder = job.encoder = job.encoders.get(config)
+        if encoder is not None:
+            spend_tokens(encoder, new, run)
+        tokens = math.inf if encoder is None else encoder.max_text_length
+        job.progress = run.texts_done
+        evaluation.watch = lambda _, number: run.begin_set(number) if texts[number] in new else None
+        with job.encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
+            run.begin_reading([*map(len, texts)], sum(map(len, new)))
+            evaluation.declared  # noqa: B018
+    evaluation.declared  # noqa: B018
+    return evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,160 +205,77 @@ class Outcome:
         return list(self.results if self.comparison is None else self.comparison.ranking)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scored(Outcome):
     """The result of one model or several against the human texts.
 
-    grouped: the sets of `embedded`, with their declared groups. sides: with all groups. config: as given. resolved:
-    without "auto". job: tries texts without their layout. results: of each model by its name, in order; of one model as
-    `compute_mauve`. comparison: as `compare`; None for one model. each: with several featurizers, the results by their
-    names, the first featurizer first.
+    evaluation: of one featurizer. results: of each model by its name, in order; of one model as `compute_mauve`.
+    comparison: as `compare`; None for one model. each: with several featurizers, the results by their names, the first
+    featurizer first.
     """
 
-    embedded: Embedded
-    grouped: list[FeatureSet]
-    sides: list[FeatureSet]
-    config: MauveConfig
-    resolved: ResolvedConfig = field(kw_only=True)
-    job: TrialJob
-    partition: Partition
-    aligned: bool = False
+    evaluation: Evaluation
     each: Mapping[str, Scored] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> Kept:
+        """The features of the texts that were read."""
+        job: Any = self.evaluation.job
+        kept: Kept = job.kept
+        return kept
+
+    @property
+    def aligned(self) -> bool:
+        """True if row i of every set answers prompt i."""
+        return self.evaluation.inputs.aligned
 
     def with_features_of(self, config: MauveConfig) -> Scored:
         """The result for the featurizer of a config, if there are several; else this one."""
-        same = (scored for scored in self.each.values() if scored.embedded.key == feature_key(config))
-        return next(same, self)
+        key = feature_key(config)
+        return next((scored for scored in self.each.values() if feature_key(scored.evaluation.config) == key), self)
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
-        """The parts of a model's gap, see `explain_model`."""
-        number = [*self.results].index(name) + 1
-        readable = self.embedded.readable
-        result = self.results[name]
-        return explain_model(self.partition, number, result, self.resolved, readable, buckets=buckets, texts=texts)
+        """The parts of a model's gap."""
+        return self.evaluation.explanation(name, buckets, texts, self.results[name], with_extremes=False)
 
     def explain_learned(self, name: str) -> Explanation:
-        """Explain how a classifier separates a model's texts from the human ones, see `explain_learned`."""
-        if name not in self._explanations:
-            number = [*self.results].index(name) + 1
-            texts = self.embedded.readable.pair(0, number).texts
-            human, model = paired(self.sides[0], self.sides[number])
-            groups = pair_of_groups(human.groups, model.groups)
-            self._explanations[name] = explain_learned(
-                self.explain(name), texts, groups, self.resolved, REPORT_TEXTS, self.job
-            )
-        return self._explanations[name]
+        """The texts by which a classifier separates a model's set from the human one."""
+        return self.evaluation.explanation(name, 0, REPORT_TEXTS, self.results[name])
 
     def phrases(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The phrases that tell the human texts from a model's, and the other way round."""
-        return phrases_of_sides(self.embedded.readable.pair(0, [*self.results].index(name) + 1))
-
-    @cached_property
-    def _explanations(self) -> dict[str, Explanation]:
-        return {}
+        return phrases_of_sides(self.evaluation.readable.pair(0, [*self.results].index(name) + 1))
 
     @cached_property
     def compared(self) -> Comparison:
         """The comparison, computed also for one model."""
-        return self.comparison or self._compare()
+        return self.comparison or self.evaluation.comparison()
 
     def for_report(self) -> Comparison:
         """The comparison with the largest parts of the gaps explained."""
         by_featurizer = {name: scored.compared for name, scored in self.each.items()}
-        comparison = try_without_layout(self._compare(self.embedded.readable), self.sides, self._texts, self.job)
-        return replace(comparison, by_featurizer=by_featurizer)
-
-    @property
-    def _texts(self) -> list[list[str]]:
-        return [*map(self.embedded.kept, range(len(self.sides)))]
-
-    def _compare(self, readable: Readable | None = None) -> Comparison:
-        return compare_features(
-            self.sides[0],
-            dict(zip(self.results, self.sides[1:], strict=True)),
-            self.config,
-            readable=readable,
-            buckets=REPORT_BUCKETS,
-            texts=REPORT_TEXTS,
-            clustered=Clustered(self.sides, self.resolved, self.partition),
-        )
+        return replace(self.evaluation.comparison(REPORT_BUCKETS, REPORT_TEXTS), by_featurizer=by_featurizer)
 
 
-def score(
-    embedded: Embedded,
-    names: Mapping[str, str],
-    config: MauveConfig,
-    encoders: Encoders,
-    *,
-    aligned: bool = False,
-    prompts: Prompts = (),
-    last: Scored | None = None,
-    run: Run | None = None,
-) -> Scored:
-    """Score one model as `compute_mauve` does, several as `compare` does.
+def score(evaluation: Evaluation, run: Run | None = None) -> Scored:
+    """Score one model as `compute_mauve` does, several as `compare` does; run: receives the progress."""
+    run, names, job = run or Run(), evaluation.names, evaluation.job
+    shares = np.linspace(SCORING, TRYING, len(names) + 1).tolist()
 
-    Args:
-        embedded: the features.
-        names: of the models, mapped to their titles in errors.
-        config: of the scores. encoders: read texts without their layout.
-        aligned: see `compare`. prompts: of the texts of each set, the human one first, where some share prompts.
-        last: its clustering is reused where it would be the same.
-        run: receives the progress.
-    """
-    run = run or Run()
-    grouped = _with_groups(embedded, names.values(), aligned, prompts)
-    sides = with_dependence(grouped, config.seed, independent=config.independent)
+    def show(stage: str, number: int) -> None:
+        if stage == "cluster":
+            run.stage(READ[1], "clustering")
+        elif stage == "score":
+            run.stage(shares[number - 1], "scoring" if len(names) == 1 else f"scoring model {number} of {len(names)}")
+        else:
+            run.stage(TRYING, "trying the texts without their layout")
+
     run.stage(READ[1], "clustering")
-    resolved = resolve_config(config, *map(len, sides))
-    if last is not None and last.embedded is embedded and _clusters_alike(last, sides, resolved):
-        clustered = Clustered(sides, resolved, last.partition)
-    else:
-        clustered = cluster(sides, resolved, every_row=True)
-    run.stage(SCORING, "scoring")
-    job = TrialJob(config, RunOptions(cache=False), encoders=encoders, tried=embedded.without_layout)
-    trying = replace(job, progress=lambda *_: run.stage(TRYING, "trying the texts without their layout"))
-    texts = [*map(embedded.kept, range(len(sides)))]
-    comparison: Comparison | None = None
-    if len(names) == 1:
-        results = {next(iter(names)): score_with_trial(clustered, lambda: texts, trying)}
-    else:
-        titles, shares = dict(zip(names.values(), sides[1:], strict=True)), np.linspace(SCORING, TRYING, len(names) + 1)
-        check_sides({"the human texts": sides[0]} | titles)
-        messages = {
-            name: (share, f"scoring model {number} of {len(names)}")
-            for number, (name, share) in enumerate(zip(names, shares.tolist(), strict=False), start=1)
-        }
-        models = dict(zip(names, sides[1:], strict=True))
-        comparison = compare_features(
-            sides[0], models, config, clustered=clustered, watch=lambda name: run.stage(*messages[name])
-        )
-        comparison = try_without_layout(comparison, sides, texts, trying)
-        results = dict(comparison.models)
-    return Scored(
-        embedded=embedded,
-        grouped=grouped,
-        sides=sides,
-        config=config,
-        job=job,
-        partition=clustered.partition,
-        aligned=aligned,
-        resolved=resolved,
-        results=results,
-        comparison=comparison,
-    )
-
-
-def _with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
-    """The sets, the human one first, with the number of each row as its group if aligned, else with its prompt."""
-    sides = dict(zip(["human", *names], embedded.sets, strict=True))
-    if not aligned and not any(prompts):
-        return list(embedded.sets)
-    groups = [None] * len(sides) if aligned else prompts
-    inputs = {
-        name: InputSide("text", name, texts, groups=of_side)
-        for name, texts, of_side in zip(sides, embedded.texts, groups, strict=True)
-    }
-    return list(Inputs(inputs, aligned).with_groups(sides).values())
+    evaluation.watch, job.progress = show, lambda *_: show("try", 0)
+    results = {name: evaluation.result_of(name) for name in names}
+    comparison = None if len(names) == 1 else evaluation.comparison()
+    evaluation.watch, job.progress, job.encoder = lambda *_: None, None, None
+    return Scored(evaluation=evaluation, resolved=evaluation.resolved, results=results, comparison=comparison)
 
 
 def with_all(each: Mapping[str, Scored]) -> Scored:
@@ -396,19 +283,13 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     first = next(iter(each.values()))
     if len(each) == 1:
         return first
-    pairs = {name: (scored.result, scored.grouped) for name, scored in each.items()}
+    pairs = {name: (scored.result, scored.evaluation.declared) for name, scored in each.items()}
+    config = first.evaluation.config
     if first.comparison is not None:
-        comparison = join_featurizers(pairs, compare_together, first.config)
+        comparison = join_featurizers(pairs, compare_together, config)
         return replace(first, results=comparison.models, comparison=comparison, each=each)
-    return replace(
-        first, results=dict.fromkeys(first.results, join_featurizers(pairs, add_pooled_score, first.config)), each=each
-    )
-
-
-def _clusters_alike(last: Scored, sides: Sequence[FeatureSet], config: MauveConfig) -> bool:
-    """Return whether the last clustering is of the same groups of texts, under the same options."""
-    same = all(np.array_equal(a.groups, b.groups) for a, b in zip(last.sides, sides, strict=True))  # type: ignore[arg-type]
-    return same and options_of_stage(last.resolved, "quantize") == options_of_stage(config, "quantize")
+    joined = join_featurizers(pairs, add_pooled_score, config)
+    return replace(first, results=dict.fromkeys(first.results, joined), each=each)
 
 
 def phrases_of_sides(readable: Readable) -> tuple[tuple[str, ...], tuple[str, ...]]:

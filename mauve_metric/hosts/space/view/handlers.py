@@ -17,7 +17,7 @@ from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, co
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns, forecast, sample_step, show_errors
-from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, unread
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, read
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, settings, takeaway
@@ -62,7 +62,7 @@ class Handlers(TextHandlers):
             self.turns.give_way()
             texts = {side.title: side.texts[:_WARM_TEXTS] for side in (shown.human, *shown.models.values())}
             with self.turns.turn("", Run()):
-                embed(texts, self.encoders.config(shown.options), self.encoders, Run())
+                read(texts, [*shown.models], job_of(self.encoders.config(shown.options), self.encoders), Run())
 
     def arrive(self, query: Mapping[str, str]) -> Values:
         """The values of the controls that the address sets, the result in it, and the problems."""
@@ -164,8 +164,8 @@ class Handlers(TextHandlers):
         texts = [side.texts for side in sets]
         new: dict[Hashable, list[list[str]]] = {}
         try:
-            for _, config, _, kept in planned(sets, options, self.encoders, session.shown):
-                new[config.featurize_model_name] = unread(texts, config, kept)
+            for _, job, _ in planned(sets, options, self.encoders, session.shown):
+                new[job.config.featurize_model_name] = job.unread(texts)
         except (ValueError, TypeError):  # the run refuses them
             return None
         return self.encoders.speeds.seconds(new, sum(map(len, texts)))
@@ -218,7 +218,7 @@ class Handlers(TextHandlers):
             description = measure_scored(scored, check_measures(["score", *(groups or [])]), run)
             with self._alone(session):
                 now = _shown_result(session)
-                if _with_texts(now).embedded is not scored.embedded:
+                if _with_texts(now).evaluation.texts != scored.evaluation.texts:
                     raise ValueError("the measures are of texts that are not shown any more: compute them again")
                 now.measured, now.measured_of = description, scored
                 return measures_values(now) | {"measures_status": markup.notice("measured", description=description)}

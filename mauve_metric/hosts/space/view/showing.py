@@ -157,15 +157,16 @@ def text_map(scored: Scored, most: int, link: str | None = None) -> alt.LayerCha
         most: points that are drawn.
         link: see `map_chart`.
     """
-    partition, embedded, names = scored.partition, scored.embedded, list(scored.results)
+    evaluation, names = scored.evaluation, list(scored.results)
+    partition = evaluation.partition
     rows = [on_cpu(part) for part in partition.rows]
     order = [0, *(names.index(name) + 1 for name in scored.best_first)]
     return map_chart(
         ["human texts", *scored.best_first],
         [rows[number] for number in order],
         [partition.labels[0][number] for number in order],
-        [embedded.kept(number) for number in order],
-        variance_shares(rows, [all_rows(side.features) for side in embedded.sets]),
+        [evaluation.texts[number] or [] for number in order],
+        variance_shares(rows, [all_rows(side.features) for side in evaluation.declared]),
         most=most,
         link=link,
     )

@@ -35,10 +35,10 @@ def test_the_example_is_what_its_texts_give(minilm: str) -> None:
     about = html.unescape(seen["about"])
     assert headline(result) in html.unescape(seen["score"]) and "600 passages" in about
     assert isinstance(shown.scored, Scored)
-    embedded = shown.scored.embedded
+    evaluation = shown.scored.evaluation
     for number in (0, 1):  # the stored rows are those of the texts
-        fresh = FeatureSet.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
-        np.testing.assert_allclose(embedded.sets[number].features[:4], fresh.features, atol=1e-4)
+        fresh = FeatureSet.from_texts((evaluation.texts[number] or [])[:4], featurize_model_name=minilm, cache=False)
+        np.testing.assert_allclose(evaluation.declared[number].features[:4], fresh.features, atol=1e-4)
     played = desk.replay([2, 0, 25, 0.95], visitor(desk))
     assert "An example" in str(played["about"])
     assert desk.stale([False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], visitor(desk)) == ""

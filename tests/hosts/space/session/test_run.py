@@ -21,7 +21,7 @@ from visitors import give, press, request, visitor, wait_until
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts.space.session import run as module
 from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns
-from mauve_metric.hosts.space.session.scoring import Encoders, embed, spend_tokens
+from mauve_metric.hosts.space.session.scoring import Encoders, job_of, read, spend_tokens
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
 from mauve_metric.report.first_screen import one_line
@@ -156,7 +156,8 @@ def test_a_run_has_a_token_limit(tiny_gpt2: str) -> None:
     encoders = Encoders()
     config = encoders.config({"featurize_model_name": tiny_gpt2})
     with pytest.raises(ValueError, match="more than 100 tokens together"):
-        embed({"the human texts": HUMAN, "the model's": MODEL}, config, encoders, Run(tokens=100))
+        sets = {"the human texts": HUMAN, "the model's": MODEL}
+        read(sets, ["model"], job_of(config, encoders), Run(tokens=100))
 
 
 def test_a_run_that_cannot_end_in_time_is_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, ngrams
-from visitors import give, press, request, unpacked, visitor
+from visitors import give, press, request, rows_read, unpacked, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.hosts.space.session.run import Run
-from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, score
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, read, score
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
@@ -93,7 +93,7 @@ def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: 
 def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
-    features = desk.sessions.get("a").shown.scored.embedded
+    features = rows_read(desk.sessions.get("a").shown.scored)
     for c, buckets, seed, level in ((2, 4, 7, 0.95), (2, 3, 7, 0.95), (1.5, 0, 3, 0.8)):
         shown = desk.replay([c, buckets, seed, level], visitor(desk))
         wanted = compute_mauve(
@@ -107,19 +107,21 @@ def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: 
         )
         assert the_result(desk).to_dict() == wanted.to_dict()
         assert shown["signature"] == wanted.signature
-        assert desk.sessions.get("a").shown.scored.embedded is features  # no text was read again
+        assert rows_read(desk.sessions.get("a").shown.scored) == features  # no text was read again
 
 
 def test_play_clusters_again_only_where_the_buckets_would_change() -> None:
     texts = [[f"{word} {number} {number % 7}" for number in range(100)] for word in ("old", "new")]
     encoders = Encoders({"ngrams": ngrams})
     config = encoders.config({"featurize_model_name": "ngrams"})
-    embedded = embed({"p": texts[0], "q": texts[1]}, config, encoders, Run())
-    first = score(embedded, {"q": "q"}, config, encoders)
-    again = score(embedded, {"q": "q"}, replace(config, seed=3), encoders, last=first)
-    assert again.partition is not first.partition
-    other = score(embedded, {"q": "q"}, replace(config, mauve_scaling_factor=2), encoders, last=first)
-    assert other.partition is first.partition
+    sets = {"p": texts[0], "q": texts[1]}
+    first = score(read(sets, ["q"], job_of(config, encoders), Run()))
+    again, other = (
+        score(read(sets, ["q"], job_of(changed, encoders, first.kept), Run(), last=first))
+        for changed in (replace(config, seed=3), replace(config, mauve_scaling_factor=2))
+    )
+    assert again.evaluation.partition is not first.evaluation.partition
+    assert other.evaluation.partition is first.evaluation.partition
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -178,7 +180,7 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
     again = desk.sessions.get("a").shown.scored  # type: ignore[union-attr]
     assert isinstance(scored, Scored) and isinstance(again, Scored)
     for name in ("ngrams", "letters"):
-        assert again.each[name].embedded is scored.each[name].embedded  # nothing was read again
+        assert rows_read(again.each[name]) == rows_read(scored.each[name])  # nothing was read again
         assert again.results["a_model"].by_featurizer[name].mauve != result.by_featurizer[name].mauve
     query = dict(parse_qsl(desk.link(settings(others=["letters"]))))
     assert desk.arrive(query)["featurizers"] == ["letters"]

@@ -17,7 +17,7 @@ from mauve_metric.clustering import partition
 from mauve_metric.features import dependence, feature_set, row_blocks
 from mauve_metric.features.row_blocks import ArrayRows, content_keys
 from mauve_metric.options import MauveConfig
-from mauve_metric.scoring.pipeline import cluster, resolve_config
+from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.uncertainty import learned_score
 
 HEADLINE = (
@@ -103,12 +103,12 @@ def test_every_form_of_the_same_features_has_the_same_headline(
 def test_rows_that_are_read_in_blocks_are_clustered_as_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     p, q = sets(n=300)
     config = MauveConfig(num_runs=2)
-    expected = cluster([FeatureSet(p), FeatureSet(q)], config).partition
+    expected = Evaluation.of_sets([FeatureSet(p), FeatureSet(q)], config).partition
     monkeypatch.setattr(partition, "MOST_NUMBERS_READ", 0)
     monkeypatch.setattr(partition, "_fit_together", lambda *_: False)
     order = np.random.default_rng(1).permutation(300)
     rows = ArrayRows(p), ArrayRows(q[order])
-    found = cluster([FeatureSet(side) for side in rows], config).partition
+    found = Evaluation.of_sets([FeatureSet(side) for side in rows], config).partition
     for run, other in zip(expected.labels[1:], found.labels[1:], strict=True):
         counts = [np.sort(np.bincount(labels[1], minlength=30)) for labels in (run, other)]
         assert np.abs(counts[0] - counts[1]).sum() <= 6  # the last bits of a projection may move single rows
@@ -123,10 +123,12 @@ def test_rows_that_are_read_in_blocks_have_as_many_rows_a_prompt_of_each_side(mo
     sides = [rng.normal(size=(300, 40)) * np.sqrt(1.09), answers]
     given = [FeatureSet(sides[0], groups=np.arange(300) + 60), FeatureSet(answers, groups=prompts)]
     config = MauveConfig(num_buckets=20, num_runs=2)
-    in_memory = cluster(given, config).partition
+    in_memory = Evaluation.of_sets(given, config).partition
     monkeypatch.setattr(partition, "MOST_NUMBERS_READ", 0)
     monkeypatch.setattr(partition, "_fit_together", lambda *_: False)
-    in_blocks = cluster([replace(side, features=ArrayRows(side.features)) for side in given], config).partition
+    in_blocks = Evaluation.of_sets(
+        [replace(side, features=ArrayRows(side.features)) for side in given], config
+    ).partition
     for human, model in (*in_memory.labels[1:], *in_blocks.labels[1:]):
         assert np.all(model == np.repeat(model[::5], 5))  # the others follow one of them
         assert len(np.unique(human)) > 15
