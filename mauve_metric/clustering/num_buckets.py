@@ -18,8 +18,9 @@ def auto_num_buckets(n_p: int, n_q: int) -> int:
 
 
 def is_auto(config: ResolvedConfig, smallest: int) -> bool:
-    """Return whether there are as many buckets of k-means as "auto" makes of a smallest set of this size."""
-    return config.quantizer == "kmeans" and config.num_buckets == auto_num_buckets(smallest, smallest)
+    """Return whether "auto" made the number of buckets of k-means, of a smallest set of this size."""
+    is_usual = config.quantizer == "kmeans" and config.num_buckets == auto_num_buckets(smallest, smallest)
+    return is_usual and "num_buckets" in config.auto
 
 
 def auto_learned_buckets(n: int) -> int:

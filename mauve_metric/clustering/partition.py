@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Rows = TypeVar("Rows", Labels, ProjectedRows)
 
+USUAL_FOR_CLOSENESS = ("quantizer", "kmeans_num_redo", "kmeans_max_iter")  # whatever the options are
 FINER_FROM = 50  # texts of the smallest set: fewer are too few for a finer clustering
 FINER_TEXTS, MOST_FINER = 2.5, 2000  # texts of the smallest set in each finer bucket, and its most buckets
 FINER_RUNS = 3  # finer clusterings of few texts; one of more, which takes a second
@@ -270,8 +271,9 @@ def closeness_configs(
     """
     stacked_sizes = np.bincount(sets.set_of)
     fewest = int(stacked_sizes.min())
-    usual = {name: config_fields()[name].default for name in ("quantizer", "kmeans_num_redo", "kmeans_max_iter")}
-    plain = replace(config, **usual, num_buckets=auto_num_buckets(fewest, fewest))
+    usual = {name: config_fields()[name].metadata["usual"] for name in USUAL_FOR_CLOSENESS}
+    auto = frozenset({*USUAL_FOR_CLOSENESS, "num_buckets"})
+    plain = replace(config, **usual, num_buckets=auto_num_buckets(fewest, fewest), auto=auto)
     coarse = config_by_content(plain, sets)
     yield coarse, runs, False
     effective = fewest if sets.groups is None else min(_effective(sets, number) for number in range(len(stacked_sizes)))
@@ -383,13 +385,13 @@ def config_by_content(config: ResolvedConfig, sets: StackedSets) -> ResolvedConf
     """
     if config.quantizer != "kmeans":
         return config
-    redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
+    num_redo = 1 if "kmeans_num_redo" in config.auto else config.kmeans_num_redo
     num_buckets = config.num_buckets
     sizes = np.bincount(sets.set_of)
     if sets.groups is not None and is_auto(config, int(sizes.min())):
         fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
         num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
-    return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
+    return replace(config, kmeans_num_redo=num_redo, num_buckets=num_buckets)
 
 
 def _in_blocks(

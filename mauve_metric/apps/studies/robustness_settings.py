@@ -185,16 +185,14 @@ def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:
 
 def changed(base: Base, changes: Changes) -> MauveConfig:
     """The config of a setting; "auto" buckets depend on its number of texts and quantizer."""
-    values: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
-    part = changes.get("n")
-    if isinstance(part, SetPart):
-        values = {name: config_fields()[name].default for name in base.by_size} | values
-    if "quantizer" in values:
+    values: dict[str, Any] = dict.fromkeys(base.by_size, "auto")
+    values |= {name: value for name, value in changes.items() if name != "n"}
+    part, k = changes.get("n"), values.get("num_buckets")
+    if "quantizer" in values or (base.auto_buckets and k is None):
         values["num_buckets"] = "auto"
     elif base.auto_buckets and isinstance(part, SetPart):
-        k = values.get("num_buckets")
-        values["num_buckets"] = "auto" if k is None else max(int(k) // part.of, 2)
-    return MauveConfig(**vars(base.config) | values)
+        values["num_buckets"] = max(int(k) // part.of, 2)
+    return MauveConfig(**{name: getattr(base.config, name) for name in config_fields()} | values)
 
 
 def setting_name(changes: Changes) -> str:
