@@ -162,7 +162,7 @@ def scoring_options(keywords: Mapping[str, object], verb: str = "") -> tuple[Mau
 
 
 def quantizer_options(config: MauveConfig, *sizes: int) -> dict[str, Any]:
-    """What "auto" gives for options of quantizers, from the sizes of the sets or a preset; without those given.
+    """The values of options of quantizers that are "auto", from the sizes of the sets or a preset.
 
     >>> quantizer_options(MauveConfig(drmm_preset="paper", lattice_preset="paper", lattice_hidden=256), 300, 300)
     ... # doctest: +NORMALIZE_WHITESPACE

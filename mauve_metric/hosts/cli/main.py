@@ -21,7 +21,7 @@ from pathlib import Path
 from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import check_output_files, drop_output, named_file, tell
 from mauve_metric.hosts.spelling import SHELL
-from mauve_metric.inputs.files import READERS
+from mauve_metric.inputs.file_types import type_by_name
 from mauve_metric.inputs.kinds import split_field
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import code_of, message_of
@@ -126,7 +126,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     path = named_file(options.human)[1] if alone and "human" in options else "-"
-    if path != "-" and not os.path.isdir(path) and Path(path).suffix.lower() not in set(READERS) - {".txt"}:
+    kind = type_by_name(Path(path))
+    if path != "-" and not os.path.isdir(path) and (kind is None or kind.is_plain):
         options.parser.error(f"{options.human}: expected MODEL after HUMAN, or a file that holds both")
     command = COMMANDS[options.command]
     if hasattr(command, "usage_error") and (wrong := command.usage_error(options)) is not None:
