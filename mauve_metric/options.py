@@ -282,7 +282,7 @@ class MauveConfig(CheckedFields):
         label="Most rows for the PCA",
     )
     kmeans_explained_var: float = _quantize(
-        0.9, number_check(0, 1), "share of the variance that the PCA keeps; 1: every component"
+        0.9, number_check("(0, 1]"), "share of the variance that the PCA keeps; 1: every component"
     )
     kmeans_num_redo: int | Literal["auto"] = _kmeans(
         "auto",
@@ -335,7 +335,7 @@ class MauveConfig(CheckedFields):
         most=256,
     )
     lattice_spread: float = _lattice(
-        1.0, number_check(0, 1000), "lattice: weight of spreading over the sphere in the loss"
+        1.0, number_check("(0, 1000]"), "lattice: weight of spreading over the sphere in the loss"
     )
     lattice_preset: Literal["short", "paper"] = _lattice(
         "short",
@@ -357,7 +357,7 @@ class MauveConfig(CheckedFields):
     )
     mauve_scaling_factor: float = _score(
         5,
-        number_check(SMALLEST_SCALING_FACTOR, 10_000, low_included=True),
+        number_check(f"[{SMALLEST_SCALING_FACTOR:g}, 10000]"),
         "scaling constant c in exp(-c·KL); 5 in the literature",
         label="Scaling factor c",
         most=100,
@@ -373,7 +373,7 @@ class MauveConfig(CheckedFields):
     )
     confidence_level: float = _score(
         0.95,
-        number_check(0, 1, high_included=False),
+        number_check("(0, 1)"),
         "level of the intervals of the debiased scores",
         label="Level of the intervals",
         published=False,

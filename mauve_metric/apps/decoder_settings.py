@@ -7,13 +7,13 @@ from typing import TypedDict, cast
 from mauve_metric.runtime.checks import Check, check_count, did_you_mean, number_check
 
 SAMPLER_SETTINGS: dict[str, tuple[str, Check]] = {  # the class in transformers; in the order of `generate`
-    "temperature": ("TemperatureLogitsWarper", number_check(0, 1e6)),
+    "temperature": ("TemperatureLogitsWarper", number_check("(0, 1e+06]")),
     "top_k": ("TopKLogitsWarper", check_count),
-    "top_p": ("TopPLogitsWarper", number_check(0, 1)),
-    "min_p": ("MinPLogitsWarper", number_check(0, 1)),
-    "typical_p": ("TypicalLogitsWarper", number_check(0, 1)),
-    "epsilon_cutoff": ("EpsilonLogitsWarper", number_check(0, 1, high_included=False)),
-    "eta_cutoff": ("EtaLogitsWarper", number_check(0, 1, high_included=False)),
+    "top_p": ("TopPLogitsWarper", number_check("(0, 1]")),
+    "min_p": ("MinPLogitsWarper", number_check("(0, 1]")),
+    "typical_p": ("TypicalLogitsWarper", number_check("(0, 1]")),
+    "epsilon_cutoff": ("EpsilonLogitsWarper", number_check("(0, 1)")),
+    "eta_cutoff": ("EtaLogitsWarper", number_check("(0, 1)")),
 }
 _NAMED = {"greedy": "top_k=1", "sampling": ""}
 

@@ -18,8 +18,8 @@ from mauve_metric.inputs.tool_formats import INSPECT, Format, inspect_rows
 class Source(NamedTuple):
     """The records of a file.
 
-    sample: the first ones. load: reads all, with the fields of these paths at least. tool: the format of a log; None for
-    other types of files.
+    sample: the first ones. load: reads all, with the fields of these paths at least. tool: the format of a log; None
+    for other types of files.
     """
 
     sample: Rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,8 +27,8 @@ _CHECKS: dict[str, Check] = {  # of settings that generate itself does not refus
     "do_sample": check_bool,
     **dict.fromkeys(("num_beams", "num_beam_groups", "max_length", "max_new_tokens"), check_count),
     **dict.fromkeys(("top_k", "min_length", "min_new_tokens", "no_repeat_ngram_size"), partial(check_count, low=0)),
-    **dict.fromkeys(("temperature", "repetition_penalty"), number_check(0, math.inf, high_included=False)),
-    **dict.fromkeys(("top_p", "typical_p"), number_check(0, 1)),
+    **dict.fromkeys(("temperature", "repetition_penalty"), number_check("(0, inf)")),
+    **dict.fromkeys(("top_p", "typical_p"), number_check("(0, 1]")),
 }
 # A decoder in words: from these settings, which the model's own leave as they are, on.
 NEUTRAL: dict[str, object] = {

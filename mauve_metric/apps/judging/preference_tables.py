@@ -142,7 +142,7 @@ def read_preferences(
     table = open_table("preferences", data)
     lines = table.lines
     if min_seconds is not None:
-        lines = _slow_enough(table, check_number("min_seconds", min_seconds, 0, math.inf, low_included=True))
+        lines = _slow_enough(table, check_number("min_seconds", min_seconds, "[0, inf)"))
     who = table.column(*ANNOTATORS)
     annotators = None if who is None else [_require(line, who, "an annotator") for line in lines]
     groups = None if by is None else groups_of_rows(table, lines, by, None, rounds_too=False)

@@ -109,7 +109,7 @@ def touched(count: int, strength: float, rng: np.random.Generator) -> Integers:
 
 def check_strength(strength: float) -> float:
     """A strength as it was given; an error unless it is a number from 0 to 1."""
-    return float(number_check(0, 1, low_included=True)("strength", strength))  # type: ignore[arg-type]
+    return float(number_check("[0, 1]")("strength", strength))  # type: ignore[arg-type]
 
 
 def draws(count: int, strength: float, rng: np.random.Generator, size: int) -> Iterator[tuple[int, int]]:
