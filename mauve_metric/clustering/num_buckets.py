@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mauve_metric.options import ResolvedConfig
 
-TEXTS_A_BUCKET = 15  # of the smaller side
+TEXTS_A_LEARNED_BUCKET = 15  # of the smaller side
 FEWEST_BUCKETS, MOST_BUCKETS = 4, 50
 
 
@@ -29,4 +29,4 @@ def auto_learned_buckets(n: int) -> int:
     >>> auto_learned_buckets(20), auto_learned_buckets(500), auto_learned_buckets(5000)
     (4, 33, 50)
     """
-    return min(max(n // TEXTS_A_BUCKET, FEWEST_BUCKETS), MOST_BUCKETS)
+    return min(max(n // TEXTS_A_LEARNED_BUCKET, FEWEST_BUCKETS), MOST_BUCKETS)

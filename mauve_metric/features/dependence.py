@@ -25,7 +25,7 @@ from mauve_metric.measures.p_values import upper_tail
 from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
 from mauve_metric.measures.shared_prompts import find_pairs, standardised
 
-Groups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
+PairGroups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
 
 MOST_SEARCHED = 10_000  # rows a side whose neighbours are looked for; of larger sets as many at random
 MOST_PAIRED = 50_000  # the same once some of these texts are known to share prompts
@@ -85,7 +85,7 @@ def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet
     return replace(human, groups=codes[0], dependence=Dependence(dependence.design)), replace(model, groups=codes[1])
 
 
-def codes_of(human: FeatureSet, model: FeatureSet) -> Groups:
+def codes_of(human: FeatureSet, model: FeatureSet) -> PairGroups:
     """The codes of the groups of both sides, also of prompts that other models alone share; None: there are none."""
     return None if human.groups is None or model.groups is None else (human.groups, model.groups)
 

@@ -15,7 +15,7 @@ from mauve_metric.inputs.tables import arrow_rows, parquet_rows, workbook_rows
 from mauve_metric.inputs.tool_formats import INSPECT, Format, inspect_rows
 
 
-class Source(NamedTuple):
+class RecordSource(NamedTuple):
     """The records of a file.
 
     sample: the first ones. load: reads all, with the fields of these paths at least. tool: the format of a log; None
@@ -27,12 +27,12 @@ class Source(NamedTuple):
     tool: Format | None = None
 
     @classmethod
-    def of(cls, rows: Rows, tool: Format | None = None) -> Source:
+    def of(cls, rows: Rows, tool: Format | None = None) -> RecordSource:
         """The source of records that have been read."""
         return cls(rows[:LOOKED_AT], lambda fields: rows, tool)
 
 
-class Reading(NamedTuple):
+class ReadOptions(NamedTuple):
     """Options with which a file is read.
 
     most_bytes: the limit of its unpacked bytes; None: none. sheet: of a workbook; None: the only one with rows.
@@ -56,7 +56,7 @@ class FileType(NamedTuple):
     """
 
     endings: tuple[str, ...]
-    read: Callable[[Path, Reading], Source] | None = None
+    read: Callable[[Path, ReadOptions], RecordSource] | None = None
     content: Literal["text", "lines", "value", "commas", "tabs"] = "text"
     recognise: Callable[[Path], bool] | None = None
     is_shard: bool = True
@@ -70,8 +70,8 @@ class FileType(NamedTuple):
         return self.read is None and self.content == "text"
 
 
-def _parquet(path: Path, reading: Reading) -> Source:
-    return Source(parquet_rows(path, most=LOOKED_AT), partial(parquet_rows, path))
+def _parquet(path: Path, reading: ReadOptions) -> RecordSource:
+    return RecordSource(parquet_rows(path, most=LOOKED_AT), partial(parquet_rows, path))
 
 
 def _is_parquet(path: Path) -> bool:
@@ -80,8 +80,8 @@ def _is_parquet(path: Path) -> bool:
     return False
 
 
-def _workbook(path: Path, reading: Reading) -> Source:
-    return Source.of(workbook_rows(path, reading.most_bytes, reading.sheet, reading.header))
+def _workbook(path: Path, reading: ReadOptions) -> RecordSource:
+    return RecordSource.of(workbook_rows(path, reading.most_bytes, reading.sheet, reading.header))
 
 
 def _is_workbook(path: Path) -> bool:
@@ -90,12 +90,12 @@ def _is_workbook(path: Path) -> bool:
     return False
 
 
-def _arrow(path: Path, reading: Reading) -> Source:
-    return Source.of(arrow_rows(path, reading.most_bytes))
+def _arrow(path: Path, reading: ReadOptions) -> RecordSource:
+    return RecordSource.of(arrow_rows(path, reading.most_bytes))
 
 
-def _log_of_inspect(path: Path, reading: Reading) -> Source:
-    return Source.of(inspect_rows(path), INSPECT)
+def _log_of_inspect(path: Path, reading: ReadOptions) -> RecordSource:
+    return RecordSource.of(inspect_rows(path), INSPECT)
 
 
 FILE_TYPES = (

@@ -15,8 +15,8 @@ from typing import NamedTuple, get_args
 
 from mauve_metric.inputs.fields import LOOKED_AT, Choice, Field, Role, choose, no_such_field, text_fields
 from mauve_metric.inputs.file_types import (
-    Reading,
-    Source,
+    ReadOptions,
+    RecordSource,
     named_endings,
     read_endings,
     type_by_name,
@@ -222,7 +222,7 @@ class TextFile:
         self._source = self._open(Path(name))
         self._recognise(any(fields.values()) or bool(field))
 
-    def _open(self, path: Path) -> Source | None:
+    def _open(self, path: Path) -> RecordSource | None:
         """The records of a file; None for lines of text, which are kept."""
         if str(path) == "-":
             self.name = "standard input"
@@ -244,7 +244,7 @@ class TextFile:
             if kind.has_sheets:
                 sheet = next((name.partition("!")[0] for name in self._named if "!" in name), None)
                 self._rename(lambda field: field.rpartition("!")[2] or None)
-            source = kind.read(path, Reading(self._most, sheet, self._header))
+            source = kind.read(path, ReadOptions(self._most, sheet, self._header))
             self.format = source.tool
             return source
         check_content(path)
@@ -260,7 +260,7 @@ class TextFile:
         self._side_fields = {side: field and name(field) for side, field in self._side_fields.items()}
         self._text_field = self._text_field and name(self._text_field)
 
-    def _of_bytes(self, raw: bytes, suffix: str) -> Source | None:
+    def _of_bytes(self, raw: bytes, suffix: str) -> RecordSource | None:
         """The records of a content; its ending says how it is read where the content itself does not."""
         content = decode(raw, self.name, self.encoding)
         rows, expected = None, "text" if (kind := type_of(suffix)) is None else kind.content
@@ -270,7 +270,7 @@ class TextFile:
             value = rows.values[0]
             if expected == "value" and {"version", "status", "eval"} <= set(value):
                 self.format = INSPECT
-                return Source.of(inspect_rows(self._path))
+                return RecordSource.of(inspect_rows(self._path))
             if (expected == "value" or "\n" in content.strip()) and not _is_record(rows[0]):
                 rows = unfolded(rows, next(iter(self._named), None))
                 self._rename(partial(_inside, rows))
@@ -279,16 +279,16 @@ class TextFile:
         if rows is None:
             rows = table_in_lines(content, self.name, self._header)
         if rows is not None:
-            return Source.of(rows)
+            return RecordSource.of(rows)
         self._lines = lines_of(content)
         return None
 
-    def _of_folder(self, folder: Path) -> Source | None:
+    def _of_folder(self, folder: Path) -> RecordSource | None:
         """The records of a folder: a saved dataset, shards, the file of a tool; None where each file is a text."""
         names = {file.name for file in folder.iterdir()}
         if "dataset_dict.json" in names or {"dataset_info.json", "state.json"} <= names:
             data = saved_dataset(folder)
-            return Source(dataset_rows(self.name, data, most=LOOKED_AT), partial(dataset_rows, self.name, data))
+            return RecordSource(dataset_rows(self.name, data, most=LOOKED_AT), partial(dataset_rows, self.name, data))
         files = _files_in(folder, self.where.get("split"))
         self._by_files = {"split"} if all(map(split_of, files)) else set()
         if files[0].suffix.lower() == ".txt":
@@ -312,7 +312,7 @@ class TextFile:
             places = [f"{Path(part.name).name}, {part.unit} {row}" for part in parts for row in part.places]
             return Rows(str(folder), values, "file", places, parts[0].columns)
 
-        return Source(sources[0].sample, load)
+        return RecordSource(sources[0].sample, load)
 
     def _recognise(self, named: bool) -> None:
         """Detect the format."""

@@ -23,7 +23,7 @@ from mauve_metric.runtime.errors import (
     NoSuchField,
     UnknownEnding,
     WrongOption,
-    one_line,
+    short_message,
 )
 
 _WIDE_SHARE = 0.02  # of zero bytes: UTF-16 has more, by its spaces and line ends alone, in any alphabet
@@ -176,7 +176,7 @@ def unpacked(raw: bytes, name: str, most: int | None = None) -> bytes:
         except CodedError:
             raise
         except (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
-            reason = "it is cut off" if isinstance(error, EOFError) else one_line(error)
+            reason = "it is cut off" if isinstance(error, EOFError) else short_message(error)
             raise DamagedFile(f"{name} is not a {kind or 'zip'} file that can be read: {reason}") from error
     if len(raw) > limit:
         raise DamagedFile(f"{name}: the texts may take at most {limit >> 20} MB unpacked here")

@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from mauve_metric.arrays import FeatureData, Floats, TextData, TokenData
-from mauve_metric.features.dependence import Groups, codes_of, paired, with_dependence
+from mauve_metric.features.dependence import PairGroups, codes_of, paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
 from mauve_metric.features.sides import By, Inputs, Subgroups, read_sides
 from mauve_metric.inputs.files import TextFile
@@ -270,13 +270,13 @@ def _compare_subgroups(
 
 def _learned(
     scored: Mapping[str, tuple[Learned | None, tuple[FeatureSet, FeatureSet]]],
-) -> dict[str, tuple[Learned, Groups]]:
+) -> dict[str, tuple[Learned, PairGroups]]:
     """The learned scores of the models that have one, with the codes of the groups of both sides."""
     return {name: (learned, codes_of(*pair)) for name, (learned, pair) in scored.items() if learned is not None}
 
 
 def _by_learned_score(
-    scored: Mapping[str, tuple[Learned, Groups]], config: MauveConfig
+    scored: Mapping[str, tuple[Learned, PairGroups]], config: MauveConfig
 ) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
     """Models that have a learned score, in falling order of it, and the differences of all their pairs.
 
@@ -363,7 +363,7 @@ def _forecasts(
     smallest = max(smallest, 1 - min(reaching_1, default=1.0))
     n = min(min(result.n_p, result.n_q) for result in pair)
     needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
-    texts = max(round(needed), forecast.LEAST_TEXTS) if needed < forecast.MOST_TEXTS else None
+    texts = max(round(needed), forecast.LEAST_FORECAST) if needed < forecast.MOST_FORECAST else None
     return min(smallest, 1.0), texts
 
 

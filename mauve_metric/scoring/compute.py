@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 
 from mauve_metric.arrays import FeatureData, TextData, TokenData
-from mauve_metric.features.dependence import Groups, codes_of, with_dependence
+from mauve_metric.features.dependence import PairGroups, codes_of, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide, given_side
 from mauve_metric.features.sides import Inputs, check_columns, check_same_encoder, check_texts_alone
 from mauve_metric.features.text_functions import named_featurizers
@@ -238,7 +238,7 @@ def judged_together(
     result: MauveResult,
     each: Mapping[str, MauveResult],
     learned: Learned | None,
-    codes: Groups,
+    codes: PairGroups,
     config: MauveConfig,
 ) -> MauveResult:
     """Judge a result by the partitions of all featurizers.

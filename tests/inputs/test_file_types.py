@@ -9,14 +9,21 @@ import pytest
 
 from mauve_metric.hosts.space.view.layout import upload_endings as endings_of_page
 from mauve_metric.inputs import file_types
-from mauve_metric.inputs.file_types import FILE_TYPES, FileType, Reading, Source, named_endings, upload_endings
+from mauve_metric.inputs.file_types import (
+    FILE_TYPES,
+    FileType,
+    ReadOptions,
+    RecordSource,
+    named_endings,
+    upload_endings,
+)
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.inputs.records import Rows
 from mauve_metric.runtime.errors import UnknownEnding
 
 
-def _bars(path: Path, reading: Reading) -> Source:
-    return Source.of(Rows(str(path), [{"text": text} for text in path.read_text().strip().split("|")]))
+def _bars(path: Path, reading: ReadOptions) -> RecordSource:
+    return RecordSource.of(Rows(str(path), [{"text": text} for text in path.read_text().strip().split("|")]))
 
 
 NEW = FileType((".bars", ".bar"), _bars, recognise=lambda path: path.read_bytes().startswith(b"|BARS|"))

@@ -16,7 +16,7 @@ from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.options import MauveConfig
 from mauve_metric.scoring.compare import _forecasts
-from mauve_metric.uncertainty.forecast import LEAST_TEXTS, MOST_TEXTS
+from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST
 from mauve_metric.uncertainty.gap_buckets import holm
 
 Floats = NDArray[np.float64]
@@ -114,7 +114,7 @@ def test_forecasts_near_their_ends_are_numbers_of_texts(
     pair = replace(comparison.differences[0], difference=difference, stderr=stderr)
     smallest, needed = _forecasts([pair], comparison.models, MauveConfig())
     assert smallest is not None and 0 < smallest <= 1
-    assert needed is None or LEAST_TEXTS <= needed <= MOST_TEXTS
+    assert needed is None or LEAST_FORECAST <= needed <= MOST_FORECAST
     if difference == 0:
         assert needed is None
     elif difference >= 0.2:

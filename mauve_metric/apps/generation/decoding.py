@@ -14,7 +14,7 @@ from mauve_metric.apps.decoder_settings import SAMPLER_SETTINGS, parse_decoder
 from mauve_metric.apps.generation.conversations import Conversation
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import Check, check_bool, check_count, did_you_mean, is_bool, number_check, shown
-from mauve_metric.runtime.errors import one_line
+from mauve_metric.runtime.errors import short_message
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.optional_imports import import_transformers
 
@@ -81,7 +81,7 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
     try:
         settings: GenerationConfig = transformers.GenerationConfig(**config) if isinstance(config, Mapping) else config
     except (TypeError, ValueError) as error:
-        raise type(error)(f"generation_config: {one_line(error)}") from error
+        raise type(error)(f"generation_config: {short_message(error)}") from error
     return settings
 
 

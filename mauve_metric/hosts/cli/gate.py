@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.pretrained import FEATURIZERS
+from mauve_metric.features.pretrained import MODEL_FOLDERS
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.options import config_fields
@@ -94,7 +94,7 @@ def check_before(
     Raises:
         ValueError: no model is in both; a score is none, or lacks its interval; the settings differ.
     """
-    named = (*FEATURIZERS, *TEXT_FUNCTIONS)  # other names may be written in several ways
+    named = (*MODEL_FOLDERS, *TEXT_FUNCTIONS)  # other names may be written in several ways
     for name in _in_both(models, before):
         _estimates(name, before[name])
         earlier = signature_texts(str(before[name].get("signature")))

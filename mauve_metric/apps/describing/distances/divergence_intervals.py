@@ -29,7 +29,7 @@ from mauve_metric.uncertainty.jackknife import (
     jackknifed,
     variance_of_effects,
 )
-from mauve_metric.uncertainty.score_warnings import TEXTS_A_BUCKET, few_texts_a_bucket
+from mauve_metric.uncertainty.score_warnings import FEW_IN_BUCKET, few_texts_a_bucket
 
 _SHARES, _STEPS = 100, 200  # grid and EM steps of the shares of P among a bucket's texts
 TEXTS_OF_ROUGH = 8  # texts a bucket below which intervals of KL and Hellinger hold the truth in 0 to 90 % of draws
@@ -46,7 +46,7 @@ class _Treatment(NamedTuple):
 
     most: float
     smoothing: float = 0.0
-    least_texts: int = TEXTS_A_BUCKET
+    least_texts: int = FEW_IN_BUCKET
     most_unseen: float = 1.0
     has_interval: bool = True
     is_skewed: bool = False

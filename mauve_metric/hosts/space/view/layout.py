@@ -29,7 +29,7 @@ EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`; the ot
     "other human texts": "Other human prose",
     "three models at once": "Nucleus, pure and greedy",
 }
-FEATURIZERS = {
+FEATURIZER_LABELS = {
     "minilm": "sees what texts are about",
     "ngrams": "takes seconds, sees grammar and spelling",
     "use": "sees what texts are about, in fifteen languages",
@@ -154,7 +154,7 @@ def _place(number: int) -> None:
 
 def choices_part(models: Sequence[str]) -> None:
     """The featurizer, the additional featurizers, and the folded panel of all other options."""
-    notes = [f"{name}: {said}." for name, said in FEATURIZERS.items() if name in models]
+    notes = [f"{name}: {said}." for name, said in FEATURIZER_LABELS.items() if name in models]
     if any(name.startswith("gpt2") for name in models):
         notes.append("gpt2 and its like: the models of the literature, minutes to hours without a GPU.")
     info = " ".join([*notes, "The time that is left is shown while the texts are read."])
