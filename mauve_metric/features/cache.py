@@ -28,8 +28,8 @@ from mauve_metric.features.feature_files import StoredFeatures
 from mauve_metric.features.packaged import file_sha256
 from mauve_metric.features.pretrained import MODEL_FOLDERS, folder_of, identity_digest
 from mauve_metric.options import MauveConfig, encoder_options
+from mauve_metric.runtime.cache_folder import cache_folder, without_tilde
 from mauve_metric.runtime.checks import check_count, shown
-from mauve_metric.runtime.outputs import cache_folder, without_tilde
 
 logger = logging.getLogger(__name__)
 FILE_NAME = "features.sqlite"

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 from mauve_metric.features.feature_files import json_object
 from mauve_metric.features.packaged import PACKAGED, file_sha256, packaged_file
+from mauve_metric.runtime.cache_folder import cache_folder
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NoFile, NoModel, not_causal, short_message
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_gguf, import_torch, import_transformers
-from mauve_metric.runtime.outputs import cache_folder, folder_written_whole
+from mauve_metric.runtime.outputs import folder_written_whole
 from mauve_metric.runtime.threads import changed
 
 logger = logging.getLogger(__name__)

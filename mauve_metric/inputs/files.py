@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, get_args
 
+from mauve_metric.inputs.encodings import decode
 from mauve_metric.inputs.fields import LOOKED_AT, Choice, Field, Role, choose, no_such_field, text_fields
 from mauve_metric.inputs.file_types import (
     ReadOptions,
@@ -25,18 +26,8 @@ from mauve_metric.inputs.file_types import (
 )
 from mauve_metric.inputs.json_rows import json_rows, unfolded
 from mauve_metric.inputs.kinds import Kinds, candidates, chosen, kinds_of, of_split, split_field, split_of, split_where
-from mauve_metric.inputs.records import (
-    Record,
-    Rows,
-    check_content,
-    decode,
-    has_field,
-    inner_suffix,
-    lines_of,
-    read_bytes,
-    unpacked,
-    value_at,
-)
+from mauve_metric.inputs.packed_files import check_content, inner_suffix, read_bytes, unpacked
+from mauve_metric.inputs.records import Record, Rows, has_field, lines_of, value_at
 from mauve_metric.inputs.sources import NoTextsError
 from mauve_metric.inputs.stripping import chat_template, last_turn
 from mauve_metric.inputs.tables import (

@@ -18,6 +18,7 @@ from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_si
 from mauve_metric.features.sides import By, Inputs, Subgroups, read_sides
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.measures.p_values import holm
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.results.comparison import Comparison, Difference, OwnScore
 from mauve_metric.results.explanation import Explanation
@@ -37,7 +38,6 @@ from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
 from mauve_metric.uncertainty.differences import difference_of
-from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
 

@@ -14,10 +14,10 @@ from samples import EVIL, HUMAN_FEATURES, MODEL_FEATURES
 
 from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.measures.p_values import holm
 from mauve_metric.options import MauveConfig
 from mauve_metric.scoring.compare import _forecasts
 from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST
-from mauve_metric.uncertainty.gap_buckets import holm
 
 Floats = NDArray[np.float64]
 

@@ -23,11 +23,12 @@ from mauve_metric.apps.describing.duplicates.repeated_substrings import (
 from mauve_metric.apps.describing.word_diversity.splitting import spaced_tokens
 from mauve_metric.apps.lexical.tokens import Tokens, number_tokens
 from mauve_metric.arrays import Floats, Integers
+from mauve_metric.inputs.encodings import decode
 from mauve_metric.inputs.fields import LOOKED_AT, chosen_field
 from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.json_rows import loaded
-from mauve_metric.inputs.records import Record, decode
+from mauve_metric.inputs.records import Record
 from mauve_metric.inputs.tables import parquet_batches
 from mauve_metric.inputs.tool_formats import plain_text, text_in
 from mauve_metric.runtime.checks import check_file

@@ -37,7 +37,7 @@ _MOST_UNSEEN = 0.2  # of P's texts; at a quarter intervals still hold the truth 
 
 
 class _Treatment(NamedTuple):
-    """How one divergence is estimated.
+    """Constants with which one divergence is estimated.
 
     most: its largest value. smoothing: texts added to each bucket first. least_texts: a bucket, for an interval.
     most_unseen: of P's texts in buckets without Q's, for an interval. has_interval: False where none holds the truth.
