@@ -56,17 +56,19 @@ def parse_decoder(text: str) -> Decoder:
             raise ValueError(
                 f"a decoder must be greedy, sampling or settings such as temperature=0.7,top_p=0.95, got {part!r}"
             ) from error
-    if settings.get("temperature") == 0:
-        check_decoder(cast("Decoder", settings | {"temperature": 1.0}))
-        return {"top_k": 1}
-    return check_decoder(cast("Decoder", settings))
+    is_greedy = settings.get("temperature") == 0
+    applied = applied_settings(cast("Decoder", settings | ({"temperature": 1.0} if is_greedy else {})))
+    return {"top_k": 1} if is_greedy else applied
 
 
-def check_decoder(decoder: Decoder) -> Decoder:
-    """The settings in the order in which generation applies them.
+def applied_settings(decoder: Decoder) -> Decoder:
+    """The settings that change the distribution, checked, in the order in which generation applies them.
 
     Raises:
         TypeError, ValueError: an unknown setting, or one out of range.
+
+    >>> applied_settings({"top_p": 0.9, "temperature": 0.7, "typical_p": 1.0})
+    {'temperature': 0.7, 'top_p': 0.9}
     """
     for name in decoder:
         if name not in SAMPLER_SETTINGS:

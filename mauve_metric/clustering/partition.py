@@ -296,13 +296,18 @@ def _finer(rows: ProjectedRows, places: Integers, sets: StackedSets, config: Res
     fitted_to = rows if len(kept) == len(places) else _at(rows, kept)
     options = options_of_quantizer(config, "kmeans")
     k = min(config.num_buckets, len(kept))
-    few = some_numbers(len(kept), min(len(kept), FINER_ROWS * k), seed)
+    few = _rows_of_finer(len(kept), k, seed)
     if len(few) == len(kept):
         labels = kmeans.kmeans(fitted_to, k, seed=seed, plus_plus=1, **options)
     else:
         centres = kmeans.fit(_at(fitted_to, few), k, seed=seed + 2, plus_plus=1, **options)
         labels = assign(tensors.on_cpu(fitted_to), centres)
     return _without_singles(rows, labels[number])[places]
+
+
+def _rows_of_finer(number: int, num_buckets: int, seed: int) -> Integers:
+    """Of so many rows, those that a clustering with many buckets is fitted to: `FINER_ROWS` a bucket at most."""
+    return some_numbers(number, min(number, FINER_ROWS * num_buckets), seed)
 
 
 def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:
@@ -317,10 +322,12 @@ def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:
     totals = np.bincount(labels)
     if not too_many_singles(totals):
         return labels
-    alone, rows, joined = totals[labels] == 1, tensors.on_cpu(rows), labels.copy()
-    joined[alone] = labels[~alone][assign(rows[alone], rows[~alone])]
-    numbered: Labels = np.unique(joined, return_inverse=True)[1]
-    return numbered
+    is_alone, rows = totals[labels] == 1, tensors.on_cpu(rows)
+    nearest = assign(rows[is_alone], rows[~is_alone])  # the number of the nearest text that is not alone
+    joined = labels.copy()
+    joined[is_alone] = labels[~is_alone][nearest]
+    without_gaps: Labels = np.unique(joined, return_inverse=True)[1]
+    return without_gaps
 
 
 def _stand_ins(sets: StackedSets, seed: int) -> tuple[Integers, Integers]:
@@ -429,16 +436,10 @@ def _in_blocks(
     chosen = [_stand_ins(of_rows.take(order), config.seed + offset) for _, offset, _ in runs]
     fits: list[blocks.Run] = []
     for (run_config, offset, finer), (kept, _) in zip(runs, chosen, strict=True):
-        limit = FINER_ROWS * run_config.num_buckets if finer else len(kept)
-        few = some_numbers(len(kept), min(len(kept), limit), config.seed + offset)
-        fits.append(
-            blocks.Run(
-                order[kept[few]],
-                run_config,
-                config.seed + 2 + offset,
-                1 if finer else True,
-            )
-        )
+        numbers = order[kept]
+        if finer:
+            numbers = numbers[_rows_of_finer(len(kept), run_config.num_buckets, config.seed + offset)]
+        fits.append(blocks.Run(numbers, run_config, config.seed + 2 + offset, 1 if finer else True))
     labels, fitted = blocks.label_rows(
         stacked,
         config,

@@ -96,7 +96,7 @@ def test_the_hash_depends_on_the_format_and_not_on_the_blocks(tmp_path: Path, fi
                 yield self.array[start : start + 7]
 
     def content(rows: ArrayRows) -> str:
-        return blocks.HashedRows(rows, blocks.unwatched, hashed=True).content()
+        return blocks.WatchedRows(rows, blocks.unwatched, hashed=True).content()
 
     whole = np.arange(60, dtype=np.int32).reshape(20, 3)
     assert content(ArrayRows(whole)) == content(InSmallBlocks(whole)) == content(ArrayRows(np.asfortranarray(whole)))
