@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from mauve_metric import compare, explain
 from mauve_metric.apps.studies.texts_needed import texts_needed
 from mauve_metric.measures import frontier
+from mauve_metric.measures.p_values import holm
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import intervals, jackknife
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
 from mauve_metric.uncertainty.differences import difference_of
-from mauve_metric.uncertainty.gap_buckets import holm
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
 
 import numpy as np
 from machine import machine
+from mauve_metric.scoring.pipeline import resolve_config
 
 from mauve_metric.arrays import Array
 from mauve_metric.clustering.partition import partition_sets
-from mauve_metric.clustering.quantizers import quantizer_options
 from mauve_metric.options import MauveConfig
 
 WAYS = {
@@ -43,8 +42,7 @@ def main() -> None:
     sets = sides(options.rows, options.columns)
     print(f"{machine()}\n\n| {options.rows} + {options.rows} × {options.columns} | wall | processor |\n|---|--:|--:|")
     for way, config in WAYS.items():
-        resolved = config(options.rows)
-        resolved = replace(resolved, **quantizer_options(resolved, options.rows, options.rows))
+        resolved = resolve_config(config(options.rows), options.rows, options.rows)
         wall, processor = time.perf_counter(), time.process_time()
         partition_sets(sets, resolved)
         seconds = time.perf_counter() - wall, time.process_time() - processor

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from common import argument_parser, progress, save
 from feature_sets import add_texts, feature_sets
+from mauve_metric.scoring.pipeline import resolve_config
 
 from mauve_metric.apps.judging.statistics.rank_correlation import spearman
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.clustering.partition import partition_sets
-from mauve_metric.clustering.quantizers import num_buckets_of, quantizer_options
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
 from mauve_metric.report.charts.figure import COLORS, SHAPES, cycle
@@ -59,9 +59,8 @@ def settings(rows: int, paper: bool) -> dict[str, MauveConfig]:
 def clustered(human: Array, models: Mapping[str, Array], config: MauveConfig, seed: int) -> Found:
     """The scores of every model in one clustering: a `Found` of one seed."""
     rows = [some.astype(np.float32) for some in (human, *models.values())]
-    k = num_buckets_of(config, *map(len, rows))
-    options = quantizer_options(config, *map(len, rows))
-    resolved = replace(config, num_buckets=k, seed=seed, num_runs=1, knn=False, **options)
+    resolved = resolve_config(replace(config, seed=seed, num_runs=1, knn=False), *map(len, rows))
+    k = resolved.num_buckets
     start = time.process_time()
     of_human, *of_models = partition_sets(rows, resolved).labels[0]
     seconds = time.process_time() - start

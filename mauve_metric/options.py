@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.runtime.checks import (
@@ -138,6 +138,7 @@ def option(
     ignored_by: tuple[str, ...] = (),
     common: bool = False,
     published: bool = True,
+    usual: object = None,
 ) -> Any:
     """A field of options: its default, its check or its choices, its meaning, and the stage that reads it.
 
@@ -145,13 +146,14 @@ def option(
     `load_encoder`, and an entry of the identity of features. label: of its control on the page,
     where that is not its name. most: the largest value that the page takes. ignored_by: the public functions that make
     no use of it. common: many people use it, so that the short help of a command has it. published: another value than
-    the default makes `mauve` another number than the literature's.
+    the default makes `mauve` another number than the literature's. usual: what "auto" gives, where that depends on
+    nothing.
     """
     choices = check if isinstance(check, tuple) else None
     checked = choice_check(*check) if isinstance(check, tuple) else check
     metadata = {"check": checked, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
     metadata |= {"encodes": encodes, "label": label, "most": most, "ignored_by": ignored_by, "common": common}
-    metadata |= {"published": published}
+    metadata |= {"published": published, "usual": default if usual is None else usual}
     return field(default=default, metadata=metadata)
 
 
@@ -262,7 +264,8 @@ class MauveConfig(CheckedFields):
         "auto",
         integer_check(1, also=("auto",)),
         "number of buckets; auto: a tenth of the smaller set, at least 2 (drmm, lattice: the nearest number that they "
-        "make; classifier: a fifteenth, 4 to 50)",
+        "make; classifier: a fifteenth, 4 to 50), and where texts share prompts, at most half as many as prompts for "
+        "the debiased scores",
         label="Number of buckets",
         common=True,
     )
@@ -279,9 +282,15 @@ class MauveConfig(CheckedFields):
         label="Most rows for the PCA",
     )
     kmeans_explained_var: float = _quantize(
-        0.9, number_check(0, 1), "share of the variance that the PCA keeps; 1: every component"
+        0.9, number_check("(0, 1]"), "share of the variance that the PCA keeps; 1: every component"
     )
-    kmeans_num_redo: int = _kmeans(5, integer_check(1, 10_000), "k-means restarts; the best is kept", most=20)
+    kmeans_num_redo: int | Literal["auto"] = _kmeans(
+        "auto",
+        integer_check(1, 10_000, also=("auto",)),
+        "k-means starts; the best is kept; auto: 5 for `mauve`, as in the literature, 1 for each debiased clustering",
+        most=20,
+        usual=5,
+    )
     kmeans_max_iter: int = _kmeans(500, integer_check(1, 10_000_000), "most iterations of one k-means run", most=2000)
     drmm_layers: int | Literal["auto"] = _drmm(
         "auto",
@@ -296,11 +305,16 @@ class MauveConfig(CheckedFields):
         "bucket (paper: 10)",
         most=10,
     )
-    drmm_steps: int = _drmm(2000, integer_check(1, 10_000_000), "drmm: training steps, 64 rows each", most=10_000)
+    drmm_steps: int | Literal["auto"] = _drmm(
+        "auto",
+        integer_check(1, 10_000_000, also=("auto",)),
+        "drmm: training steps, 64 rows each; auto: 2000 (paper: 20 a text)",
+        most=10_000,
+    )
     drmm_preset: Literal["short", "paper"] = _drmm(
         "short",
         ("short", "paper"),
-        "drmm: how it is trained; paper: as by the papers' code, with 1000 buckets and 20 steps a text if not given",
+        "drmm: how it is trained; paper: as by the papers' code, where auto layers, components and steps are its own",
     )
     lattice_squared_radius: int | Literal["auto"] = _lattice(
         "auto",
@@ -308,20 +322,25 @@ class MauveConfig(CheckedFields):
         "lattice: squared radius of the integer sphere; auto: for about ten texts a bucket (paper: 50, 744 buckets)",
         most=50,
     )
-    lattice_epochs: int = _lattice(
-        50,
-        integer_check(1, 100_000),
-        "lattice: training passes over the features; if not given, 100,000 rows in all, in 10 to 50 passes",
+    lattice_epochs: int | Literal["auto"] = _lattice(
+        "auto",
+        integer_check(1, 100_000, also=("auto",)),
+        "lattice: training passes over the features; auto: 100,000 rows in all, in 10 to 50 passes (paper: 200)",
         most=50,
     )
-    lattice_hidden: int = _lattice(256, integer_check(1, 65_536), "lattice: width of the network", most=256)
+    lattice_hidden: int | Literal["auto"] = _lattice(
+        "auto",
+        integer_check(1, 65_536, also=("auto",)),
+        "lattice: width of the network; auto: 256 (paper: 768)",
+        most=256,
+    )
     lattice_spread: float = _lattice(
-        1.0, number_check(0, 1000), "lattice: weight of spreading over the sphere in the loss"
+        1.0, number_check("(0, 1000]"), "lattice: weight of spreading over the sphere in the loss"
     )
     lattice_preset: Literal["short", "paper"] = _lattice(
         "short",
         ("short", "paper"),
-        "lattice: how it is trained; paper: as by the papers' code, 744 buckets, 200 epochs, width 768 if not given",
+        "lattice: how it is trained; paper: as by the papers' code, where auto radius, epochs and width are its own",
     )
     independent: bool = _quantize(
         False,
@@ -338,7 +357,7 @@ class MauveConfig(CheckedFields):
     )
     mauve_scaling_factor: float = _score(
         5,
-        number_check(SMALLEST_SCALING_FACTOR, 10_000, low_included=True),
+        number_check(f"[{SMALLEST_SCALING_FACTOR:g}, 10000]"),
         "scaling constant c in exp(-c·KL); 5 in the literature",
         label="Scaling factor c",
         most=100,
@@ -354,7 +373,7 @@ class MauveConfig(CheckedFields):
     )
     confidence_level: float = _score(
         0.95,
-        number_check(0, 1, high_included=False),
+        number_check("(0, 1)"),
         "level of the intervals of the debiased scores",
         label="Level of the intervals",
         published=False,
@@ -395,24 +414,41 @@ class MauveConfig(CheckedFields):
     )
 
 
+def _names(name: str, value: object) -> object:
+    """A check for a set of names of options."""
+    if not isinstance(value, frozenset) or not value <= {*config_fields()}:
+        raise wrong(name, "a frozenset of names of options", value)
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
 class ResolvedConfig(MauveConfig):
     """A `MauveConfig` without "auto" and presets, for sets of known sizes; `evaluation.resolve_config` makes it.
 
+    auto: names of the options that were "auto"; every other value was given, and is kept as it is.
+
     Raises:
-        ValueError: one of these fields is "auto".
+        ValueError: an option of clustering or scoring is "auto".
     """
 
-    num_buckets: int
-    num_runs: int
-    knn: bool
-    drmm_layers: int
-    drmm_components: int
-    lattice_squared_radius: int
+    auto: frozenset[str] = field(default=frozenset(), metadata={"check": _names}, compare=False)
+
+    if TYPE_CHECKING:
+        num_buckets: int
+        num_runs: int
+        knn: bool
+        kmeans_num_redo: int
+        drmm_layers: int
+        drmm_components: int
+        drmm_steps: int
+        lattice_squared_radius: int
+        lattice_epochs: int
+        lattice_hidden: int
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ResolvedConfig.__annotations__:
-            if getattr(self, name) == "auto":
+        for name, option in config_fields().items():
+            if option.metadata["stage"] in ("quantize", "score") and getattr(self, name) == "auto":
                 raise WrongOption.of(name, "must be resolved, got 'auto'")
 
 
@@ -449,7 +485,7 @@ def options_of_quantizer(config: MauveConfig, quantizer: str) -> dict[str, Any]:
     """The values of the options that one quantizer alone reads, by name without the quantizer's, as keywords of it.
 
     >>> options_of_quantizer(MauveConfig(kmeans_max_iter=7), "kmeans")
-    {'num_redo': 5, 'max_iter': 7}
+    {'num_redo': 'auto', 'max_iter': 7}
     """
     return {
         name.removeprefix(f"{quantizer}_"): getattr(config, name)
@@ -556,15 +592,15 @@ class OptionsOfOneProcess(TypedDict, total=False):
     row_order: Literal["qp", "pq"]
     pca_max_data: int
     kmeans_explained_var: float
-    kmeans_num_redo: int
+    kmeans_num_redo: int | Literal["auto"]
     kmeans_max_iter: int
     drmm_layers: int | Literal["auto"]
     drmm_components: int | Literal["auto"]
-    drmm_steps: int
+    drmm_steps: int | Literal["auto"]
     drmm_preset: Literal["short", "paper"]
     lattice_squared_radius: int | Literal["auto"]
-    lattice_epochs: int
-    lattice_hidden: int
+    lattice_epochs: int | Literal["auto"]
+    lattice_hidden: int | Literal["auto"]
     lattice_spread: float
     lattice_preset: Literal["short", "paper"]
     independent: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from mauve_metric import (
     score_sharded,
     stress_test,
 )
+from mauve_metric.apps.generation.writing_options import WritingOptions
 from mauve_metric.apps.sharding.shards import Shard, shard_tasks
 from mauve_metric.features.cache import source_of
 from mauve_metric.features.encoder import load_encoder
@@ -187,3 +188,15 @@ def test_help_of_a_function_says_what_each_option_means(name: str) -> None:
     shown = set(inspect.signature(function).parameters)
     assert shown >= set(used) and not (set(config_fields()) - set(used)) & shown
     assert all(f"    {option}: {item.metadata['help']}." in str(function.__doc__) for option, item in used.items())
+
+
+@pytest.mark.parametrize("kind", [MauveConfig, RunOptions, WritingOptions])
+def test_every_default_passes_its_own_check(kind: type) -> None:
+    """Each is named, also where several fail, at which the first default config would end."""
+    failed = {}
+    for item in fields(kind):
+        try:
+            item.metadata["check"](item.name, item.default)
+        except (TypeError, ValueError) as error:
+            failed[item.name] = str(error)
+    assert failed == {}

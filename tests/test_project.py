@@ -261,6 +261,25 @@ def test_a_layer_that_is_no_folder_is_an_error(copy_of_the_package: Path) -> Non
     assert status == 1 and "mauve_metric.attic" in said
 
 
+@pytest.mark.parametrize(
+    ("new", "imported", "rule"),
+    [
+        ("hosts/pytest_plugin", "hosts.space.page", "No host imports another"),
+        ("hosts/evaluate/plugin", "hosts.trainer.callback", "No host imports another"),
+        ("hosts/harness/other", "hosts.harness.lm_eval", "No harness imports another"),
+        ("apps/translating", "apps.describing.describe", "No app imports another"),
+    ],
+)
+def test_a_new_host_or_app_that_imports_another_is_found(
+    new: str, imported: str, rule: str, copy_of_the_package: Path
+) -> None:
+    file = copy_of_the_package / "mauve_metric" / f"{new}.py"
+    file.write_text(f'"""New."""\n\nimport mauve_metric.{imported}\n', encoding="utf-8")
+    status, said = lint_imports(copy_of_the_package, (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    broken = re.findall(r"^(.+) BROKEN", said, re.MULTILINE)
+    assert status == 1 and broken == [rule]
+
+
 def test_an_upward_import_and_a_folder_without_a_layer_are_found(copy_of_the_package: Path) -> None:
     """Also one for types only."""
     package = copy_of_the_package / "mauve_metric"

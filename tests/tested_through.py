@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 TESTED_THROUGH = {
+    "inputs/test_records.py": ("inputs/encodings", "inputs/packed_files"),
+    "features/test_cache.py": ("runtime/cache_folder",),
+    "uncertainty/test_resampling.py": ("uncertainty/ceiling",),
+    "hosts/cli/test_gate.py": ("hosts/cli/exit_status",),
     "measures/test_cross_fitting.py": ("measures/linear_classifier",),
     "apps/studies/test_baseline.py": ("apps/studies/baseline_result",),
     "scoring/test_compute.py": (

@@ -7,13 +7,13 @@ from typing import TypedDict, cast
 from mauve_metric.runtime.checks import Check, check_count, did_you_mean, number_check
 
 SAMPLER_SETTINGS: dict[str, tuple[str, Check]] = {  # the class in transformers; in the order of `generate`
-    "temperature": ("TemperatureLogitsWarper", number_check(0, 1e6)),
+    "temperature": ("TemperatureLogitsWarper", number_check("(0, 1e+06]")),
     "top_k": ("TopKLogitsWarper", check_count),
-    "top_p": ("TopPLogitsWarper", number_check(0, 1)),
-    "min_p": ("MinPLogitsWarper", number_check(0, 1)),
-    "typical_p": ("TypicalLogitsWarper", number_check(0, 1)),
-    "epsilon_cutoff": ("EpsilonLogitsWarper", number_check(0, 1, high_included=False)),
-    "eta_cutoff": ("EtaLogitsWarper", number_check(0, 1, high_included=False)),
+    "top_p": ("TopPLogitsWarper", number_check("(0, 1]")),
+    "min_p": ("MinPLogitsWarper", number_check("(0, 1]")),
+    "typical_p": ("TypicalLogitsWarper", number_check("(0, 1]")),
+    "epsilon_cutoff": ("EpsilonLogitsWarper", number_check("(0, 1)")),
+    "eta_cutoff": ("EtaLogitsWarper", number_check("(0, 1)")),
 }
 _NAMED = {"greedy": "top_k=1", "sampling": ""}
 
@@ -56,17 +56,19 @@ def parse_decoder(text: str) -> Decoder:
             raise ValueError(
                 f"a decoder must be greedy, sampling or settings such as temperature=0.7,top_p=0.95, got {part!r}"
             ) from error
-    if settings.get("temperature") == 0:
-        check_decoder(cast("Decoder", settings | {"temperature": 1.0}))
-        return {"top_k": 1}
-    return check_decoder(cast("Decoder", settings))
+    is_greedy = settings.get("temperature") == 0
+    applied = applied_settings(cast("Decoder", settings | ({"temperature": 1.0} if is_greedy else {})))
+    return {"top_k": 1} if is_greedy else applied
 
 
-def check_decoder(decoder: Decoder) -> Decoder:
-    """The settings in the order in which generation applies them.
+def applied_settings(decoder: Decoder) -> Decoder:
+    """The settings that change the distribution, checked, in the order in which generation applies them.
 
     Raises:
         TypeError, ValueError: an unknown setting, or one out of range.
+
+    >>> applied_settings({"top_p": 0.9, "temperature": 0.7, "typical_p": 1.0})
+    {'temperature': 0.7, 'top_p': 0.9}
     """
     for name in decoder:
         if name not in SAMPLER_SETTINGS:

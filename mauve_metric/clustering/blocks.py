@@ -44,38 +44,57 @@ class Run(NamedTuple):
     plus_plus: bool | int
 
 
-class HashedRows:
-    """Rows whose passes are shown by a progress bar, each under its own title, and hashed if that is wanted."""
+class WatchedRows:
+    """Rows whose passes are shown by a progress bar, each under the title that was set before.
+
+    With `hashed`, each pass that comes to its end leaves the hash of what it read, which `content` returns.
+    """
 
     def __init__(self, rows: FeatureRows, watch: Watch, hashed: bool) -> None:
         self.rows, self.watch, self.hashed, self.shape = rows, watch, hashed, rows.shape
         self.title = ""
-        self.read: str | None = None  # the hash of the last pass, once it came to the end
+        self._digest: str | None = None
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
-        self.read = None
-        digest, kind = hashlib.sha256(), ""
+        self._digest, content = None, RowHash()
         for block in self.watch(self.title, self.rows.blocks(), self.shape[0]):
             if self.hashed:
-                if block.dtype.str != kind:
-                    kind = block.dtype.str
-                    digest.update(kind.encode())
-                digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
+                content.update(block)
             yield block
-        self.read = digest.hexdigest()
+        self._digest = content.hexdigest()
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         return self.rows.take(numbers)
 
     def content(self) -> str:
-        """The hash of the last whole pass, for which all rows are read if there was none."""
-        if self.read is None:
+        """The hash of all rows, as the last pass read them; they are read now if no pass came to its end."""
+        if not self.hashed:
+            raise RuntimeError("rows that are not hashed have no hash of their content")
+        if self._digest is None:
             self.title = "reading"
             for _ in self.blocks():
                 pass
-        return str(self.read)
+        return str(self._digest)
+
+
+class RowHash:
+    """The hash of rows that come in blocks, with their type of number."""
+
+    def __init__(self) -> None:
+        self._hash, self._dtype = hashlib.sha256(), ""
+
+    def update(self, block: Array) -> None:
+        """Add the next rows."""
+        if block.dtype.str != self._dtype:
+            self._dtype = block.dtype.str
+            self._hash.update(self._dtype.encode())
+        self._hash.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
+
+    def hexdigest(self) -> str:
+        """The hash of all rows so far."""
+        return self._hash.hexdigest()
 
 
 def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:
@@ -103,7 +122,7 @@ def label_rows(
         ValueError: the rows changed between two passes; the checkpoint is another numpy file.
         OSError: there can be no folder of that name.
     """
-    watched = HashedRows(rows, watch, hashed=checkpoint is not None)
+    watched = WatchedRows(rows, watch, hashed=checkpoint is not None)
     if checkpoint is None:
         made = _fit(watched, config, runs)
         return _labels(watched, made), made.projection
@@ -131,7 +150,7 @@ def label_rows(
     return labels, made.projection
 
 
-def _fit(rows: HashedRows, config: ResolvedConfig, runs: Sequence[Run]) -> Clustering:
+def _fit(rows: WatchedRows, config: ResolvedConfig, runs: Sequence[Run]) -> Clustering:
     """The projection, from one pass, and the centres of every run, from a sample each."""
     rows.title = "projection"
     projection = fit_projection(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
@@ -151,7 +170,7 @@ def fit_centres(
     return Clustering(projection, fits)
 
 
-def _labels(rows: HashedRows, clustering: Clustering) -> list[Integers]:
+def _labels(rows: WatchedRows, clustering: Clustering) -> list[Integers]:
     """The bucket of each row, (n,), for each run, from one pass."""
     rows.title = "buckets"
     parts: list[list[Integers]] = [[] for _ in clustering.centres]

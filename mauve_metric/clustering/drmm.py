@@ -35,6 +35,7 @@ _DECAY = 0.9  # Adam's, of the mean slope
 PAPER_LAYERS, PAPER_COMPONENTS = 3, 10  # of Pillutla et al. 2021
 MOST_LAYERS, MOST_COMPONENTS = 16, 1000
 STEPS_A_TEXT = 20  # of the papers' code
+SHORT_STEPS = 2000  # of training by SHORT
 _PULL = 0.01  # α: how strongly a component is drawn to the row that is nearest to it
 _LEAK = 1e-8  # ε: what a hard choice leaves to all components together
 _LEAST_LOG_VARIANCE = math.log(1e-6)  # of rows of variance 1; copies of one row have none

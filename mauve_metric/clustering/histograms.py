@@ -60,7 +60,7 @@ class Histograms:
         >>> Histograms(np.array([3, 1]), np.array([0, 2])).probabilities(0.5)[1]
         array([0.16666667, 0.83333333])
         """
-        smoothing = check_number("smoothing", smoothing, 0, math.inf, low_included=True)
+        smoothing = check_number("smoothing", smoothing, "[0, inf)")
         p, q = self.p_counts + smoothing, self.q_counts + smoothing
         return p / p.sum(), q / q.sum()
 

@@ -32,6 +32,7 @@ LEAST_ROWS = 64  # a batch
 _POSITIVES = 10  # nearest neighbours that a row's partner is drawn from, itself among them
 _NEGATIVE = 50  # the neighbour, in what the network gives, that a row is kept further away from than from its partner
 PAPER_SQUARED_RADIUS, PAPER_EPOCHS, PAPER_HIDDEN = 50, 200, 768  # of Pillutla et al. 2021
+SHORT_HIDDEN = 256
 MOST_SQUARED_RADIUS = 1000
 _RATES = ((0.5, 0.1), (0.75, 0.05), (1.0, 0.01))  # up to this share of the epochs, this rate
 _MOMENTUM = 0.9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mauve_metric.options import ResolvedConfig
 
-TEXTS_A_BUCKET = 15  # of the smaller side
+TEXTS_A_LEARNED_BUCKET = 15  # of the smaller side
 FEWEST_BUCKETS, MOST_BUCKETS = 4, 50
 
 
@@ -18,8 +18,9 @@ def auto_num_buckets(n_p: int, n_q: int) -> int:
 
 
 def is_auto(config: ResolvedConfig, smallest: int) -> bool:
-    """Return whether there are as many buckets of k-means as "auto" makes of a smallest set of this size."""
-    return config.quantizer == "kmeans" and config.num_buckets == auto_num_buckets(smallest, smallest)
+    """Return whether "auto" made the number of buckets of k-means, of a smallest set of this size."""
+    is_usual = config.quantizer == "kmeans" and config.num_buckets == auto_num_buckets(smallest, smallest)
+    return is_usual and "num_buckets" in config.auto
 
 
 def auto_learned_buckets(n: int) -> int:
@@ -28,4 +29,4 @@ def auto_learned_buckets(n: int) -> int:
     >>> auto_learned_buckets(20), auto_learned_buckets(500), auto_learned_buckets(5000)
     (4, 33, 50)
     """
-    return min(max(n // TEXTS_A_BUCKET, FEWEST_BUCKETS), MOST_BUCKETS)
+    return min(max(n // TEXTS_A_LEARNED_BUCKET, FEWEST_BUCKETS), MOST_BUCKETS)

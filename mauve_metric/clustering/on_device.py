@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SAFE_SQUARE = 1e-200  # squared lengths between this and its inverse neither under- nor overflow
 
 
-def unit_rows(rows: torch.Tensor) -> torch.Tensor:
+def unit_tensor(rows: torch.Tensor) -> torch.Tensor:
     """Rows scaled to Euclidean length 1 in float64; rows of zeros stay zeros: (n, d) → (n, d)."""
     import torch
 
@@ -43,9 +43,9 @@ def principal_axes(rows: torch.Tensor) -> tuple[Array, Array, Array]:
     n, d = rows.shape
     kind: dict[str, Any] = {"dtype": torch.float64, "device": rows.device}
     total, scatter = torch.zeros(d, **kind), torch.zeros((d, d), **kind)
-    shift = unit_rows(rows[next(steps(n, d))]).mean(dim=0)  # little is lost when all rows point about the same way
+    shift = unit_tensor(rows[next(steps(n, d))]).mean(dim=0)  # little is lost when all rows point about the same way
     for some in steps(n, d):
-        unit = unit_rows(rows[some]) - shift
+        unit = unit_tensor(rows[some]) - shift
         total += unit.sum(dim=0)
         scatter += unit.T @ unit
     values, vectors = torch.linalg.eigh(scatter - torch.outer(total, total) / n)
@@ -61,7 +61,7 @@ def apply(mean: Array, directions: Array, rows: torch.Tensor) -> torch.Tensor:
     centre, axes = as_tensor(mean, rows.device), as_tensor(np.ascontiguousarray(directions), rows.device)
     out = torch.empty((len(rows), axes.shape[1]), dtype=torch.float32, device=rows.device)
     for some in steps(*rows.shape):
-        out[some] = ((unit_rows(rows[some]) - centre) @ axes).to(torch.float32)
+        out[some] = ((unit_tensor(rows[some]) - centre) @ axes).to(torch.float32)
     return out
 
 

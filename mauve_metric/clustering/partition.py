@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Rows = TypeVar("Rows", Labels, ProjectedRows)
 
+USUAL_FOR_CLOSENESS = ("quantizer", "kmeans_num_redo", "kmeans_max_iter")  # whatever the options are
 FINER_FROM = 50  # texts of the smallest set: fewer are too few for a finer clustering
 FINER_TEXTS, MOST_FINER = 2.5, 2000  # texts of the smallest set in each finer bucket, and its most buckets
 FINER_RUNS = 3  # finer clusterings of few texts; one of more, which takes a second
@@ -270,8 +271,9 @@ def closeness_configs(
     """
     stacked_sizes = np.bincount(sets.set_of)
     fewest = int(stacked_sizes.min())
-    usual = {name: config_fields()[name].default for name in ("quantizer", "kmeans_num_redo", "kmeans_max_iter")}
-    plain = replace(config, **usual, num_buckets=auto_num_buckets(fewest, fewest))
+    usual = {name: config_fields()[name].metadata["usual"] for name in USUAL_FOR_CLOSENESS}
+    auto = frozenset({*USUAL_FOR_CLOSENESS, "num_buckets"})
+    plain = replace(config, **usual, num_buckets=auto_num_buckets(fewest, fewest), auto=auto)
     coarse = config_by_content(plain, sets)
     yield coarse, runs, False
     effective = fewest if sets.groups is None else min(_effective(sets, number) for number in range(len(stacked_sizes)))
@@ -294,13 +296,18 @@ def _finer(rows: ProjectedRows, places: Integers, sets: StackedSets, config: Res
     fitted_to = rows if len(kept) == len(places) else _at(rows, kept)
     options = options_of_quantizer(config, "kmeans")
     k = min(config.num_buckets, len(kept))
-    few = some_numbers(len(kept), min(len(kept), FINER_ROWS * k), seed)
+    few = _rows_of_finer(len(kept), k, seed)
     if len(few) == len(kept):
         labels = kmeans.kmeans(fitted_to, k, seed=seed, plus_plus=1, **options)
     else:
         centres = kmeans.fit(_at(fitted_to, few), k, seed=seed + 2, plus_plus=1, **options)
         labels = assign(tensors.on_cpu(fitted_to), centres)
     return _without_singles(rows, labels[number])[places]
+
+
+def _rows_of_finer(number: int, num_buckets: int, seed: int) -> Integers:
+    """Of so many rows, those that a clustering with many buckets is fitted to: `FINER_ROWS` a bucket at most."""
+    return some_numbers(number, min(number, FINER_ROWS * num_buckets), seed)
 
 
 def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:
@@ -315,10 +322,12 @@ def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:
     totals = np.bincount(labels)
     if not too_many_singles(totals):
         return labels
-    alone, rows, joined = totals[labels] == 1, tensors.on_cpu(rows), labels.copy()
-    joined[alone] = labels[~alone][assign(rows[alone], rows[~alone])]
-    numbered: Labels = np.unique(joined, return_inverse=True)[1]
-    return numbered
+    is_alone, rows = totals[labels] == 1, tensors.on_cpu(rows)
+    nearest = assign(rows[is_alone], rows[~is_alone])  # the number of the nearest text that is not alone
+    joined = labels.copy()
+    joined[is_alone] = labels[~is_alone][nearest]
+    without_gaps: Labels = np.unique(joined, return_inverse=True)[1]
+    return without_gaps
 
 
 def _stand_ins(sets: StackedSets, seed: int) -> tuple[Integers, Integers]:
@@ -383,13 +392,13 @@ def config_by_content(config: ResolvedConfig, sets: StackedSets) -> ResolvedConf
     """
     if config.quantizer != "kmeans":
         return config
-    redo, usual = config.kmeans_num_redo, config_fields()["kmeans_num_redo"].default
+    num_redo = 1 if "kmeans_num_redo" in config.auto else config.kmeans_num_redo
     num_buckets = config.num_buckets
     sizes = np.bincount(sets.set_of)
     if sets.groups is not None and is_auto(config, int(sizes.min())):
         fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
         num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
-    return replace(config, kmeans_num_redo=1 if redo == usual else redo, num_buckets=num_buckets)
+    return replace(config, kmeans_num_redo=num_redo, num_buckets=num_buckets)
 
 
 def _in_blocks(
@@ -427,16 +436,10 @@ def _in_blocks(
     chosen = [_stand_ins(of_rows.take(order), config.seed + offset) for _, offset, _ in runs]
     fits: list[blocks.Run] = []
     for (run_config, offset, finer), (kept, _) in zip(runs, chosen, strict=True):
-        limit = FINER_ROWS * run_config.num_buckets if finer else len(kept)
-        few = some_numbers(len(kept), min(len(kept), limit), config.seed + offset)
-        fits.append(
-            blocks.Run(
-                order[kept[few]],
-                run_config,
-                config.seed + 2 + offset,
-                1 if finer else True,
-            )
-        )
+        numbers = order[kept]
+        if finer:
+            numbers = numbers[_rows_of_finer(len(kept), run_config.num_buckets, config.seed + offset)]
+        fits.append(blocks.Run(numbers, run_config, config.seed + 2 + offset, 1 if finer else True))
     labels, fitted = blocks.label_rows(
         stacked,
         config,

@@ -162,26 +162,28 @@ def scoring_options(keywords: Mapping[str, object], verb: str = "") -> tuple[Mau
 
 
 def quantizer_options(config: MauveConfig, *sizes: int) -> dict[str, Any]:
-    """The options of quantizers that follow from the sizes of the sets, or from a preset; those given stay.
+    """The values of options of quantizers that are "auto", from the sizes of the sets or a preset.
 
-    >>> quantizer_options(MauveConfig(drmm_preset="paper", lattice_preset="paper", lattice_hidden=32), 300, 300)
+    >>> quantizer_options(MauveConfig(drmm_preset="paper", lattice_preset="paper", lattice_hidden=256), 300, 300)
     ... # doctest: +NORMALIZE_WHITESPACE
-    {'drmm_layers': 3, 'drmm_components': 10, 'lattice_squared_radius': 50, 'lattice_epochs': 200, 'drmm_steps': 12000}
-    >>> quantizer_options(MauveConfig(lattice_epochs=20), 300, 500)
-    {'drmm_layers': 3, 'drmm_components': 3, 'lattice_squared_radius': 3}
+    {'kmeans_num_redo': 5, 'drmm_layers': 3, 'drmm_components': 10, 'drmm_steps': 12000,
+     'lattice_squared_radius': 50, 'lattice_epochs': 200}
     >>> [quantizer_options(MauveConfig(), n, n)["lattice_epochs"] for n in (500, 2500, 25_000)]
     [50, 20, 10]
     """
     n = sum(sizes)
     layers, components = _drmm_shape(config, min(sizes))
-    options: dict[str, Any] = {"drmm_layers": layers, "drmm_components": components}
-    options["lattice_squared_radius"] = _lattice_squared_radius(config, min(sizes))
-    options["lattice_epochs"] = min(max(10, 100_000 // n), 50)  # about 1600 batches
-    if config.drmm_preset == "paper":
-        options["drmm_steps"] = drmm.STEPS_A_TEXT * n
-    if config.lattice_preset == "paper":
-        options |= {"lattice_epochs": lattice.PAPER_EPOCHS, "lattice_hidden": lattice.PAPER_HIDDEN}
-    return {name: value for name, value in options.items() if getattr(config, name) == config_fields()[name].default}
+    of_paper = config.lattice_preset == "paper"
+    options: dict[str, Any] = {
+        "kmeans_num_redo": config_fields()["kmeans_num_redo"].metadata["usual"],
+        "drmm_layers": layers,
+        "drmm_components": components,
+        "drmm_steps": drmm.STEPS_A_TEXT * n if config.drmm_preset == "paper" else drmm.SHORT_STEPS,
+        "lattice_squared_radius": _lattice_squared_radius(config, min(sizes)),
+        "lattice_epochs": lattice.PAPER_EPOCHS if of_paper else min(max(10, 100_000 // n), 50),  # about 1600 batches
+        "lattice_hidden": lattice.PAPER_HIDDEN if of_paper else lattice.SHORT_HIDDEN,
+    }
+    return {name: value for name, value in options.items() if getattr(config, name) == "auto"}
 
 
 def num_buckets_of(config: MauveConfig, *sizes: int) -> int:

@@ -21,7 +21,7 @@ from mauve_metric.arrays import Array, FeatureRows, Features, Integers
 from mauve_metric.features.row_blocks import BLOCK_ROWS, CheckedRows, ConcatenatedRows, MappedRows, numbers_of
 from mauve_metric.inputs.files import natural_order
 from mauve_metric.runtime.checks import check_file, shown
-from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding, one_line
+from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding, short_message
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.tensors import check_kind
 
@@ -57,11 +57,11 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
             raise ValueError(f"unknown version {version}")
         shape, fortran, dtype = read[version](file)
     except NOT_A_HEADER as error:
-        raise DamagedFile(f"{name} is not a numpy file of numbers: {one_line(error)}") from error
+        raise DamagedFile(f"{name} is not a numpy file of numbers: {short_message(error)}") from error
     if dtype.kind not in "fiu":
-        raise DamagedFile(f"{name} is not a numpy file of numbers: it holds {one_line(dtype)}")
+        raise DamagedFile(f"{name} is not a numpy file of numbers: it holds {short_message(dtype)}")
     if len(shape) != 2 or min(shape) < 1 or any(isinstance(length, bool) for length in shape):
-        got = f"{one_line(dtype)} {shown(tuple(shape))}"
+        got = f"{short_message(dtype)} {shown(tuple(shape))}"
         raise NotFeatures.of(name, f"must hold numbers of shape (n, d) with n and d at least 1, got {got}")
     expected = file.tell() + math.prod(shape) * dtype.itemsize
     if size != expected:
@@ -292,13 +292,13 @@ class ParquetFeatures(BlockwiseRows):
 
         column = name_among(schema.names)
         if column is None:
-            raise NoSuchField(f"{path} has no column 'features', it has {one_line(', '.join(schema.names))}")
+            raise NoSuchField(f"{path} has no column 'features', it has {short_message(', '.join(schema.names))}")
         if schema.names.count(column) > 1:
             raise ValueError(f"{path} must have one column {column!r}, it has {schema.names.count(column)}")
         kind = schema.field(column).type
         is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         if not is_list or not (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):
-            raise ValueError(f"{path}: the column {column!r} must hold lists of numbers, got {one_line(kind)}")
+            raise ValueError(f"{path}: the column {column!r} must hold lists of numbers, got {short_message(kind)}")
         self.column = column
         self.metadata: bytes | None = written_twice[0]
         width = next((block.shape[1] for block in self._blocks(1)), 0)
@@ -315,7 +315,7 @@ class ParquetFeatures(BlockwiseRows):
             with parquet.ParquetFile(self.path, page_checksum_verification=True) as file:
                 yield file
         except (OSError, pyarrow.ArrowException, MemoryError, OverflowError, UnicodeDecodeError) as error:
-            raise DamagedFile(f"{self.path} is not a parquet file, or is damaged: {one_line(error)}") from error
+            raise DamagedFile(f"{self.path} is not a parquet file, or is damaged: {short_message(error)}") from error
 
     def _blocks(self, rows: int, width: int = 0) -> Iterator[Array]:
         """All rows in order, at most so many at once, each of this width, or as wide as the first one."""

@@ -26,10 +26,10 @@ import numpy as np
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.features.feature_files import StoredFeatures
 from mauve_metric.features.packaged import file_sha256
-from mauve_metric.features.pretrained import FEATURIZERS, folder_of, identity_digest
+from mauve_metric.features.pretrained import MODEL_FOLDERS, folder_of, identity_digest
 from mauve_metric.options import MauveConfig, encoder_options
+from mauve_metric.runtime.cache_folder import cache_folder, without_tilde
 from mauve_metric.runtime.checks import check_count, shown
-from mauve_metric.runtime.outputs import cache_folder, without_tilde
 
 logger = logging.getLogger(__name__)
 FILE_NAME = "features.sqlite"
@@ -414,7 +414,7 @@ def source_of(config: MauveConfig) -> str | None:
         OSError: the folder cannot be read. ImportError, ValueError: the packaged model is not there, or not itself.
     """
     name = config.featurize_model_name
-    if not isinstance(name, str) or (name not in FEATURIZERS and not os.path.isdir(name)):
+    if not isinstance(name, str) or (name not in MODEL_FOLDERS and not os.path.isdir(name)):
         return None
     folder = Path(folder_of(name))
     paths = [*sorted(folder.iterdir()), folder / "1_Pooling" / "config.json"]

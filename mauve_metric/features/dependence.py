@@ -25,7 +25,7 @@ from mauve_metric.measures.p_values import upper_tail
 from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
 from mauve_metric.measures.shared_prompts import find_pairs, standardised
 
-Groups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
+PairGroups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
 
 MOST_SEARCHED = 10_000  # rows a side whose neighbours are looked for; of larger sets as many at random
 MOST_PAIRED = 50_000  # the same once some of these texts are known to share prompts
@@ -85,7 +85,7 @@ def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet
     return replace(human, groups=codes[0], dependence=Dependence(dependence.design)), replace(model, groups=codes[1])
 
 
-def codes_of(human: FeatureSet, model: FeatureSet) -> Groups:
+def codes_of(human: FeatureSet, model: FeatureSet) -> PairGroups:
     """The codes of the groups of both sides, also of prompts that other models alone share; None: there are none."""
     return None if human.groups is None or model.groups is None else (human.groups, model.groups)
 
@@ -138,38 +138,21 @@ def _repetition(
     sizes, n_p = (len(human), len(model)), len(human)
     is_model = np.arange(sum(sizes)) >= n_p
     copied = copies([side.features for side in (human, model)], [side.row_keys() for side in (human, model)])
-    times = np.stack([np.bincount(copied[is_model == side] + 1, minlength=copied.max() + 2) for side in (0, 1)])
-    times[:, 0] = 0
-    of_both = (times.min(axis=0) > 0)[copied + 1]
+    times = _times_of_copies(copied, is_model)
     own_times = times[is_model.astype(np.int64), copied + 1]
-    near, is_near, spaced = np.full(sum(sizes), -1), np.zeros(sum(sizes), dtype=bool), 0.0
-    if not declared and min(sizes) >= 4 and human.features.shape[1] > 1:
-        first_of = _first_copies(copied, is_model)
-        first = np.unique(first_of)
-        near, is_near, spaced = _near_repeats(human, model, [first[first < n_p], first[first >= n_p] - n_p], seed)
-        near, is_near = near[first_of], is_near[first_of]
-    exact = own_times > 1
-    if declared and exact.any():  # several answers to a prompt may be equal
-        exact = np.zeros(sum(sizes), dtype=bool)
-        for side in (0, 1):
-            rows = np.flatnonzero(is_model == side)
-            kinds = np.unique(np.stack([copied[rows], declared[side]]), axis=1)[0]
-            exact[rows] = (own_times[rows] > 1) & (
-                np.bincount(kinds + 1, minlength=copied.max() + 2)[copied[rows] + 1] > 1
-            )
-    repeated = exact | (near >= 0)
+    near, is_near, spaced = _near_of_all(human, model, copied, None if declared else seed)
+    exact = _exact_repeats(copied, own_times, is_model, declared)
     p_share, q_share = (float((exact | is_near)[is_model == side].mean()) for side in (0, 1))
     error, excess = _error([p_share, q_share], sizes), q_share - p_share
     is_own = excess > max(LEAST_EXCESS, EXCESS_ERRORS * error)
     groups = np.where(near >= 0, near + copied.max() + 1, np.where(exact, copied, -1))
+    across, per_side = np.full((2, sum(sizes)), -1)
+    if not _has_few_kinds(copied, n_p):  # answers such as "yes" are draws
+        of_both = (times.min(axis=0) > 0)[copied + 1]  # and so is a text that both sides have and that is repeated
+        across = np.where(of_both & (times.sum(axis=0)[copied + 1] == 2), copied, -1)
+        data = (groups >= 0) & ~of_both & ~(is_own & is_model)
+        per_side = np.where(data, 2 * groups + is_model, -1)
     units = _units(copied, near)
-    # a text that both sides have and that is repeated, and answers such as "yes", are draws
-    few_kinds = any(
-        (side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in np.split(copied, [n_p])
-    )
-    data = repeated & ~of_both & ~(is_own & is_model) & (not few_kinds)
-    across = np.where(of_both & (times.sum(axis=0)[copied + 1] == 2) & (not few_kinds), copied, -1)
-    per_side = np.where(data, 2 * groups + is_model, -1)
     whole = [_times_of_all(own_times[is_model == side]) for side in (0, 1)]
     repetition = Repetition(
         p_share,
@@ -181,6 +164,44 @@ def _repetition(
         (whole[0], whole[1]),
     )
     return across, per_side, repetition
+
+
+def _times_of_copies(copied: Integers, is_model: Bools) -> Integers:
+    """How often each side has the text with each code, after a column of 0 for texts without one, (2, c + 1)."""
+    times = np.stack([np.bincount(copied[is_model == side] + 1, minlength=copied.max() + 2) for side in (0, 1)])
+    times[:, 0] = 0
+    return times
+
+
+def _near_of_all(
+    human: FeatureSet, model: FeatureSet, copied: Integers, seed: int | None
+) -> tuple[Integers, Bools, float]:
+    """`_near_repeats` of the different texts, for all texts; none are looked for without a seed or among few texts."""
+    n_p = len(human)
+    if seed is None or min(n_p, len(model)) < 4 or human.features.shape[1] == 1:
+        return np.full(len(copied), -1), np.zeros(len(copied), dtype=bool), 0.0
+    first_of = _first_copies(copied, np.arange(len(copied)) >= n_p)
+    first = np.unique(first_of)
+    near, is_near, spaced = _near_repeats(human, model, [first[first < n_p], first[first >= n_p] - n_p], seed)
+    return near[first_of], is_near[first_of], spaced
+
+
+def _exact_repeats(copied: Integers, own_times: Integers, is_model: Bools, declared: Sequence[Integers]) -> Bools:
+    """Mark the texts that their side has several times; where prompts are declared, in answer to several prompts."""
+    exact: Bools = own_times > 1
+    if not declared or not exact.any():
+        return exact
+    for side in (0, 1):
+        rows = np.flatnonzero(is_model == side)
+        kinds = np.unique(np.stack([copied[rows], declared[side]]), axis=1)[0]  # one of each text and prompt
+        exact[rows] &= np.bincount(kinds + 1, minlength=copied.max() + 2)[copied[rows] + 1] > 1
+    return exact
+
+
+def _has_few_kinds(copied: Integers, n_p: int) -> bool:
+    """Return whether the texts of a side are of fewer than `FEWEST_GROUPS` kinds."""
+    sides = np.split(copied, [n_p])
+    return any((side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in sides)
 
 
 def _first_copies(copied: Integers, is_model: Bools) -> Integers:

@@ -70,7 +70,7 @@ def load_encoder(
     """Load a featurizer, or a causal language model.
 
     Args:
-        model_name: a name in `FEATURIZERS` or `PRESETS`, a name or local folder that transformers' AutoModel
+        model_name: a name in `MODEL_FOLDERS` or `PRESETS`, a name or local folder that transformers' AutoModel
             loads, or a live (model, tokenizer) pair, which is used where it is and as it is. Python code that comes
             with a model is never run.
         pooling: "last" non-padding token, "mean" over tokens, "cls" (first token); "auto": that of the model's preset,

@@ -24,7 +24,7 @@ from mauve_metric.features.row_blocks import CheckedRows, all_rows, check_featur
 from mauve_metric.inputs.files import FEATURE_FILES
 from mauve_metric.inputs.fingerprints import Marks
 from mauve_metric.runtime.checks import check_directory, check_file, check_path, check_unpacked, shown
-from mauve_metric.runtime.errors import DamagedFile, one_line
+from mauve_metric.runtime.errors import DamagedFile, short_message
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable, written_whole
 
@@ -262,7 +262,7 @@ def _read_npz(path: Path) -> StoredFeatures:
             wanted = name_among(arrays)
             if wanted is None:
                 expected = "must hold one array or one called 'features'"
-                raise ValueError(f"{path} {expected}, it holds {one_line(', '.join(arrays))}")
+                raise ValueError(f"{path} {expected}, it holds {short_message(', '.join(arrays))}")
             member = file.getinfo(f"{wanted}.npy")
             check_unpacked(path, member.file_size)
             with file.open(member) as opened:
@@ -272,7 +272,7 @@ def _read_npz(path: Path) -> StoredFeatures:
     except (OSError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, *NOT_A_HEADER) as error:
         if isinstance(error, ValueError) and str(path) in str(error):
             raise
-        raise DamagedFile(f"{path} is not a numpy file of numbers: {one_line(error)}") from error
+        raise DamagedFile(f"{path} is not a numpy file of numbers: {short_message(error)}") from error
     return StoredFeatures(features) if meta is None else from_meta(features, json_object(meta, path), path)
 
 
@@ -283,7 +283,7 @@ def json_object(content: str | bytes, path: str | Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise DamagedFile(f"{path} is damaged: it is not UTF-8") from error
     except (ValueError, RecursionError) as error:  # not JSON, integers of 5000 digits, or too deep
-        raise DamagedFile(f"{path} is damaged: {one_line(error)}") from error
+        raise DamagedFile(f"{path} is damaged: {short_message(error)}") from error
     if not isinstance(value, dict):
         raise DamagedFile(f"{path} is damaged: expected a JSON object, got {type(value).__name__}")
     return value

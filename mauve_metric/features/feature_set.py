@@ -35,7 +35,7 @@ from mauve_metric.features.featurize import (
     tokenize,
     unseen_formats,
 )
-from mauve_metric.features.pretrained import FEATURIZERS
+from mauve_metric.features.pretrained import MODEL_FOLDERS
 from mauve_metric.features.row_blocks import CheckedRows, as_rows, check_features, content_keys, hash_of_rows
 from mauve_metric.features.text_encoder import TextEncoder, rows_by_text
 from mauve_metric.features.text_functions import (
@@ -123,7 +123,7 @@ class FeatureSet(StoredFeatures):
         format_numbers: how each text is formatted, (n, f) as in `fingerprints.format_numbers`; None if unknown. Not in
             files but those of shards.
         unseen: share of the characters of each text that the featurizer's tokenizer does not know, (n,); None where it
-            has none. unseen_formats: what of the format it leaves out, names of `FORMATS`; None if unknown.
+            has none. unseen_formats: what of the format it leaves out, names of `TRAITS`; None if unknown.
         from_file: whether the features were loaded from a file, where their origin should be.
         groups: the number of the group of each text, (n,), for one call: texts of one number, on either side, share a
             prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
@@ -352,7 +352,7 @@ class FeaturizeJob:
         identity = check_identity(name, reference.identity)
         model = identity.get("model")
         asked = "featurize_model_name" in self.given or model == self.config.featurize_model_name
-        if reference.from_file and not asked and model is not None and model not in {*FEATURIZERS, *TEXT_FUNCTIONS}:
+        if reference.from_file and not asked and model is not None and model not in {*MODEL_FOLDERS, *TEXT_FUNCTIONS}:
             self._unasked = model
             return
         entries = {

@@ -14,7 +14,7 @@ from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.features.batches import GPU_BATCH_PADDING, as_objects, default_batch_tokens, plan_batches, run_batch
 from mauve_metric.features.cache import FeatureCache, token_key
 from mauve_metric.features.encoder import Encoder
-from mauve_metric.inputs.fingerprints import FORMATS
+from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.options import RunOptions
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import EmptyTexts, WrongOption
@@ -119,7 +119,7 @@ _PROBES = (
 
 
 def unseen_formats(encoder: Encoder) -> frozenset[str]:
-    """Names of `FORMATS` that the tokenizer leaves out: its tokens are the same without them."""
+    """Names of `TRAITS` that the tokenizer leaves out: its tokens are the same without them."""
     with settings_kept(encoder.tokenizer):
         return left_out_formats(
             lambda text: encoder.tokenizer(encoder.text_prefix + text, padding=False, truncation=False, verbose=False)[
@@ -129,8 +129,8 @@ def unseen_formats(encoder: Encoder) -> frozenset[str]:
 
 
 def left_out_formats(tokens_of: Callable[[str], list[int]]) -> frozenset[str]:
-    """Names of `FORMATS` without which the tokens of a text are the same."""
-    removed = {name: trait.without for name, trait in FORMATS.items() if trait.without is not None}
+    """Names of `TRAITS` without which the tokens of a text are the same."""
+    removed = {name: trait.without for name, trait in TRAITS.items() if trait.without is not None}
     probes = {name: next(probe for probe in _PROBES if without(probe) != probe) for name, without in removed.items()}
     return frozenset(name for name, probe in probes.items() if tokens_of(probe) == tokens_of(removed[name](probe)))
 

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 from mauve_metric.features.feature_files import json_object
 from mauve_metric.features.packaged import PACKAGED, file_sha256, packaged_file
+from mauve_metric.runtime.cache_folder import cache_folder
 from mauve_metric.runtime.checks import did_you_mean
-from mauve_metric.runtime.errors import NoFile, NoModel, not_causal, one_line
+from mauve_metric.runtime.errors import NoFile, NoModel, not_causal, short_message
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_gguf, import_torch, import_transformers
-from mauve_metric.runtime.outputs import cache_folder, folder_written_whole
+from mauve_metric.runtime.outputs import folder_written_whole
 from mauve_metric.runtime.threads import changed
 
 logger = logging.getLogger(__name__)
@@ -96,12 +97,12 @@ def _is_unchanged(folder: Path) -> bool:
 
 
 # Packaged models by name; a folder is returned after its weights were checked.
-FEATURIZERS: dict[str, Callable[[], Path]] = {"minilm": minilm_folder, "smollm2": smollm2_folder}
+MODEL_FOLDERS: dict[str, Callable[[], Path]] = {"minilm": minilm_folder, "smollm2": smollm2_folder}
 
 
 def folder_of(name: str) -> str:
     """The folder of a packaged model; any other name, or folder, as it is."""
-    return str(FEATURIZERS[name]()) if name in FEATURIZERS else name
+    return str(MODEL_FOLDERS[name]()) if name in MODEL_FOLDERS else name
 
 
 def load_pretrained(
@@ -179,7 +180,7 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
     try:
         cached = huggingface_hub.try_to_load_from_cache(folder, "config.json")
     except huggingface_hub.errors.HFValidationError as error:
-        raise NoModel.of(argument, f"{folder!r} is not a model name: {one_line(error)}") from error
+        raise NoModel.of(argument, f"{folder!r} is not a model name: {short_message(error)}") from error
     if not isinstance(cached, str):
         others = "a local model folder"
         near = ""

@@ -17,7 +17,8 @@ from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, InputSide, Kind, prompts_of
 from mauve_metric.inputs.echoes import count_echoes, field_prompts, known_prompts
-from mauve_metric.inputs.files import READERS, SideTexts, TextFile
+from mauve_metric.inputs.file_types import read_endings
+from mauve_metric.inputs.files import SideTexts, TextFile
 from mauve_metric.inputs.kinds import split_field
 from mauve_metric.inputs.match_rows import join
 from mauve_metric.inputs.stripping import PromptEcho
@@ -394,7 +395,8 @@ def _kind(key: Hashable) -> str:
 def _file_of(side: InputSide, run: RunOptions) -> TextFile | None:
     """The file that is given in the place of texts; None for texts, and for what is a text itself."""
     data = side.texts
-    if isinstance(data, str) and not os.path.exists(split_field(data)[0]) and Path(data).suffix.lower() not in READERS:
+    is_name = isinstance(data, str) and Path(data).suffix.lower() in read_endings()
+    if isinstance(data, str) and not is_name and not os.path.exists(split_field(data)[0]):
         return None
     if isinstance(data, (str, Path)):
         return TextFile(data, run.text_field)

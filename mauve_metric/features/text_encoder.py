@@ -35,7 +35,7 @@ class TextEncoder(ABC):
         return None
 
     def unseen_formats(self) -> frozenset[str] | None:
-        """Return what of the format it leaves out, names of `FORMATS`; None if that is not known."""
+        """Return what of the format it leaves out, names of `TRAITS`; None if that is not known."""
         return None
 
     def __call__(self, texts: Sequence[str]) -> Array:

@@ -21,7 +21,7 @@ from mauve_metric.features.encode_objects import encode_identity, encode_name, i
 from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.text_encoder import TextEncoder
 from mauve_metric.features.use import USE
-from mauve_metric.inputs.fingerprints import FORMATS
+from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.measures.groups import mix
 from mauve_metric.options import Featurizer, config_fields
 from mauve_metric.runtime.checks import shown
@@ -184,18 +184,18 @@ def format_of_pair(first: str, second: str) -> str:
     """
     both = {first, second}
     if "\n" in both or "\r" in both:
-        return FORMATS["line_breaks"].what
+        return TRAITS["line_breaks"].what
     blanks = first.isspace() + second.isspace()
     if START in both or END in both:
-        return FORMATS["outer_blanks" if blanks else "first_character" if first == START else "last_character"].what
+        return TRAITS["outer_blanks" if blanks else "first_character" if first == START else "last_character"].what
     if blanks == 2 or any(part.isspace() and part != " " for part in both):
-        return FORMATS["double_blanks"].what
+        return TRAITS["double_blanks"].what
     named = (("curly_quotes", _CURLY), ("quotes", _QUOTES), ("dashes", _DASHES), ("markdown", _MARKDOWN))
     for name, marks in named:
         if both & marks:
-            return FORMATS[name].what
+            return TRAITS[name].what
     if first == second == "-" or both == {" ", "-"}:
-        return FORMATS["dashes"].what
+        return TRAITS["dashes"].what
     return "blanks before marks" if first == " " and second in set(".,;:!?)") else ""
 
 

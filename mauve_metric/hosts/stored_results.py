@@ -12,9 +12,10 @@ import numpy as np
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.clustering.num_buckets import auto_num_buckets
+from mauve_metric.clustering.partition import USUAL_FOR_CLOSENESS
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.scores import SCORES
-from mauve_metric.results.signature import parse_signature
+from mauve_metric.results.signature import EXPLICIT, parse_signature
 from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.scoring.score import score_histograms
 from mauve_metric.scoring.verdict import EQUIVALENT, REASONS
@@ -25,7 +26,7 @@ _SAME = 1e-6  # by which a score may differ from what its own counts give: other
 _PARTS = ("mauve_debiased", "mauve_classifier")  # of closeness
 # fields that a file's own numbers do not determine
 AS_STORED = ("closeness", "mauve_debiased", "precision", "recall", "density", "coverage", "frechet_distance", "p_value")
-_USUAL = {name: config_fields()[name].default for name in ("quantizer", "kmeans_num_redo", "kmeans_max_iter")}
+_USUAL = {name: config_fields()[name].metadata["usual"] for name in USUAL_FOR_CLOSENESS}
 _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size")
 
 
@@ -157,7 +158,7 @@ def check_closeness(values: Mapping[str, Any], each: Iterable[Mapping[str, Any]]
 def _is_usual(values: Mapping[str, Any]) -> bool:
     """Return whether the score by groups is of the clusterings that closeness is judged by, whatever the options."""
     entries = parse_signature(str(values["signature"]))
-    options = all(entries.get(name, usual) == usual for name, usual in _USUAL.items())
+    options = all(entries.get(name, usual) == usual for name, usual in _USUAL.items()) and EXPLICIT not in entries
     return options and values["num_buckets"] == auto_num_buckets(values["n_p"], values["n_q"])
 
 

@@ -8,38 +8,33 @@ import logging
 import os
 import re
 import sys
-import zipfile
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
+from mauve_metric.inputs.encodings import decode
 from mauve_metric.inputs.fields import LOOKED_AT, Choice, Field, Role, choose, no_such_field, text_fields
+from mauve_metric.inputs.file_types import (
+    ReadOptions,
+    RecordSource,
+    named_endings,
+    read_endings,
+    type_by_name,
+    type_of,
+    type_with_reader,
+)
 from mauve_metric.inputs.json_rows import json_rows, unfolded
 from mauve_metric.inputs.kinds import Kinds, candidates, chosen, kinds_of, of_split, split_field, split_of, split_where
-from mauve_metric.inputs.records import (
-    PACKED_ENDINGS,
-    Record,
-    Rows,
-    check_content,
-    decode,
-    has_field,
-    inner_suffix,
-    lines_of,
-    read_bytes,
-    unpacked,
-    value_at,
-)
+from mauve_metric.inputs.packed_files import check_content, inner_suffix, read_bytes, unpacked
+from mauve_metric.inputs.records import Record, Rows, has_field, lines_of, value_at
 from mauve_metric.inputs.sources import NoTextsError
 from mauve_metric.inputs.stripping import chat_template, last_turn
 from mauve_metric.inputs.tables import (
-    arrow_rows,
     csv_rows,
     dataset_rows,
-    parquet_rows,
     saved_dataset,
     table_in_lines,
-    workbook_rows,
 )
 from mauve_metric.inputs.tool_formats import (
     INSPECT,
@@ -59,14 +54,6 @@ logger = logging.getLogger(__name__)
 FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
 # Fields that name what a text answers: texts with equal values in them are not independent of each other.
 PROMPT_FIELDS = ("prompt", "prompt_id", "question_id", "doc_id", "document_id", "key")
-READERS = (".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx", ".eval")
-_JSON: Mapping[str, Literal["lines", "value"]] = {
-    ".json": "value",
-    **dict.fromkeys((".jsonl", ".ndjson", ".jsonlines", ".jl"), "lines"),
-}
-_ARROW = (".arrow", ".feather")
-_ALSO_READ = (*_JSON, *PACKED_ENDINGS, ".text", ".md", *_ARROW)  # beside `READERS`
-ENDINGS = tuple(dict.fromkeys((*READERS, *_ALSO_READ)))
 _ABOUT_DATA = ("dataset_infos.json", "dataset_info.json", "state.json", "config.json", "package.json")
 
 
@@ -163,18 +150,6 @@ class SideTexts(NamedTuple):
             raise EmptyTexts(problem)
 
 
-class _Source(NamedTuple):
-    """The records of a file. sample: the first ones. load: reads all, with the fields of these paths at least."""
-
-    sample: Rows
-    load: Callable[[Collection[str]], Rows]
-
-    @classmethod
-    def of(cls, rows: Rows) -> _Source:
-        """The source of records that have been read."""
-        return cls(rows[:LOOKED_AT], lambda fields: rows)
-
-
 class TextFile:
     """A file of texts, or of another tool's records, that is read once and can be given wherever texts are.
 
@@ -238,7 +213,7 @@ class TextFile:
         self._source = self._open(Path(name))
         self._recognise(any(fields.values()) or bool(field))
 
-    def _open(self, path: Path) -> _Source | None:
+    def _open(self, path: Path) -> RecordSource | None:
         """The records of a file; None for lines of text, which are kept."""
         if str(path) == "-":
             self.name = "standard input"
@@ -248,26 +223,21 @@ class TextFile:
         self.name = str(path)
         check_file(path)
         suffix = path.suffix.lower()
-        if suffix not in ENDINGS:
+        if suffix not in read_endings():
             with contextlib.suppress(OSError):
                 check_content(path)
-            raise UnknownEnding(
-                f"{path} has an unknown ending {path.suffix!r}: expected {', '.join(READERS)}, a folder of .txt files, "
-                f"or {' or '.join(FEATURE_FILES)} for features"
+            expected = (
+                f"{', '.join(named_endings())}, a folder of .txt files, or {' or '.join(FEATURE_FILES)} for features"
             )
-        with contextlib.suppress(OSError), path.open("rb") as file:
-            if file.read(4) == b"PAR1" or suffix == ".parquet":
-                sample = parquet_rows(path, most=LOOKED_AT)
-                return _Source(sample, partial(parquet_rows, path))
-        if suffix == ".eval":
-            self.format = INSPECT
-            return _Source.of(inspect_rows(path))
-        if _is_workbook(path):
-            sheet = next((name.partition("!")[0] for name in self._named if "!" in name), None)
-            self._rename(lambda field: field.rpartition("!")[2] or None)
-            return _Source.of(workbook_rows(path, self._most, sheet, self._header))
-        if suffix in _ARROW:
-            return _Source.of(arrow_rows(path, self._most))
+            raise UnknownEnding(f"{path} has an unknown ending {path.suffix!r}: expected {expected}")
+        if (kind := type_with_reader(path)) is not None and kind.read is not None:
+            sheet = None
+            if kind.has_sheets:
+                sheet = next((name.partition("!")[0] for name in self._named if "!" in name), None)
+                self._rename(lambda field: field.rpartition("!")[2] or None)
+            source = kind.read(path, ReadOptions(self._most, sheet, self._header))
+            self.format = source.tool
+            return source
         check_content(path)
         return self._of_bytes(read_bytes(path, self._most), inner_suffix(path))
 
@@ -281,35 +251,35 @@ class TextFile:
         self._side_fields = {side: field and name(field) for side, field in self._side_fields.items()}
         self._text_field = self._text_field and name(self._text_field)
 
-    def _of_bytes(self, raw: bytes, suffix: str) -> _Source | None:
+    def _of_bytes(self, raw: bytes, suffix: str) -> RecordSource | None:
         """The records of a content; its ending says how it is read where the content itself does not."""
         content = decode(raw, self.name, self.encoding)
-        rows = None
-        if suffix not in (".csv", ".tsv") or content.lstrip()[:2] in ('{"', "[{"):
-            rows = json_rows(content, self.name, _JSON.get(suffix))
+        rows, expected = None, "text" if (kind := type_of(suffix)) is None else kind.content
+        if expected not in ("commas", "tabs") or content.lstrip()[:2] in ('{"', "[{"):
+            rows = json_rows(content, self.name, expected)
         if rows is not None and rows.unit == "line" and len(rows) == 1:
             value = rows.values[0]
-            if suffix == ".json" and {"version", "status", "eval"} <= set(value):
+            if expected == "value" and {"version", "status", "eval"} <= set(value):
                 self.format = INSPECT
-                return _Source.of(inspect_rows(self._path))
-            if (suffix == ".json" or "\n" in content.strip()) and not _is_record(rows[0]):
+                return RecordSource.of(inspect_rows(self._path))
+            if (expected == "value" or "\n" in content.strip()) and not _is_record(rows[0]):
                 rows = unfolded(rows, next(iter(self._named), None))
                 self._rename(partial(_inside, rows))
-        if rows is None and suffix in (".csv", ".tsv"):
-            rows = csv_rows(content, self.name, tabs=suffix == ".tsv", header=self._header)
+        if rows is None and expected in ("commas", "tabs"):
+            rows = csv_rows(content, self.name, tabs=expected == "tabs", header=self._header)
         if rows is None:
             rows = table_in_lines(content, self.name, self._header)
         if rows is not None:
-            return _Source.of(rows)
+            return RecordSource.of(rows)
         self._lines = lines_of(content)
         return None
 
-    def _of_folder(self, folder: Path) -> _Source | None:
+    def _of_folder(self, folder: Path) -> RecordSource | None:
         """The records of a folder: a saved dataset, shards, the file of a tool; None where each file is a text."""
         names = {file.name for file in folder.iterdir()}
         if "dataset_dict.json" in names or {"dataset_info.json", "state.json"} <= names:
             data = saved_dataset(folder)
-            return _Source(dataset_rows(self.name, data, most=LOOKED_AT), partial(dataset_rows, self.name, data))
+            return RecordSource(dataset_rows(self.name, data, most=LOOKED_AT), partial(dataset_rows, self.name, data))
         files = _files_in(folder, self.where.get("split"))
         self._by_files = {"split"} if all(map(split_of, files)) else set()
         if files[0].suffix.lower() == ".txt":
@@ -333,7 +303,7 @@ class TextFile:
             places = [f"{Path(part.name).name}, {part.unit} {row}" for part in parts for row in part.places]
             return Rows(str(folder), values, "file", places, parts[0].columns)
 
-        return _Source(sources[0].sample, load)
+        return RecordSource(sources[0].sample, load)
 
     def _recognise(self, named: bool) -> None:
         """Detect the format."""
@@ -476,31 +446,39 @@ class TextFile:
     def _texts_of(self, side: Role) -> SideTexts:
         """The texts of one side, without their prompts."""
         field, choice = self.checked_field(side), self.choice(side)
-        kinds = self.kinds() if side != "prompt" else []
-        sure = next((kind for kind in kinds if kind.is_sure and kind.column != field), None)
-        if sure is not None:
-            raise sure.problem(str(self._path), field if self._source is not None and self.format is None else None)
+        kinds = self._kinds_beside(field) if side != "prompt" else []
         rows = self._rows(field, *(kind.column for kind in kinds))
         if not len(rows):
             raise NoTextsError(f"{self.name} holds no texts")
         self._check_field(field, rows)
-        read = [text_or_reason(record, field, side) for record in rows]
-        texts = [text for text, _ in read]
-        if self.format is not None and self.format.name == "lm_eval" and field == "target":
-            texts = [harness_target(text, record) for text, record in zip(texts, rows, strict=True)]
+        texts, reasons = self._values_of(rows, field, side)
         template = chat_template(texts[:LOOKED_AT])
         if template is not None:
             texts = [last_turn(text) for text in texts]
-        blank = next((row for row, text in enumerate(texts) if not text.strip()), None)
-        empty = None if blank is None else read[blank][1] or "is empty"
-        side_texts = SideTexts(
-            texts, field, self._origin(side, field, template), self._said(texts, choice, kinds, template)
-        )
-        if self.format is None and side_texts.origin is None and empty is None:
+        empty = next((why or "is empty" for text, why in zip(texts, reasons, strict=True) if not text.strip()), None)
+        origin = self._origin(side, field, template)
+        side_texts = SideTexts(texts, field, origin, self._said(texts, choice, kinds, template))
+        if self.format is None and origin is None and empty is None:
             return side_texts
         keys, documents = _keys(rows, self.format)
         where = [record.where for record in rows]
         return side_texts._replace(where=where, empty=empty, keys=keys, documents=documents)
+
+    def _kinds_beside(self, field: str | None) -> list[Kinds]:
+        """The kinds of texts by columns other than that of the texts; `ValueError` for kinds that are no one side."""
+        kinds = self.kinds()
+        sure = next((kind for kind in kinds if kind.is_sure and kind.column != field), None)
+        if sure is not None:
+            raise sure.problem(str(self._path), field if self._source is not None and self.format is None else None)
+        return kinds
+
+    def _values_of(self, rows: Rows, field: str | None, side: Role) -> tuple[list[str], list[str | None]]:
+        """The text of each record, and why it is empty, where the record says that."""
+        read = [text_or_reason(record, field, side) for record in rows]
+        texts = [text for text, _ in read]
+        if self.format is not None and self.format.name == "lm_eval" and field == "target":
+            texts = [harness_target(text, record) for text, record in zip(texts, rows, strict=True)]
+        return texts, [reason for _, reason in read]
 
     def _check_field(self, field: str | None, rows: Rows) -> None:
         """`ValueError` for a field that the file does not have, or has twice."""
@@ -634,12 +612,12 @@ def _files_in(folder: Path, split: str | None = None) -> list[Path]:
     )
     if texts and not written:
         return texts
-    shards = [file for file in files if _ending(file) in READERS[1:-1] and file.name not in _ABOUT_DATA]
+    shards = [file for file in files if _is_shard(file)]
     if not shards and not written and (folder / "data").is_dir():  # a clone of a data set of the Hub
         return _files_in(folder / "data", split)
     shards = of_split(folder, shards, split)
     numbered = {re.sub(r"\d+", "", file.name) for file in shards}
-    is_one = len({_ending(file) for file in shards}) == 1 and not texts
+    is_one = len({inner_suffix(file) for file in shards}) == 1 and not texts
     is_run = any(isinstance(tool := _tool_of(file), Format) and tool.group is not None for file in written)
     if is_one and (not written or (len(written) == len(shards) and len(numbered) == 1 and not is_run)):
         return shards
@@ -655,8 +633,10 @@ def _files_in(folder: Path, split: str | None = None) -> list[Path]:
     return written
 
 
-def _ending(file: Path) -> str:
-    return inner_suffix(file)
+def _is_shard(file: Path) -> bool:
+    """Return whether a file of a folder can be a part of its set, by its name."""
+    kind = type_by_name(file)
+    return kind is not None and kind.is_shard and file.name not in _ABOUT_DATA
 
 
 def _tool_of(file: Path) -> Format | bool | None:
@@ -670,17 +650,6 @@ def _tool_of(file: Path) -> Format | bool | None:
         return format_of(Record(json.loads(first.decode("utf-8-sig")), str(file)))
     except (ValueError, RecursionError):  # it is damaged: reading it raises the error
         return True
-
-
-def _is_workbook(path: Path) -> bool:
-    """Return whether a file is a workbook, by its content or, for an error, by its name."""
-    if path.suffix.lower() == ".xlsx":
-        return True
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return "xl/workbook.xml" in archive.namelist()
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return False
 
 
 def _standard_input() -> bytes:

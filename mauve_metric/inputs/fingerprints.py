@@ -139,7 +139,7 @@ def _characters(text: str) -> int:
     return len(text) - text.count(" ") - text.count("\n")
 
 
-FORMATS: dict[str, FormatTrait] = {
+TRAITS: dict[str, FormatTrait] = {
     "length": FormatTrait("length", lambda text: float(_characters(text))),
     "line_breaks": FormatTrait(
         "line breaks", lambda text: _rate(text.strip().count("\n"), text), WRAPPING["line_breaks"], "line_breaks"
@@ -184,12 +184,12 @@ FORMATS: dict[str, FormatTrait] = {
 
 
 def format_numbers(text: str) -> list[float]:
-    """One number for each of `FORMATS`.
+    """One number for each of `TRAITS`.
 
-    >>> dict(zip(FORMATS, format_numbers("One\\ntwo.")))["line_breaks"]
+    >>> dict(zip(TRAITS, format_numbers("One\\ntwo.")))["line_breaks"]
     0.125
     """
-    return [trait.measure(text) for trait in FORMATS.values()]
+    return [trait.measure(text) for trait in TRAITS.values()]
 
 
 _GRAM, _CHARACTERS = 4, 10  # words of a sequence that a loop repeats; characters in scripts without blanks
@@ -295,7 +295,7 @@ class TextHashes:
             "text_hashes": np.array(self.texts, dtype=np.uint64),
             "opening_hashes": np.array(self.openings, dtype=np.uint64),
             "marks": self.marks(),
-            "format_numbers": np.array(self.formats, dtype=np.float64).reshape(len(self.formats), len(FORMATS)),
+            "format_numbers": np.array(self.formats, dtype=np.float64).reshape(len(self.formats), len(TRAITS)),
         }
 
 

@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
+from mauve_metric.inputs.encodings import decode
 from mauve_metric.inputs.fields import LOOKED_AT, choose
-from mauve_metric.inputs.records import Rows, decode, lines_of, read_bytes
+from mauve_metric.inputs.packed_files import read_bytes
+from mauve_metric.inputs.records import Rows, lines_of
 from mauve_metric.runtime.checks import quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField
 
@@ -17,43 +18,50 @@ _DEPTH = 3  # of the list of records in an object
 _BLANK = re.compile(r"\s*")
 
 
-def json_rows(content: str, name: str, expected: Literal["lines", "value"] | None = None) -> Rows | None:
-    """The records of JSON lines, or of one JSON list; an object alone is one record (see `unfolded`).
+def json_rows(content: str, name: str, expected: str = "text") -> Rows | None:
+    """The records of JSON lines, of one JSON list, or of objects one after the other; one object is one record.
 
     Args:
         content: of the file. name: of the file.
-        expected: lines or a value, as the ending says; None: content that only resembles JSON gives None.
+        expected: see `FileType.content`; content of "text" that only resembles JSON gives None.
 
     Raises:
         ValueError: it is not JSON, with the line.
     """
-    lines = lines_of(content)
-    filled = [number for number, line in enumerate(lines) if line.strip()]
-    if not filled:
-        return None if expected is None else Rows(name, [])
-    first = lines[filled[0]].strip()
-    if expected is None and not _begins_json(content.lstrip(), first, [lines[number] for number in filled]):
+    lines = [(number, line.strip()) for number, line in enumerate(lines_of(content), 1) if line.strip()]
+    if not lines:
+        return None if expected == "text" else Rows(name, [])
+    if expected == "text" and not _begins_json(content.lstrip(), [line for _, line in lines]):
         return None
-    if len(filled) > 1 and _is_json(first):
-        values = [loaded(lines[number], name, number + 1) for number in filled]
-        return Rows(name, values, "line", [number + 1 for number in filled])
-    if len(filled) == 1 and expected == "lines":
-        value = loaded(first, name, filled[0] + 1)
-        return Rows(name, value) if isinstance(value, list) else Rows(name, [value], "line", [filled[0] + 1])
-    if _is_json(content):
-        return _container_rows(loaded(content, name), name)
-    if len(filled) > 1 and first.startswith(("{", '"')) and not first.endswith(("{", ",", "[")):
-        loaded(lines[filled[0]], name, filled[0] + 1)  # JSON lines, of which the first is damaged
-    stream = list(_stream(content))
-    if stream and all(isinstance(value, Mapping) for value in stream):
-        return Rows(name, stream)
-    return _container_rows(loaded(content, name), name)  # raises the error
+    first, several = lines[0][1], len(lines) > 1
+    if (several and _is_json(first)) or (not several and expected == "lines"):
+        return _rows_of_lines(lines, name)
+    values = _stream(content)
+    if len(values) == 1:
+        return _container_rows(values[0], name)
+    if values and all(isinstance(value, Mapping) for value in values):
+        return Rows(name, values)
+    if several and first.startswith(("{", '"')) and not first.endswith(("{", ",", "[")):  # the first line is damaged
+        return _rows_of_lines(lines, name)
+    return _container_rows(loaded(content, name), name)
 
 
-def _begins_json(content: str, first: str, filled: Sequence[str]) -> bool:
-    """Return whether a content without a name for it is JSON: objects, a list of objects or texts, quoted texts."""
+def _rows_of_lines(lines: Sequence[tuple[int, str]], name: str) -> Rows:
+    """The records of lines with their numbers; those of the list in a single line."""
+    values = [loaded(line, name, number) for number, line in lines]
+    if len(values) == 1 and isinstance(values[0], list):
+        return Rows(name, values[0])
+    return Rows(name, values, "line", [number for number, _ in lines])
+
+
+def _begins_json(content: str, filled: Sequence[str]) -> bool:
+    """Return whether a content without a name for it is JSON: objects, a list of objects or texts, quoted texts.
+
+    filled: its lines that are not blank.
+    """
+    first = filled[0]
     if first.startswith('"'):  # the lines of a dialogue only begin and end like a JSON string
-        return all(line.lstrip().startswith('"') and _is_json(line) for line in filled)
+        return all(line.startswith('"') and _is_json(line) for line in filled)
     if content.startswith("["):
         return content[1:].lstrip()[:1] in ("{", '"', "]", "[", "") and (len(filled) == 1 or not _is_json(first))
     return content.startswith("{") and content[1:].lstrip()[:1] in ('"', "}", "")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mauve_metric.inputs.fields import LOOKED_AT, is_field_name, role_of
 from mauve_metric.inputs.records import Rows, lines_of
 from mauve_metric.runtime.checks import check_unpacked, quoted
-from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, NoSuchField, SeveralTexts, one_line
+from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, NoSuchField, SeveralTexts, short_message
 from mauve_metric.runtime.optional_imports import import_datasets, import_parquet
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def workbook_rows(path: Path, most: int | None = None, sheet: str | None = None,
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())  # zipfile unpacks no more than these
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise DamagedFile(f"{path} is not a workbook that can be read: {one_line(error)}") from error
+        raise DamagedFile(f"{path} is not a workbook that can be read: {short_message(error)}") from error
     if most is not None and size > most:
         raise ValueError(f"{path}: the texts may take at most {most >> 20} MB unpacked here")
     check_unpacked(path, size)
@@ -298,7 +298,7 @@ def _sheets(path: Path) -> dict[str, dict[int, dict[int, str]]]:
     except DamagedFile:
         raise
     except Exception as error:  # of the parser of XML, of openpyxl
-        raise DamagedFile(f"{path} is not a workbook that can be read: {one_line(error)}") from error
+        raise DamagedFile(f"{path} is not a workbook that can be read: {short_message(error)}") from error
 
 
 def _cells(sheet: Any, path: Path) -> dict[int, dict[int, str]]:
@@ -436,7 +436,7 @@ def reading_parquet(path: Path, kind: str = "a parquet") -> Iterator[None]:
     except DamagedFile:
         raise
     except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
-        raise DamagedFile(f"{path} is not {kind} file that can be read: {one_line(error)}") from error
+        raise DamagedFile(f"{path} is not {kind} file that can be read: {short_message(error)}") from error
 
 
 def saved_dataset(folder: Path) -> Any:
@@ -449,7 +449,7 @@ def saved_dataset(folder: Path) -> Any:
     try:
         data = load(str(folder))
     except Exception as error:  # of pyarrow, JSON, the file system
-        raise DamagedFile(f"{folder} is not a saved dataset that can be read: {one_line(error)}") from error
+        raise DamagedFile(f"{folder} is not a saved dataset that can be read: {short_message(error)}") from error
     if not isinstance(data, Mapping):
         return data
     if len(data) != 1:

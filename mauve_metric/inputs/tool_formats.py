@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mauve_metric.inputs.records import Record, Rows, has_field, is_missing, value_at
 from mauve_metric.runtime.checks import check_archive, shown
-from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, one_line
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, short_message
 from mauve_metric.runtime.optional_imports import import_inspect_log
 
 _UNREAD = {"store", "attachments", "events"}  # large, and never a text
@@ -30,7 +30,7 @@ def inspect_rows(path: Path) -> Rows:
             check_archive(path)
         read = log.read_eval_log(str(path), exclude_fields=_UNREAD)
     except Exception as error:  # a zip, JSON or pydantic error
-        raise ValueError(f"{path} is not a log that Inspect can read: {one_line(error)}") from error
+        raise ValueError(f"{path} is not a log that Inspect can read: {short_message(error)}") from error
     if read.status != "success":
         raise ValueError(f"{path} is the log of a run that did not succeed (status {read.status!r}): run it again")
     values, places = [], []
@@ -272,7 +272,7 @@ INSPECT = Format(
 )
 _REQUESTS = "the requests of a batch, without answers: give the file of its results"
 _FRAGMENTS = "the fragments of a streamed answer: ask with stream=false, or join them to one text a record"
-FORMATS = (
+TOOL_FORMATS = (
     Format(
         "lm_eval",
         "samples of lm-evaluation-harness",
@@ -382,7 +382,7 @@ def format_of(record: Record) -> Format | None:
     """The known format that a record has; None for a text, and for fields of no known format."""
     if not isinstance(record.value, Mapping):
         return None
-    return next((tool_format for tool_format in FORMATS if tool_format.fits(record)), None)
+    return next((tool_format for tool_format in TOOL_FORMATS if tool_format.fits(record)), None)
 
 
 def harness_target(text: str, record: Record) -> str:

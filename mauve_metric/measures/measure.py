@@ -16,8 +16,8 @@ Form = Literal[
 Requirement = Literal["texts", "features", "a language model", "a decoder", "prompts", "prompt texts", "training"]
 
 
-class Inputs(NamedTuple):
-    """Inputs of a measure: one of the constants below.
+class Needs(NamedTuple):
+    """Needs of a measure: one of the constants below.
 
     sets: 1 for one set, 2 for the human texts and a model's, 3 for the training texts too. forms: of each set, in the
     order in which the function takes them. given: what the user gives for that.
@@ -29,23 +29,23 @@ class Inputs(NamedTuple):
 
 
 # what `compute` is called with
-RESULT = Inputs(2, (), ("features",))  # nothing: computed with the other scores of a result
-BOTH_SHARES = Inputs(2, ("shares",), ("features",))  # shares of both sets' texts in the buckets, in every result
-TOKENS = Inputs(1, ("tokens",), ("texts",))  # list of token lists, → number, or one number a text
-TEXTS = Inputs(1, ("texts",), ("texts",))  # list of str, → number, or one number a text
-FEATURES = Inputs(1, ("features",), ("features",))  # (n, d) array, → number
-LIKELIHOODS = Inputs(1, ("likelihoods",), ("texts", "a language model"))  # Likelihoods, → number, or one a text
-DECODER = Inputs(2, ("likelihoods",), ("texts", "a language model", "a decoder"))  # human texts' Likelihoods, likewise
-PROMPTS = Inputs(1, ("tokens", "prompts"), ("texts", "prompts"))  # token lists, prompt of each, → number a prompt
+RESULT = Needs(2, (), ("features",))  # nothing: computed with the other scores of a result
+BOTH_SHARES = Needs(2, ("shares",), ("features",))  # shares of both sets' texts in the buckets, in every result
+TOKENS = Needs(1, ("tokens",), ("texts",))  # list of token lists, → number, or one number a text
+TEXTS = Needs(1, ("texts",), ("texts",))  # list of str, → number, or one number a text
+FEATURES = Needs(1, ("features",), ("features",))  # (n, d) array, → number
+LIKELIHOODS = Needs(1, ("likelihoods",), ("texts", "a language model"))  # Likelihoods, → number, or one a text
+DECODER = Needs(2, ("likelihoods",), ("texts", "a language model", "a decoder"))  # human texts' Likelihoods, likewise
+PROMPTS = Needs(1, ("tokens", "prompts"), ("texts", "prompts"))  # token lists, prompt of each, → number a prompt
 # rows of the texts and of their prompts → number a text; Likelihoods of the texts after their prompts, likewise
-AFTER_PROMPTS = Inputs(1, ("features", "prompt_features"), ("features", "prompt texts"))
-CONTINUATIONS = Inputs(1, ("continuations",), ("texts", "a language model", "prompt texts"))
+AFTER_PROMPTS = Needs(1, ("features", "prompt_features"), ("features", "prompt texts"))
+CONTINUATIONS = Needs(1, ("continuations",), ("texts", "a language model", "prompt texts"))
 # of both sets (human, model) or three (training), with seed=… and level=…, → MeasuredValue or number
-BOTH_TEXTS = Inputs(2, ("texts",), ("texts",))
-BOTH_FEATURES = Inputs(2, ("features",), ("features",))
-THREE_FEATURES = Inputs(3, ("features",), ("features", "training"))
-BOTH_HISTOGRAMS = Inputs(2, ("histograms",), ("features",))  # without seed
-BOTH_LIKELIHOODS = Inputs(2, ("likelihoods",), ("texts", "a language model"))
+BOTH_TEXTS = Needs(2, ("texts",), ("texts",))
+BOTH_FEATURES = Needs(2, ("features",), ("features",))
+THREE_FEATURES = Needs(3, ("features",), ("features", "training"))
+BOTH_HISTOGRAMS = Needs(2, ("histograms",), ("features",))  # without seed
+BOTH_LIKELIHOODS = Needs(2, ("likelihoods",), ("texts", "a language model"))
 
 
 def _in_result(*values: object) -> float:
@@ -71,7 +71,7 @@ class Measure(NamedTuple):
     group: Group
     paper: str
     meaning: str
-    inputs: Inputs
+    inputs: Needs
     better: Literal["higher", "lower", "human"] = "human"
     low: float | None = 0.0
     high: float | None = 1.0

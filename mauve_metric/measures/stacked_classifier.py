@@ -10,7 +10,7 @@ the wrong side, and free weights would turn them round.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -54,36 +54,78 @@ def views(
         Views that rise with the chance of the model's side: the linear classifier's, the one of squares, and log odds
         of the shares of the model's texts among neighbours; and views of no direction: log distances to neighbours.
     """
-    rising, n = held_out_scores(rows, fold_of, sides, seen, device), len(fold_of)
-    rng, is_model = np.random.default_rng([seed, 5]), sides[:, 0] == 1
-    # for each side random rows of those that are fitted to
-    chosen = [rng.permutation(order[(seen & (is_model == side))[order]])[:_MOST_FITTED] for side in (False, True)]
-    fitted = np.concatenate(chosen)
-    ranks = np.concatenate([np.arange(len(numbers)) for numbers in chosen])
-    sample, fold_of_sample = rows.take(fitted), fold_of[fitted]
-    width = min(_AXES, max(_MOST_LEADING // n, _AXES_OF_SQUARES))
-    axes = _axes_of_folds(sample[ranks < _MOST_OF_AXES], fold_of_sample[ranks < _MOST_OF_AXES], width)
-    leading, start = np.empty((n, axes[0].shape[1]), dtype=np.float32), 0
+    linear = held_out_scores(rows, fold_of, sides, seen, device)
+    sample = _Sample.of(rows, fold_of, seen, sides[:, 0] == 1, order, seed)
+    width = min(_AXES, max(_MOST_LEADING // len(fold_of), _AXES_OF_SQUARES))
+    of_axes = sample.ranks < _MOST_OF_AXES
+    axes = _axes_of_folds(sample.rows[of_axes], sample.fold_of[of_axes], width)
+    leading = _on_axes(rows, fold_of, axes, device)
+    of_squares = _squares_view(sample, axes, leading, fold_of, sides)
+    nearest, distances = _neighbours(sample, axes, leading, fold_of, device)
+    number = nearest.shape[1]
+    voters = [k for k in VOTERS if 2 * k <= number or k == VOTERS[0]]
+    rising = [*linear, of_squares, *_votes(nearest, sides, voters)]
+    return rising, [distances[:, [min(k, number) - 1]] for k in DISTANT]
+
+
+class _Sample(NamedTuple):
+    """The rows that squares and axes are fitted to, and among which neighbours are looked for.
+
+    numbers: of the rows, (s,). rows: (s, d). fold_of: (s,). ranks: place in the random order of the side, (s,).
+    """
+
+    numbers: Integers
+    rows: Array
+    fold_of: Integers
+    ranks: Integers
+
+    @classmethod
+    def of(
+        cls, rows: Standardised, fold_of: Integers, seen: Sides, is_model: Sides, order: Integers, seed: int
+    ) -> _Sample:
+        """Draw rows of each side from those that are fitted to."""
+        rng = np.random.default_rng([seed, 5])
+        chosen = [rng.permutation(order[(seen & (is_model == side))[order]])[:_MOST_FITTED] for side in (False, True)]
+        numbers = np.concatenate(chosen)
+        ranks = np.concatenate([np.arange(len(of_side)) for of_side in chosen])
+        return cls(numbers, rows.take(numbers), fold_of[numbers], ranks)
+
+
+def _on_axes(rows: Standardised, fold_of: Integers, axes: Sequence[Array], device: torch.device | None) -> Array:
+    """The rows on the axes of their folds, (n, r)."""
+    leading, start = np.empty((len(fold_of), axes[0].shape[1]), dtype=np.float32), 0
     for block in rows:
         folds_here = fold_of[start : start + len(block)]
         for fold, of_fold in enumerate(axes):
             inside = np.flatnonzero(folds_here == fold)
             leading[start + inside] = product(block[inside], of_fold, device)
         start += len(block)
-    references = np.flatnonzero(ranks < MOST_REFERENCES)
-    others = [references[fold_of_sample[references] != fold] for fold in range(len(axes))]
-    number = min(max(VOTERS), *map(len, others))
-    of_squares = np.empty(sides.shape, dtype=np.float32)
-    nearest, distances = np.empty((n, number), np.int64), np.empty((n, number), np.float32)
+    return leading
+
+
+def _squares_view(sample: _Sample, axes: Sequence[Array], leading: Array, fold_of: Integers, sides: Array) -> Array:
+    """The scores of linear classifiers of squares and products, each fitted to the other folds, (n, m)."""
+    scores = np.empty(sides.shape, dtype=np.float32)
+    for fold, of_fold in enumerate(axes):
+        inside, outside = np.flatnonzero(fold_of == fold), sample.fold_of != fold
+        squares = _squares(sample.rows[outside] @ of_fold)
+        scores[inside] = fit_and_score(squares, sides[sample.numbers[outside]], _squares(leading[inside]))
+    return scores
+
+
+def _neighbours(
+    sample: _Sample, axes: Sequence[Array], leading: Array, fold_of: Integers, device: torch.device | None
+) -> tuple[Integers, Array]:
+    """The numbers of the nearest rows in other folds, nearest first, and their log squared distances, (n, K) each."""
+    references = np.flatnonzero(sample.ranks < MOST_REFERENCES)
+    others = [references[sample.fold_of[references] != fold] for fold in range(len(axes))]
+    shape = len(leading), min(max(VOTERS), *map(len, others))
+    nearest, distances = np.empty(shape, np.int64), np.empty(shape, np.float32)
     for fold, (of_fold, places) in enumerate(zip(axes, others, strict=True)):
-        inside, outside = np.flatnonzero(fold_of == fold), fold_of_sample != fold
-        squares = _squares(sample[outside] @ of_fold)
-        of_squares[inside] = fit_and_score(squares, sides[fitted[outside]], _squares(leading[inside]))
-        numbers, distances[inside] = _nearest(leading[inside], sample[places] @ of_fold, number, device)
-        nearest[inside] = fitted[places][numbers]
-    voters = [k for k in VOTERS if 2 * k <= number or k == VOTERS[0]]
-    rising += [of_squares, *_votes(nearest, sides, voters)]
-    return rising, [distances[:, [min(k, number) - 1]] for k in DISTANT]
+        inside = np.flatnonzero(fold_of == fold)
+        numbers, distances[inside] = _nearest(leading[inside], sample.rows[places] @ of_fold, shape[1], device)
+        nearest[inside] = sample.numbers[places][numbers]
+    return nearest, distances
 
 
 def _axes_of_folds(sample: Array, fold_of: Integers, width: int) -> list[Array]:

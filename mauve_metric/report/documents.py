@@ -113,7 +113,7 @@ def of_result(result: MauveResult) -> Document:
         Table.of(FACT_COLUMNS, words.facts(result)),
         *([featurizers_table(each)] if each else []),
     )
-    more: TableRow = {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
+    more: TableRow = {"verdict": verdict_words(result), "warnings": codes_of_warnings(result.warnings)}
     columns = (*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
     tables = {"scores": Table(columns, [row | more for row in scores.rows])}
     others = [(printable(name), other.signature) for name, other in [*each.items()][1:]]
@@ -124,7 +124,7 @@ def of_result(result: MauveResult) -> Document:
     return Document(title, parts, tables, [("", result.signature), *others], paper)
 
 
-def codes_of(warnings: Iterable[ScoreWarning]) -> str:
+def codes_of_warnings(warnings: Iterable[ScoreWarning]) -> str:
     """The codes of warnings, each once, the most important first."""
     return " ".join(dict.fromkeys(warning.code for warning in sorted(warnings, key=lambda warning: -warning.weight)))
 
@@ -202,7 +202,7 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         result, mauve = comparison.models[name], comparison.own[name].mauve
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
         rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=mauve, n=result.n_q))
-        rows[-1] |= {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
+        rows[-1] |= {"verdict": verdict_words(result), "warnings": codes_of_warnings(result.warnings)}
         first = next(
             (pair for pair in comparison.differences if (pair.a, pair.b) == (comparison.ranking[0], name)), None
         )

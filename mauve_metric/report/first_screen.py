@@ -67,11 +67,11 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
-def one_line(result: MauveResult) -> str:
+def verdict_line(result: MauveResult) -> str:
     """The verdict and closeness.
 
     >>> from mauve_metric import compute_mauve
-    >>> one_line(compute_mauve(p_features=[[0.0], [1.0]] * 9, q_features=[[0.0], [1.0]] * 9))[:37]
+    >>> verdict_line(compute_mauve(p_features=[[0.0], [1.0]] * 9, q_features=[[0.0], [1.0]] * 9))[:37]
     'no verdict (too_few): closeness 1.000'
     """
     return f"{verdict_words(result)}: closeness {_number(result.closeness, result.closeness_ci)}"

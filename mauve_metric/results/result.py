@@ -98,7 +98,7 @@ class MauveResult(SignedResult):
         auc, auc_ci, auc_p_value: chance that this classifier scores a model's text above a human one, ½ for sets that
             cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
         format_auc, format_aucs: the same AUC of a classifier of the layout that the featurizer sees (line breaks,
-            blanks and so on), and of each number of `FORMATS` alone; None where the texts are not known.
+            blanks and so on), and of each number of `TRAITS` alone; None where the texts are not known.
         normalised: where layout moves the score (warning `format_differs`), the learned score and AUC of the same texts
             without it.
         normalised_missing: why `normalised` is not there although layout tells the two sets apart, as one clause.
@@ -266,9 +266,9 @@ class MauveResult(SignedResult):
 
     def summary(self) -> str:
         """The verdict and closeness on one line."""
-        from mauve_metric.report.first_screen import one_line
+        from mauve_metric.report.first_screen import verdict_line
 
-        return one_line(self)
+        return verdict_line(self)
 
     def __str__(self) -> str:
         return self.first_screen()

@@ -8,14 +8,26 @@ import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.options import VERBATIM, MauveConfig, config_fields, encoder_options, options_of_stage
+from mauve_metric.measures.groups import GROUPS_A_BUCKET
+from mauve_metric.options import (
+    VERBATIM,
+    MauveConfig,
+    ResolvedConfig,
+    config_fields,
+    encoder_options,
+    options_of_stage,
+)
 from mauve_metric.runtime.optional_imports import package_versions
 from mauve_metric.runtime.plain_text import printable
 from mauve_metric.uncertainty.learned_score import MOST_FITTED
 from mauve_metric.version import __version__
 
+EXPLICIT = "explicit"  # the entry that names options which were given the value of "auto"
+_USUAL_REDO = config_fields()["kmeans_num_redo"].metadata["usual"]
 VERSIONS = ("faiss-cpu", "numpy", "torch", "transformers", "mauve_metric")
 
 
@@ -46,7 +58,7 @@ def signature_entries(
         and knob.metadata["of"] in (None, config.quantizer)
         and (name != "quantizer" or config.quantizer != MauveConfig.quantizer)
     }
-    entries |= {"design": q.design, "n_p": len(p), "n_q": len(q)}
+    entries |= _explicit_entry(p, q, config) | {"design": q.design, "n_p": len(p), "n_q": len(q)}
     entries |= {"learned_rows": MOST_FITTED} if max(len(p), len(q)) > MOST_FITTED else {}
     with ThreadPoolExecutor(2) as pool:  # hashing leaves Python's lock
         p_digest, q_digest = pool.map(lambda side: side.digest, (p, q))
@@ -55,6 +67,19 @@ def signature_entries(
     packages += ["torch"] if identity is not None or config.quantizer != MauveConfig.quantizer else []
     packages += ["transformers"] if identity is not None else []
     return entries | versions(*packages)
+
+
+def _explicit_entry(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> dict[str, object]:
+    """The options of k-means that were given, where "auto" gives the same number but other debiased clusterings."""
+    if config.quantizer != "kmeans" or not isinstance(config, ResolvedConfig):
+        return {}
+    groups = [len(np.unique(side.groups)) for side in (p, q) if side.groups is not None]
+    matters = {
+        "kmeans_num_redo": config.kmeans_num_redo == _USUAL_REDO,
+        "num_buckets": bool(groups) and config.num_buckets > max(min(groups) // GROUPS_A_BUCKET, 2),
+    }
+    names = [name for name, differs in matters.items() if differs and name not in config.auto]
+    return {EXPLICIT: ",".join(names)} if names else {}
 
 
 def human_entries(
@@ -128,8 +153,24 @@ def signature_options(entries: Mapping[str, object], texts: bool = True) -> dict
     """The options of a score that a signature names, as keywords; without texts those of featurizing are left out."""
     fields = config_fields()
     names = [name for name, field in fields.items() if texts or field.metadata["stage"] != "featurize"]
+    entries = {name: value for name, value in entries.items() if name not in _auto_names(entries)}
     unset = {"text_prefix": ""} if "text_prefix" in names and "featurize_model_name" in entries else {}  # no preset
     return unset | {name: entries[name] for name in names if name in entries}
+
+
+def _auto_names(entries: Mapping[str, object]) -> set[str]:
+    """The options of k-means whose values in a signature are those of "auto", and that are not named as explicit."""
+    if "quantizer" in entries:
+        return set()
+    usual = {"kmeans_num_redo": _USUAL_REDO, "num_buckets": _auto_buckets(entries)}
+    explicit = str(entries.get(EXPLICIT, "")).split(",")
+    return {name for name, value in usual.items() if entries.get(name) == value and name not in explicit}
+
+
+def _auto_buckets(entries: Mapping[str, object]) -> int | None:
+    """The number of buckets that "auto" makes of sets of the sizes in a signature; None without sizes."""
+    sizes = [int(str(entries[key])) for key in ("n_p", "n_q") if key in entries]
+    return auto_num_buckets(min(sizes), min(sizes)) if sizes else None
 
 
 def is_published_setting(entries: Mapping[str, object]) -> bool:
@@ -141,15 +182,14 @@ def is_published_setting(entries: Mapping[str, object]) -> bool:
     >>> is_published_setting(usual), is_published_setting(usual | {"mauve_scaling_factor": 1.0})
     (True, False)
     """
-    sizes = [int(str(entries[key])) for key in ("n_p", "n_q") if key in entries]
-    if not sizes:
+    if (buckets := _auto_buckets(entries)) is None:
         return False
     published = {
-        name: field.default
+        name: field.metadata["usual"]
         for name, field in config_fields().items()
         if field.metadata["published"] and field.metadata["stage"] in ("quantize", "score")
     }
-    published["num_buckets"] = auto_num_buckets(min(sizes), min(sizes))
+    published["num_buckets"] = buckets
     return all(entries.get(name, value) == value for name, value in published.items())
 
 

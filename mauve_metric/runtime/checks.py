@@ -185,9 +185,17 @@ def check_integer(name: str, value: object, expected: str) -> int:
     raise wrong(name, expected, value)
 
 
-def number_check(low: float, high: float, *, low_included: bool = False, high_included: bool = True) -> Check:
-    """A check for a finite real number between low and high."""
-    interval = f"{'[' if low_included else '('}{low:g}, {high:g}{']' if high_included else ')'}"
+def number_check(interval: str) -> Check:
+    """A check for a finite real number in an interval, as mathematics writes it: `[` and `]` include an end.
+
+    >>> number_check("(0, 1]")("share", 1)
+    1.0
+    >>> number_check("(0, 1]")("share", 0)
+    Traceback (most recent call last):
+    mauve_metric.runtime.errors.WrongOption: share must be a number in (0, 1], got 0.0
+    """
+    low, high = map(float, interval[1:-1].split(","))
+    low_included, high_included = {"[": True, "(": False}[interval[0]], {"]": True, ")": False}[interval[-1]]
 
     def check(name: str, value: object) -> float:
         number = math.nan
@@ -294,13 +302,13 @@ def or_none(check: Check) -> Check:
     return lambda name, value: None if value is None else check(name, value)
 
 
-def check_number(name: str, value: object, low: float, high: float, *, low_included: bool = False) -> float:
-    """Return a finite real number above `low` (or at it, with `low_included`) and below `high`.
+def check_number(name: str, value: object, interval: str) -> float:
+    """Return a finite real number in an interval, see `number_check`.
 
     Raises:
         TypeError: no number. ValueError: out of range.
 
-    >>> check_number("level", 0.95, 0, 1)
+    >>> check_number("level", 0.95, "(0, 1)")
     0.95
     """
-    return float(number_check(low, high, low_included=low_included, high_included=False)(name, value))  # type: ignore[arg-type]
+    return float(number_check(interval)(name, value))  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from mauve_metric.runtime.checks import check_integer, wrong
-from mauve_metric.runtime.errors import WrongOption, one_line
+from mauve_metric.runtime.errors import WrongOption, short_message
 from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
@@ -92,5 +92,5 @@ def check_device(device: str) -> torch.device:
         torch.zeros(1, dtype=torch.float64, device=chosen)
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
         knows = "must be a device that torch has here and that knows float64"
-        raise WrongOption.of("score_device", f"{knows}, got {device!r}: {one_line(error)}") from error
+        raise WrongOption.of("score_device", f"{knows}, got {device!r}: {short_message(error)}") from error
     return chosen

@@ -211,14 +211,14 @@ def message_of(error: BaseException) -> str:
     with contextlib.suppress(Exception):  # an error of a user's own class can fail to give its text
         text = " ".join(str(error).split())
         if isinstance(error, OSError) and error.filename is not None and text.startswith("[Errno "):
-            text = f"{one_line(repr(error.filename))}: {error.strerror}"  # the system's own words, the name cut
+            text = f"{short_message(repr(error.filename))}: {error.strerror}"  # the system's own words, the name cut
     return text or type(error).__name__
 
 
-def one_line(message: object, most: int = 200) -> str:
+def short_message(message: object, most: int = 200) -> str:
     """The message of another library, or of a server, as a part of one sentence: so many printable characters at most.
 
-    >>> one_line(ValueError("two\\nlines")), one_line("too long", most=5), one_line("a\\x1b[31m")
+    >>> short_message(ValueError("two\\nlines")), short_message("too long", most=5), short_message("a\\x1b[31m")
     ('two lines', 'too …', 'a\\\\x1b[31m')
     """
     text = " ".join(str(message).split())

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mauve_metric.runtime.checks import check_count, is_bool, wrong
-from mauve_metric.runtime.errors import WrongOption, one_line
+from mauve_metric.runtime.errors import WrongOption, short_message
 from mauve_metric.runtime.optional_imports import import_openai
 
 ANSWER_BYTES = 2**20  # of an answer at most, besides what it was asked for
@@ -134,7 +134,7 @@ class _Asking:
             self.has_answers = True
             self.keep(numbers, answer)
             return None
-        return one_line(reason.replace(key, "***") if key else reason)
+        return short_message(reason.replace(key, "***") if key else reason)
 
 
 def named_failures(failures: Mapping[int, str], kind: str) -> str:

@@ -189,21 +189,6 @@ def folder_written_whole(path: str | Path) -> Iterator[Path]:
             shutil.rmtree(earlier, ignore_errors=True)
 
 
-def cache_folder() -> Path:
-    """`$MAUVE_METRIC_CACHE`, else `$XDG_CACHE_HOME/mauve_metric`, else `~/.cache/mauve_metric`."""
-    if chosen := os.environ.get("MAUVE_METRIC_CACHE"):
-        return without_tilde(chosen)
-    return without_tilde(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "mauve_metric"
-
-
-def without_tilde(folder: str | Path) -> Path:
-    """A folder without `~`; `OSError` where there is no such user."""
-    try:
-        return Path(folder).expanduser()
-    except RuntimeError as error:
-        raise NoFile(f"there is no folder {str(folder)!r}: {error}") from error
-
-
 def check_ending(what: str, path: str | Path, endings: Sequence[str]) -> str:
     """A file's name; `ValueError` unless it has one of these endings.
 

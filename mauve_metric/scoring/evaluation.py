@@ -407,7 +407,9 @@ def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
     resolved = {"num_buckets": num_buckets_of(config, *sizes), "num_runs": runs, "knn": knn}
-    return ResolvedConfig(**vars(config) | resolved | quantizer_options(config, *sizes))
+    resolved |= quantizer_options(config, *sizes)
+    auto = {name for name in resolved if getattr(config, name) == "auto"} | getattr(config, "auto", set())
+    return ResolvedConfig(**vars(config) | resolved | {"auto": frozenset(auto)})
 
 
 def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mauve_metric.features.dependence import Groups, codes_of, paired, with_dependence
+from mauve_metric.features.dependence import PairGroups, codes_of, paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import named_featurizers
@@ -146,7 +146,7 @@ def judged_together(
     result: MauveResult,
     each: Mapping[str, MauveResult],
     learned: Learned | None,
-    codes: Groups,
+    codes: PairGroups,
     config: MauveConfig,
 ) -> MauveResult:
     """Judge a result by the partitions of all featurizers.

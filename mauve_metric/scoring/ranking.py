@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from mauve_metric.arrays import Floats
-from mauve_metric.features.dependence import Groups
+from mauve_metric.features.dependence import PairGroups
+from mauve_metric.measures.p_values import holm
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Difference
 from mauve_metric.results.result import MauveResult
 from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
 from mauve_metric.uncertainty.differences import difference_of
-from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
 
 NEAR_0 = 0.05  # closeness of sets that next to every text tells apart: there it does not order models
@@ -71,7 +71,7 @@ def _forecasts(
     smallest = max(smallest, 1 - min(reaching_1, default=1.0))
     n = min(min(result.n_p, result.n_q) for result in pair)
     needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
-    texts = max(round(needed), forecast.LEAST_TEXTS) if needed < forecast.MOST_TEXTS else None
+    texts = max(round(needed), forecast.LEAST_FORECAST) if needed < forecast.MOST_FORECAST else None
     return min(smallest, 1.0), texts
 
 
@@ -86,7 +86,7 @@ def _quality(result: MauveResult) -> tuple[float, float, float]:
 
 
 def ranked_by_learned_score(
-    scored: Mapping[str, tuple[Learned, Groups]], config: MauveConfig
+    scored: Mapping[str, tuple[Learned, PairGroups]], config: MauveConfig
 ) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
     """Models that have a learned score, in falling order of it, and the differences of all their pairs.
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mauve_metric.arrays import Floats
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
@@ -33,6 +32,7 @@ from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
+from mauve_metric.uncertainty.ceiling import scores_of_equal_sets
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
 from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
@@ -153,7 +153,7 @@ def score_buckets(
     estimates = debiased_estimates(others or [histograms], config)
     clusterings = _fields_of_clusterings(scores["mauve"], histograms, others, config)
     by_content = without_first(partition.labels)
-    areas, ceiling = _areas(others or [histograms], config), _null_scores((others or [histograms])[0], config)
+    areas, ceiling = _areas(others or [histograms], config), scores_of_equal_sets((others or [histograms])[0], config)
     labels = np.concatenate(by_content[0])
     k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
     texts_a_bucket = np.bincount(labels, minlength=k_by_content)
@@ -219,12 +219,6 @@ def _areas(runs: Sequence[Histograms], config: MauveConfig) -> list[float]:
     return [curve_area(divergence_curve(*run.probabilities(), c, points)) for run in runs]
 
 
-def _null_scores(histograms: Histograms, config: MauveConfig) -> Floats:
-    """MAUVE of random splits of all texts in the same buckets."""
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    return resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
-
-
 def _fields_of_clusterings(
     mauve: float, histograms: Histograms, others: Sequence[Histograms], config: ResolvedConfig
 ) -> dict[str, Any]:
@@ -234,7 +228,7 @@ def _fields_of_clusterings(
         mauve: of the histograms. others: the histograms of other clusterings.
     """
     plug_in = np.array([mauve, *_areas(others, config)][: config.num_runs])
-    null = _null_scores(histograms, config)
+    null = scores_of_equal_sets(histograms, config)
     return {
         "mauve_ceiling": float(null.mean()),
         "mauve_ceiling_std": float(null.std(ddof=1)),

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from mauve_metric.features.dependence import Groups
+from mauve_metric.features.dependence import PairGroups
 from mauve_metric.features.feature_set import FeaturizeJob
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, is_text_function
-from mauve_metric.inputs.fingerprints import FORMATS
+from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.inputs.sources import TextSource
 from mauve_metric.inputs.stripping import PromptEcho
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
 from mauve_metric.results.result import LearnedScore, MauveResult
-from mauve_metric.runtime.errors import one_line
+from mauve_metric.runtime.errors import short_message
 from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty.format_check import format_warning
 from mauve_metric.uncertainty.learned_score import learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
-MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurizes a second time
+MOST_AGAIN = 1000  # of both sides, which a model or a user's function featurizes a second time
 SAMPLE = 64  # texts of a side on which such a featurizer tries first whether layout matters
 MOVED, SAMPLE_MOVED = 0.02, 0.05  # of a score or an AUC: less is noise of the classifier, on all texts or on a sample
-TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_TEXTS} texts"
+TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_AGAIN} texts"
 
 
 def needs_trial(result: MauveResult) -> bool:
@@ -39,7 +39,7 @@ def _warning_of(result: MauveResult, code: str) -> ScoreWarning | None:
 def without_layout(
     result: MauveResult,
     texts: Sequence[Sequence[str] | None],
-    groups: Groups,
+    groups: PairGroups,
     config: MauveConfig,
     job: FeaturizeJob | None = None,
     prompts: Sequence[str] = (),
@@ -49,7 +49,7 @@ def without_layout(
     A result without the warnings `format_differs` and `echoed_prompts` stays as it is, as does one whose texts are not
     known. If the score is the same without the layout, the warning goes. Else it says how far the score moves, and
     names the options that move it; `normalised` is the score without the layout. A model or a function of the user's
-    tries a sample first, and makes `normalised` for at most `MOST_TEXTS` texts, since these cost as much as the first
+    tries a sample first, and makes `normalised` for at most `MOST_AGAIN` texts, since these cost as much as the first
     time. The warning about prompts goes too if the sets are as easy to tell apart without them: whole passages of both
     sets are compared then.
 
@@ -79,14 +79,14 @@ def without_layout(
     except Exception as error:  # whatever a user's function raises on texts that are not those it was given
         if not is_function or model in TEXT_FUNCTIONS:
             raise
-        return replace(result, normalised_missing=f"the featurizer failed on other texts: {one_line(error)}")
+        return replace(result, normalised_missing=f"the featurizer failed on other texts: {short_message(error)}")
 
 
 class _Trial(NamedTuple):
     """Scores of two sets with some of their layout, or their prompts, removed."""
 
     texts: Sequence[Sequence[str]]
-    groups: Groups
+    groups: PairGroups
     config: MauveConfig
     job: FeaturizeJob
     prompts: Sequence[str]
@@ -120,10 +120,10 @@ class _Trial(NamedTuple):
         unmoved = judged(replace(result, warnings=kept, normalised_missing=None), self.config)
         if not _has_moved(before, after, least):
             return unmoved
-        curable = [name for name in names if FORMATS[name].strip not in (None, *self._stripped)]
+        curable = [name for name in names if TRAITS[name].strip not in (None, *self._stripped)]
         cured = after if curable == names else trial._score(curable) if curable else None
         cure = self._option(curable) if cured is not None and _has_moved(before, cured, least) else ""
-        is_full = self.is_quick or result.n_p + result.n_q <= MOST_TEXTS
+        is_full = self.is_quick or result.n_p + result.n_q <= MOST_AGAIN
         if is_full and trial is not self:
             before, after = whole or before, self._score(names) or after
             if not _has_moved(before, after, MOVED):
@@ -159,14 +159,14 @@ class _Trial(NamedTuple):
 
     def _option(self, names: Sequence[str]) -> str:
         """The option that removes parts of the layout, and all that is stripped already."""
-        rules = self._stripped | {FORMATS[name].strip for name in names}
+        rules = self._stripped | {TRAITS[name].strip for name in names}
         return f"strip='{','.join(rule for rule in STRIP if rule in rules)}'"
 
     def _score(self, names: Sequence[str]) -> LearnedScore | None:
         """The learned score without some of the layout; None where too few different texts are left."""
         sides = [list(side) for side in self.texts]
         for name in names:
-            remove = PromptEcho(self.prompts) if name == "prompts" else FORMATS[name].without
+            remove = PromptEcho(self.prompts) if name == "prompts" else TRAITS[name].without
             if remove is not None:
                 sides = [[remove(text) for text in side] for side in sides]
         plain = [

@@ -39,7 +39,7 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
     """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
 
     Each clustering's interval allows for the spread over all of them. Where the sets are more alike than two samples of
-    one distribution are on average, the interval is widened by as much (see `intervals.inflated`).
+    one distribution are on average, the interval is widened by as much (see `intervals.widened_if_too_alike`).
 
     Args:
         least_variance: see `intervals.with_errors`.
@@ -62,7 +62,7 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
         own_first = np.concatenate([values[number : number + 1], values[:number], values[number + 1 :]])
         variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
         estimated = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]), least_variance)
-        each.append(intervals.inflated(of_run, *estimated, level) if too_alike else estimated)
+        each.append(intervals.widened_if_too_alike(of_run, *estimated, level) if too_alike else estimated)
     mauve, integral = map(_mean, zip(*each, strict=True))
     few = few_texts_a_bucket(first.p_counts, first.q_counts)
     return Estimates((mauve.value, integral.value), mauve, integral, None, few)

@@ -12,7 +12,7 @@ from mauve_metric.uncertainty import intervals
 
 POWER = 0.8  # of the forecasts
 _Z_OF_POWER = NormalDist().inv_cdf(POWER)
-LEAST_TEXTS, MOST_TEXTS = 20, 10**9  # a forecast above is meaningless
+LEAST_FORECAST, MOST_FORECAST = 20, 10**9  # a forecast above is meaningless
 _QUANTILES = (np.arange(400) + 0.5) / 400  # of what the truth may be
 _STEP = 1.05  # between two sizes that are tried
 _MOST_GROWTH = 1000  # of the size: errors beyond are no forecast

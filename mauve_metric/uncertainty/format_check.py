@@ -9,7 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.inputs.fingerprints import FORMATS, Marks
+from mauve_metric.inputs.fingerprints import TRAITS, Marks
 from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.runtime.checks import listed
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
@@ -35,17 +35,17 @@ def check_format(
 
     Args:
         p, q: numbers of `format_numbers`, (n_p, f) and (n_q, f); None: not known. groups: of texts that are not
-            independent, equal on both sides for one group. seed: of the folds. unseen: names of `FORMATS` that the
+            independent, equal on both sides for one group. seed: of the folds. unseen: names of `TRAITS` that the
             featurizer leaves out.
 
     Returns:
-        The AUC of all layout that the featurizer sees, and that of each number alone, by its name in `FORMATS`. If
+        The AUC of all layout that the featurizer sees, and that of each number alone, by its name in `TRAITS`. If
         layout alone separates the sets, significantly and with an AUC above 0.6: its names, the strongest first (the
         strongest alone where each is weak). `UNCHECKED` where the numbers of a side are not known, or it has fewer than
         ten texts.
 
-    >>> numbers = np.random.default_rng(0).normal(size=(40, len(FORMATS)))
-    >>> check_format(numbers, numbers + np.eye(len(FORMATS))[1] * 9, None, 0)[2]
+    >>> numbers = np.random.default_rng(0).normal(size=(40, len(TRAITS)))
+    >>> check_format(numbers, numbers + np.eye(len(TRAITS))[1] * 9, None, 0)[2]
     ('line_breaks',)
     """
     if p is None or q is None or min(len(p), len(q)) < 10:
@@ -56,12 +56,10 @@ def check_format(
     together = None if sides is None else np.concatenate(sides)
     if sides is not None and min(len(np.unique(side)) for side in sides) < 10:
         return UNCHECKED
-    layout = [name for name, trait in FORMATS.items() if trait.without is not None and name not in unseen]
-    columns = [column for column, name in enumerate(FORMATS) if name in layout]
+    layout = [name for name, trait in TRAITS.items() if trait.without is not None and name not in unseen]
+    columns = [column for column, name in enumerate(TRAITS) if name in layout]
     fitted = cross_fit(rows[:, columns], is_model, together, seed=seed, permutations=_PERMUTATIONS)
-    each = {
-        name: cross_fit(rows[:, [column]], is_model, together, seed=seed).auc for column, name in enumerate(FORMATS)
-    }
+    each = {name: cross_fit(rows[:, [column]], is_model, together, seed=seed).auc for column, name in enumerate(TRAITS)}
     if fitted.auc <= TELLING or fitted.p_value > _SURE:
         return fitted.auc, each, ()
     layout.sort(key=lambda name: -each[name])
@@ -90,12 +88,12 @@ def format_warning(
     """The warning of layout that separates the sets.
 
     Args:
-        numbers: has "layout", names of `FORMATS`, and the AUC of each.
+        numbers: has "layout", names of `TRAITS`, and the AUC of each.
         effect: a clause on what the layout does to the score. cure: options that remove it; empty: none is known.
         weight: how far the score moves without the layout; None: not known.
     """
     names = numbers["layout"][:_NAMED]
-    first, *others = (FORMATS[name].what for name in names)
+    first, *others = (TRAITS[name].what for name in names)
     shown = [f"{first} (AUC {numbers[f'auc_{names[0]}']:.2f})", *others]
     what = listed(shown)
     who, cure = featurizer or "the featurizer", f". Cure: {cure}" if cure else ""
@@ -110,7 +108,7 @@ LOOPS_MORE = 0.03  # of one set than of the other: people's texts loop once in a
 TIMES_MORE = 3  # in one set than in the other
 BLANKS_SHARE = 0.1  # instead: a sampled text that was cut ends with a blank once in twenty, which moves no score
 OPENING_SHARE, RARE_SHARE = 0.05, 0.005  # of one set and of the other: people do not begin alike so often
-LEAST_TEXTS = 5  # that must show it: fewer of a small set may be chance
+LEAST_MARKED = 5  # that must show it: fewer of a small set may be chance
 MOST_OPENINGS = 3  # that a warning shows
 ALIKE = 0.9  # of the texts with an opening go on with the same word: then that is shown as well
 SIGHTS = {
@@ -175,7 +173,7 @@ def _differences(p: Marks, q: Marks, unseen: Collection[str]) -> Iterator[ScoreW
             continue
         if max(shares) <= (BLANKS_SHARE if blanks else WRAPPED_SHARE) or min(shares) >= max(shares) / 10:
             continue
-        if (human if shares[0] > shares[1] else model) < LEAST_TEXTS:
+        if (human if shares[0] > shares[1] else model) < LEAST_MARKED:
             continue
         numbers = {"kind": rule, "p_texts": human, "q_texts": model, "n_p": p.texts, "n_q": q.texts}
         numbers |= {"share": max(shares)}
@@ -200,7 +198,7 @@ def _telling(marks: Marks, others: Marks) -> dict[tuple[str, ...], int]:
         words: times
         for words, times in marks.common_openings.items()
         if times > OPENING_SHARE * marks.texts
-        and times >= LEAST_TEXTS
+        and times >= LEAST_MARKED
         and others.common_openings.get(words, 0) < RARE_SHARE * others.texts
     }
     openings: dict[tuple[str, ...], int] = {}

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Counts, Floats
 from mauve_metric.measures.frontier import mixture_weights
-from mauve_metric.measures.p_values import positive
+from mauve_metric.measures.p_values import holm, positive
 
 
 def noise_p_values(p_counts: Counts, q_counts: Counts) -> Floats:
@@ -34,22 +34,6 @@ def noise_p_values(p_counts: Counts, q_counts: Counts) -> Floats:
         values[bucket] = positive(binomtest(int(p_counts[bucket]), int(total[bucket]), share).pvalue)
     values[total > 0] = holm(values[total > 0])
     return values
-
-
-def holm(p_values: ArrayLike) -> Floats:
-    """p-values corrected for their number, so that rejecting those below α errs with probability α at most (Holm 1979).
-
-    (m,) → (m,), in [0, 1].
-
-    >>> holm([0.01, 0.04, 0.03]).round(6).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(values, kind="stable")
-    steps = np.maximum.accumulate((len(values) - np.arange(len(values))) * values[order])
-    corrected = np.empty(len(values))
-    corrected[order] = np.minimum(steps, 1.0)
-    return corrected
 
 
 def best_overlaps(labels: Counts, other_labels: Counts, num_buckets: int) -> tuple[Counts, Floats]:

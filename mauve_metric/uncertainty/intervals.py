@@ -168,8 +168,20 @@ def too_alike(scores: Sequence[DebiasedScores]) -> bool:
     return float(np.mean([run.raw_integral for run in scores])) < -error
 
 
-def inflated(scores: DebiasedScores, mauve: Estimate, integral: Estimate, level: float) -> tuple[Estimate, Estimate]:
-    """Estimates of sets that are too alike, with the distance of their integral from 0 as its error at least."""
+def widened_if_too_alike(
+    scores: DebiasedScores, mauve: Estimate, integral: Estimate, level: float
+) -> tuple[Estimate, Estimate]:
+    """Widen the intervals of MAUVE and of the frontier integral of sets that are more alike than two samples are.
+
+    The debiased integral of such sets is below 0, where no integral of distributions is: its distance from 0 is a lower
+    bound of its error. The lower end of MAUVE follows from that error, as it does in `with_errors`.
+
+    Args:
+        scores: of one clustering, `too_alike`. mauve, integral: with intervals at `level`.
+
+    Returns:
+        MAUVE with a lower end, and the integral with an upper end, that are at least as far away as before.
+    """
     distance = max(-scores.raw_integral, integral.stderr)
     z = _quantile(level, integral.freedom)
     low, _ = _carry_over(scores, z * distance, distance)

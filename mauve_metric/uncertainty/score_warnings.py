@@ -20,13 +20,13 @@ from mauve_metric.features.dependence import IN_STEP_SHARE
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.languages_read import advice_for, is_read
 from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
-from mauve_metric.inputs.fingerprints import FORMATS
+from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts, answers_of_one_side, is_uneven
 from mauve_metric.runtime.plain_text import counted, printable
 from mauve_metric.uncertainty.blind_spots import blind_spots, in_words
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
-TEXTS_A_BUCKET = 5  # below, sampling noise alone takes more than .1 off the score of equal sets
+FEW_IN_BUCKET = 5  # below, sampling noise alone takes more than .1 off the score of equal sets
 TEXTS_A_BUCKET_MANY = 100  # above, buckets are so coarse that different sets look alike; the literature has 10
 SIZE_RATIO = 2.0  # above, the larger set alone decides where the buckets lie
 DUPLICATE_SHARE = 0.01  # human prose has next to none; more means copied or degenerate texts
@@ -83,7 +83,7 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
 }
 
 
-def few_texts_a_bucket(p_counts: Counts, q_counts: Counts, least: int = TEXTS_A_BUCKET) -> bool:
+def few_texts_a_bucket(p_counts: Counts, q_counts: Counts, least: int = FEW_IN_BUCKET) -> bool:
     """True if the smaller set has fewer than `least` texts for each bucket that is not empty."""
     filled = int(((p_counts + q_counts) > 0).sum())
     return min(int(p_counts.sum()), int(q_counts.sum())) < least * filled
@@ -127,8 +127,8 @@ def size_warnings(n_p: int, n_q: int, num_buckets: int) -> Iterator[ScoreWarning
     numbers = sizes | {"num_buckets": num_buckets}
     if num_buckets > max(smaller, 2):
         yield warn("num_buckets_large", numbers, problem=f"is more than the smaller set has texts ({smaller})")
-    elif num_buckets * TEXTS_A_BUCKET > smaller and num_buckets > 2:
-        problem = f"leaves fewer than {TEXTS_A_BUCKET} texts a bucket: noise lowers the score, and divergences have no "
+    elif num_buckets * FEW_IN_BUCKET > smaller and num_buckets > 2:
+        problem = f"leaves fewer than {FEW_IN_BUCKET} texts a bucket: noise lowers the score, and divergences have no "
         yield warn("num_buckets_large", numbers, problem=problem + "interval that holds")
     elif num_buckets * TEXTS_A_BUCKET_MANY < smaller:
         yield warn("num_buckets_small", numbers, smaller=smaller)
@@ -343,7 +343,7 @@ def _median_length(side: FeatureSet, units: str) -> float | None:
         return None if side.lengths is None else float(np.median(side.lengths))
     if side.format_numbers is None:
         return None
-    names = list(FORMATS)
+    names = list(TRAITS)
     characters, a_word = (side.format_numbers[:, names.index(name)] for name in ("length", "word_length"))
     return float(np.median(np.maximum(characters / np.maximum(a_word, 1), characters / LONGEST_WORD)))
 
@@ -406,7 +406,7 @@ def partition_warnings(common: Mapping[str, float], alone: Mapping[str, float]) 
             yield warn("coarse_common_buckets", {"model": name, "mauve": mauve, "mauve_own": alone[name]})
 
 
-def percent(share: float) -> str:
+def share_in_percent(share: float) -> str:
     """A share as a text in per cent."""
     return f"{100 * share:.1f} %"
 
@@ -462,7 +462,7 @@ def warn(code: str, numbers: dict[str, Any], said: str | None = None, **words: o
         numbers: what it is based on; of a "share" of the texts depends its weight.
         said: its message, where the guide has none. words: what the guide's message names besides the numbers.
     """
-    share = {"percent": percent(numbers["share"])} if "share" in numbers else {}
+    share = {"percent": share_in_percent(numbers["share"])} if "share" in numbers else {}
     message = GUIDE[code].message.format_map({**numbers, **share, **words}) if said is None else said
     weight = WEIGHTS[code] * (0.5 + 0.5 * min(numbers.get("share", 1.0), 1.0))
     return ScoreWarning(code, message, numbers, weight)

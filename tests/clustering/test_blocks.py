@@ -96,7 +96,7 @@ def test_the_hash_depends_on_the_format_and_not_on_the_blocks(tmp_path: Path, fi
                 yield self.array[start : start + 7]
 
     def content(rows: ArrayRows) -> str:
-        return blocks.HashedRows(rows, blocks.unwatched, hashed=True).content()
+        return blocks.WatchedRows(rows, blocks.unwatched, hashed=True).content()
 
     whole = np.arange(60, dtype=np.int32).reshape(20, 3)
     assert content(ArrayRows(whole)) == content(InSmallBlocks(whole)) == content(ArrayRows(np.asfortranarray(whole)))
@@ -360,6 +360,6 @@ def test_a_new_option_of_k_means_is_read_in_blocks_and_is_of_the_key(
     monkeypatch.setattr(options, "MauveConfig", MoreOptions)
     monkeypatch.setattr(kmeans, "fit", fit)
     for trimmed in (3, 3, 4):
-        config: Any = MoreOptions(num_buckets=5, num_runs=1, kmeans_trimmed=trimmed)
+        config: Any = MoreOptions(num_buckets=5, num_runs=1, kmeans_num_redo=1, kmeans_trimmed=trimmed)
         label_rows(ArrayRows(ROWS), config, checkpoint=tmp_path)
     assert passed == [3, 4]

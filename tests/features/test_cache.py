@@ -38,7 +38,7 @@ from mauve_metric.features.cache import (
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.feature_set import featurize as featurized
 from mauve_metric.hosts.cli import main as cli
-from mauve_metric.runtime.outputs import cache_folder
+from mauve_metric.runtime.cache_folder import cache_folder
 
 
 def keys_of(count: int, start: int = 0) -> list[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mauve_metric.inputs.fingerprints import (
-    FORMATS,
+    TRAITS,
     Marks,
     TextHashes,
     first_words,
@@ -45,7 +45,7 @@ def test_the_marks_of_two_parts_add_up_to_those_of_the_whole() -> None:
 
 
 def _numbers(text: str) -> dict[str, float]:
-    return dict(zip(FORMATS, format_numbers(text), strict=True))
+    return dict(zip(TRAITS, format_numbers(text), strict=True))
 
 
 def test_each_number_sees_its_own_format() -> None:
@@ -68,23 +68,23 @@ def test_each_number_sees_its_own_format() -> None:
         "undecoded": "one t@@ wo. Three four. ",
         "word_length": "one twelve. Three four. ",
     }
-    assert set(changed) == set(FORMATS)
+    assert set(changed) == set(TRAITS)
     for name, text in changed.items():
         assert _numbers(text)[name] != plain[name], name
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n", "\ud800", "…"])
 def test_any_text_has_numbers(text: str) -> None:
-    assert len(format_numbers(text)) == len(FORMATS)
+    assert len(format_numbers(text)) == len(TRAITS)
 
 
 def test_what_removes_a_format_removes_all_of_it_and_options_exist() -> None:
     written = "  “One” of  the **old** barns\n\nWas red – they said.  "
-    for name, item in FORMATS.items():
+    for name, item in TRAITS.items():
         if item.without is not None:
             assert _numbers(item.without(written))[name] == _numbers(item.without("one of the old barns"))[name], name
         assert item.strip is None or (item.strip in STRIP and item.without is not None)
-    style = {name for name, item in FORMATS.items() if item.without is None}
+    style = {name for name, item in TRAITS.items() if item.without is None}
     assert style == {"length", "quotes", "dashes", "word_length"}
 
 

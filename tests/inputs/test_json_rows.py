@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from mauve_metric.inputs.files import TextFile, read_texts
+from mauve_metric.inputs.json_rows import json_rows
+from mauve_metric.runtime.errors import DamagedFile
 
 MADE = ["It is a thing that people use.", "There was once a king."]
 GOLD = ["A thing is an object, they say.", "Long ago a king ruled."]
@@ -105,3 +107,33 @@ def test_damaged_json_lines_in_a_text_file_are_no_texts(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text('{"text": "One."}\n{"text": "Tw', encoding="utf-8")
     with pytest.raises(ValueError, match=r"a\.txt, line 2: not JSON"):
         read_texts(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("expected", ["text", "lines", "value"])
+@pytest.mark.parametrize(
+    ("content", "values", "unit"),
+    [
+        ('{"text":\n"One."}\n{"text":\n"Two."}', [{"text": "One."}, {"text": "Two."}], "entry"),
+        ('{"text": "One."}\n\n{"text": "Two."}', [{"text": "One."}, {"text": "Two."}], "line"),
+        ('[{"text": "One."}]', [{"text": "One."}], "entry"),
+        ('{\n"text": "One."\n}', [{"text": "One."}], "line"),
+    ],
+)
+def test_objects_may_be_written_over_several_lines(
+    content: str, values: list[object], unit: str, expected: str
+) -> None:
+    rows = json_rows(content, "it", expected)
+    assert rows is not None and (rows.values, rows.unit) == (values, unit)
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ('{"text": One."}\n{"text": "Two."}', "line 1"),
+        ('{"text": "One."}\n{"text": Two."}', "line 2"),
+        ('[\n{"text": "One."},\n{"text": Two."}\n]', "line 3"),
+    ],
+)
+def test_the_damaged_line_is_named(content: str, place: str) -> None:
+    with pytest.raises(DamagedFile, match=f"it, {place}: not JSON"):
+        json_rows(content, "it", "lines")

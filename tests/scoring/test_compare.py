@@ -13,7 +13,7 @@ from samples import EVIL, HUMAN_FEATURES, MODEL_FEATURES
 
 from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.uncertainty.gap_buckets import holm
+from mauve_metric.measures.p_values import holm
 
 Floats = NDArray[np.float64]
 

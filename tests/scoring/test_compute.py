@@ -310,7 +310,8 @@ def test_mauve_text_keywords_are_all_taken() -> None:
     for name in set(theirs) & set(config_fields()) - {
         "max_text_length"
     }:  # unset: clamped quietly; the same 1024 otherwise
-        assert ours[name].default == theirs[name].default, name
+        usual = config_fields()[name].metadata["usual"]  # of "auto"
+        assert usual == theirs[name].default, name
 
 
 def test_use_float64(tiny_gpt2: str) -> None:

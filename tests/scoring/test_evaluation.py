@@ -16,7 +16,8 @@ from mauve_metric import FeatureSet, MauveResult, compare, compute_mauve
 from mauve_metric.clustering import partition
 from mauve_metric.features import dependence, feature_set, row_blocks
 from mauve_metric.features.row_blocks import ArrayRows, content_keys
-from mauve_metric.options import MauveConfig
+from mauve_metric.options import MauveConfig, config_fields
+from mauve_metric.results.signature import signature_options
 from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.uncertainty import learned_score
 
@@ -192,6 +193,55 @@ def test_auto_is_replaced_by_numbers_that_follow_from_the_sizes() -> None:
     assert [resolve_config(MauveConfig(knn_k=4), 50, size).knn for size in (4, 5)] == [False, True]  # 4 others
     with pytest.raises(ValueError, match="num_runs must be resolved, got 'auto'"):
         replace(config, num_runs="auto")
+
+
+SIZES = 300, 250
+PRESETS: list[dict[str, Any]] = [{}, {"drmm_preset": "paper", "lattice_preset": "paper"}]
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=str)
+@pytest.mark.parametrize("name", config_fields())
+def test_an_explicit_value_is_kept_also_where_it_is_the_default_or_what_auto_gives(
+    name: str, preset: dict[str, Any]
+) -> None:
+    of_default = resolve_config(MauveConfig(**preset), *SIZES)
+    usual = vars(of_default) if preset else vars(of_default) | {"lattice_epochs": 50}  # an earlier default
+    quantizer = {"quantizer": config_fields()[name].metadata["of"] or "kmeans"}
+    explicit = MauveConfig(**quantizer | preset | {name: usual[name]})
+    made = resolve_config(explicit, *SIZES)
+    assert getattr(made, name) == usual[name] and name not in made.auto
+    other_sizes = resolve_config(explicit, 2 * SIZES[0], 40 * SIZES[1])
+    assert getattr(other_sizes, name) == usual[name]
+    assert resolve_config(made, *SIZES) == made and resolve_config(made, *SIZES).auto == made.auto
+
+
+EXPLICIT_OF_QUANTIZERS = [
+    ("lattice", {"lattice_epochs": 50}, {"lattice_epochs": 50}),
+    ("drmm", {"drmm_preset": "paper", "drmm_steps": 2000}, {"drmm_steps": 2000}),
+    ("lattice", {"lattice_preset": "paper", "lattice_hidden": 256}, {"lattice_hidden": 256, "lattice_epochs": 200}),
+]
+
+
+@pytest.mark.parametrize(("quantizer", "given", "kept"), EXPLICIT_OF_QUANTIZERS)
+def test_training_that_was_asked_for_is_done(quantizer: Any, given: dict[str, Any], kept: dict[str, int]) -> None:
+    made = resolve_config(MauveConfig(quantizer=quantizer, **given), 20_000, 20_000)
+    assert {name: getattr(made, name) for name in kept} == kept
+
+
+def test_buckets_and_starts_that_were_asked_for_are_those_of_the_debiased_clusterings() -> None:
+    """As "auto" makes them: one start, and two prompts a bucket; a signature says which it was, and gives it again."""
+    p, q = sets(150, 6)
+    prompts = np.repeat(np.arange(10), 15)
+    both: dict[str, Any] = {"p_features": p, "q_features": q, "p_groups": prompts, "q_groups": prompts}
+    auto = compute_mauve(**both)
+    asked = compute_mauve(**both, num_buckets=15, kmeans_num_redo=5)
+    assert (auto.num_buckets, auto.mauve, auto.closeness) == (asked.num_buckets, asked.mauve, asked.closeness)
+    assert auto.mauve_debiased != asked.mauve_debiased
+    assert "few_prompts_a_bucket" in {warning.code for warning in asked.warnings}
+    assert "explicit" not in auto.signature and "|explicit:kmeans_num_redo,num_buckets|" in asked.signature
+    for result in (auto, asked):
+        again = compute_mauve(**both | signature_options(result.signature_entries))
+        assert (again.mauve_debiased, again.signature) == (result.mauve_debiased, result.signature)
 
 
 def test_answers_to_the_prompts_of_one_set_are_no_kinds_of_texts() -> None:

@@ -10,7 +10,7 @@ from samples import HUMAN_FEATURES, MODEL_FEATURES
 from mauve_metric import Comparison, compare
 from mauve_metric.options import MauveConfig
 from mauve_metric.scoring.ranking import _forecasts
-from mauve_metric.uncertainty.forecast import LEAST_TEXTS, MOST_TEXTS
+from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def test_forecasts_near_their_ends_are_numbers_of_texts(
     pair = replace(comparison.differences[0], difference=difference, stderr=stderr)
     smallest, needed = _forecasts([pair], comparison.models, MauveConfig())
     assert smallest is not None and 0 < smallest <= 1
-    assert needed is None or LEAST_TEXTS <= needed <= MOST_TEXTS
+    assert needed is None or LEAST_FORECAST <= needed <= MOST_FORECAST
     if difference == 0:
         assert needed is None
     elif difference >= 0.2:

@@ -92,7 +92,7 @@ def test_a_function_of_the_users_tries_a_sample_and_reads_few_texts_again(monkey
     found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=featurizer, **RUN)
     assert found.normalised is not None and [*map(len, calls)] == [80, 80, 64, 64, 64, 64, 80, 80], [*map(len, calls)]
     assert calls[7] == [" ".join(text.split()) for text in broken]
-    monkeypatch.setattr(without_layout, "MOST_TEXTS", 159)
+    monkeypatch.setattr(without_layout, "MOST_AGAIN", 159)
     found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=featurizer, **RUN)
     assert found.normalised is None and found.normalised_missing == without_layout.TWICE and len(calls) == 14
     (warning,) = _layout(found)

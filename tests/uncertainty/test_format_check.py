@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from mauve_metric import compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.inputs.fingerprints import FORMATS, Marks, TextHashes, format_numbers
+from mauve_metric.inputs.fingerprints import TRAITS, Marks, TextHashes, format_numbers
 from mauve_metric.inputs.stripping import WRAPPING
 from mauve_metric.uncertainty import format_check
 from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
@@ -40,7 +40,7 @@ def test_the_auc_of_one_number_is_that_of_the_number_itself() -> None:
     texts = [_texts(100, "", 2), [text.replace("a", "A", index % 3) for index, text in enumerate(_texts(100, "", 3))]]
     p, q = (np.array([format_numbers(text) for text in side]) for side in texts)
     _, each, telling = check_format(p, q, None, 0)
-    column = list(FORMATS).index("capitals")
+    column = list(TRAITS).index("capitals")
     raw = roc_auc_score(np.repeat([0, 1], 100), np.r_[p[:, column], q[:, column]])
     assert each is not None and abs(each["capitals"] - raw) < 0.05  # of folds in place of all texts
     assert telling[0] == "capitals"
@@ -89,7 +89,7 @@ def some(start: str, count: int) -> list[str]:
 
 
 def test_each_rule_of_strip_has_its_warning() -> None:
-    layout = {trait.strip for trait in FORMATS.values()} - {None}  # which `format_differs` names
+    layout = {trait.strip for trait in TRAITS.values()} - {None}  # which `format_differs` names
     assert {*format_check.SIGHTS} | layout == {*WRAPPING, "prompts"}
 
 

@@ -23,10 +23,12 @@ from mauve_metric.apps.describing.duplicates.repeated_substrings import (
 from mauve_metric.apps.describing.word_diversity.splitting import spaced_tokens
 from mauve_metric.apps.lexical.tokens import Tokens, number_tokens
 from mauve_metric.arrays import Floats, Integers
+from mauve_metric.inputs.encodings import decode
 from mauve_metric.inputs.fields import LOOKED_AT, chosen_field
-from mauve_metric.inputs.files import READERS, TextFile, read_texts
+from mauve_metric.inputs.file_types import named_endings
+from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.json_rows import loaded
-from mauve_metric.inputs.records import Record, decode
+from mauve_metric.inputs.records import Record
 from mauve_metric.inputs.tables import parquet_batches
 from mauve_metric.inputs.tool_formats import plain_text, text_in
 from mauve_metric.runtime.checks import check_file
@@ -224,7 +226,7 @@ class _Table:
 
 
 _BLOCK = 1 << 20  # bytes of running text, rows of a table
-_ENDINGS = (*READERS, ".txt.gz", ".jsonl.gz")
+_IN_PARTS = (".txt", ".jsonl")  # read a few texts at a time, also packed
 
 
 class CorpusText(NamedTuple):
@@ -253,17 +255,18 @@ def corpus_texts(
     """
     if not paths:
         raise ValueError("paths must name at least one file or folder of the corpus")
+    endings = (*named_endings(), *(f"{ending}.gz" for ending in _IN_PARTS))
     for path in map(Path, paths):
         files = [path]
         if os.path.isdir(path):
-            files = sorted(file for file in path.rglob("*") if file.is_file() and file.name.lower().endswith(_ENDINGS))
+            files = sorted(file for file in path.rglob("*") if file.is_file() and file.name.lower().endswith(endings))
             if not files:
-                raise ValueError(f"the folder {path} holds no file of texts: expected {', '.join(_ENDINGS)}")
+                raise ValueError(f"the folder {path} holds no file of texts: expected {', '.join(endings)}")
         else:
             check_file(path)
-            if not path.name.lower().endswith(_ENDINGS):
-                endings = f"{', '.join(_ENDINGS)}, or a folder of such files"
-                raise UnknownEnding(f"{path} has an unknown ending: expected {endings}")
+            if not path.name.lower().endswith(endings):
+                expected = f"{', '.join(endings)}, or a folder of such files"
+                raise UnknownEnding(f"{path} has an unknown ending: expected {expected}")
         for file in files:
             yield from _texts_of(file, text_field, encoding)
 
@@ -276,7 +279,7 @@ def _texts_of(file: Path, text_field: str | None, encoding: str | None) -> Itera
         for number, row in enumerate(rows):
             record = Record(row, f"{file}, row {number}")
             yield CorpusText(text_in(record, field), record.where)
-    elif name.endswith((".txt", ".jsonl")):
+    elif name.endswith(_IN_PARTS):
         with cast(BinaryIO, gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb")) as lines:
             try:
                 yield from (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from mauve_metric.apps.decoder_settings import SAMPLER_SETTINGS, parse_decoder
 from mauve_metric.apps.generation.conversations import Conversation
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import Check, check_bool, check_count, did_you_mean, is_bool, number_check, shown
-from mauve_metric.runtime.errors import one_line
+from mauve_metric.runtime.errors import short_message
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.optional_imports import import_transformers
 
@@ -28,8 +27,8 @@ _CHECKS: dict[str, Check] = {  # of settings that generate itself does not refus
     "do_sample": check_bool,
     **dict.fromkeys(("num_beams", "num_beam_groups", "max_length", "max_new_tokens"), check_count),
     **dict.fromkeys(("top_k", "min_length", "min_new_tokens", "no_repeat_ngram_size"), partial(check_count, low=0)),
-    **dict.fromkeys(("temperature", "repetition_penalty"), number_check(0, math.inf, high_included=False)),
-    **dict.fromkeys(("top_p", "typical_p"), number_check(0, 1)),
+    **dict.fromkeys(("temperature", "repetition_penalty"), number_check("(0, inf)")),
+    **dict.fromkeys(("top_p", "typical_p"), number_check("(0, 1]")),
 }
 # A decoder in words: from these settings, which the model's own leave as they are, on.
 NEUTRAL: dict[str, object] = {
@@ -82,7 +81,7 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
     try:
         settings: GenerationConfig = transformers.GenerationConfig(**config) if isinstance(config, Mapping) else config
     except (TypeError, ValueError) as error:
-        raise type(error)(f"generation_config: {one_line(error)}") from error
+        raise type(error)(f"generation_config: {short_message(error)}") from error
     return settings
 
 

@@ -19,7 +19,8 @@ from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
-from mauve_metric.inputs.files import READERS, read_texts
+from mauve_metric.inputs.file_types import read_endings
+from mauve_metric.inputs.files import read_texts
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import Options
 from mauve_metric.results.result import MauveResult, WrittenText
@@ -101,7 +102,7 @@ class ReferenceScorer:
                 "as it learns, so that its scores compare neither over time nor with those of others"
             )
         if isinstance(references, (str, Path)):
-            is_texts = Path(references).suffix.lower() in READERS or Path(references).is_dir()
+            is_texts = Path(references).suffix.lower() in read_endings() or Path(references).is_dir()
             if is_texts and not is_feature_file(references):
                 references = read_texts(references, self.run.text_field, side="reference")
             else:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mauve_metric.inputs.json_rows import loaded
-from mauve_metric.inputs.records import read_bytes
+from mauve_metric.inputs.packed_files import read_bytes
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import DamagedFile, NotWritten

@@ -55,8 +55,8 @@ def score_boundary_guesses(
     >>> score_boundary_guesses([{"boundary": 4, "guess": 6}, {"boundary": 5, "guess": 5}]).total.points
     4.0
     """
-    level = check_number("confidence_level", confidence_level, 0, 1)
-    all_human_points = check_number("all_human_points", all_human_points, 0, MOST_POINTS, low_included=True)
+    level = check_number("confidence_level", confidence_level, "(0, 1)")
+    all_human_points = check_number("all_human_points", all_human_points, f"[0, {MOST_POINTS:g})")
     check_bool("keep_runs", keep_runs)
     read = read_guesses(guesses, sentences=sentences, by=by)
     kept = np.ones(len(read.guess), dtype=bool)

@@ -12,8 +12,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from mauve_metric.inputs.encodings import WrongEncoding, decode
 from mauve_metric.inputs.json_rows import json_rows
-from mauve_metric.inputs.records import Record, Rows, WrongEncoding, check_content, decode, read_bytes
+from mauve_metric.inputs.packed_files import check_content, read_bytes
+from mauve_metric.inputs.records import Record, Rows
 from mauve_metric.inputs.tables import csv_rows, workbook_rows
 from mauve_metric.runtime.checks import check_count, check_file, is_bool, listed, quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, UnknownEnding
@@ -33,7 +35,7 @@ _PLAYERS = (*ANNOTATORS, "player")
 _TIMES = ("sentence_seconds", "seconds_per_sentence")
 
 
-class Table(NamedTuple):
+class JudgementTable(NamedTuple):
     """Rows with the same columns, as dicts of texts, "" for a missing one. name: what errors call the table."""
 
     name: str
@@ -46,7 +48,7 @@ class Table(NamedTuple):
         return next((by_name[name] for name in names if name in by_name), None)
 
 
-def open_table(name: str, data: TableData) -> Table:
+def open_table(name: str, data: TableData) -> JudgementTable:
     """A table of a `.csv`, `.tsv` or `.xlsx` file, of JSON records, or of dicts with the same keys.
 
     JSON: lines, a list of objects, or an object for each model (`{"gpt2": {"fluency": 3.1}}`), whose key becomes the
@@ -82,7 +84,7 @@ def open_table(name: str, data: TableData) -> Table:
         missing = [column for column in columns if column not in line.value]
         if missing:
             raise ValueError(f"{line.where}: no value for {missing[0]!r}")
-    return Table(name, columns, lines)
+    return JudgementTable(name, columns, lines)
 
 
 def _rows_of_table(path: Path) -> Rows:
@@ -151,7 +153,7 @@ def number_at(line: Record, column: str, meaning: str) -> float:
 
 
 def tell_second_answers(
-    table: Table, lines: Sequence[Record], annotators: Sequence[str] | None, writers: Sequence[tuple[str, ...]]
+    table: JudgementTable, lines: Sequence[Record], annotators: Sequence[str] | None, writers: Sequence[tuple[str, ...]]
 ) -> None:
     """Log how many texts have several answers by one annotator, which may be two people without a name."""
     columns = [column for column in (table.column("file"), table.column(*_TEXTS)) if column is not None]
@@ -171,7 +173,7 @@ def tell_second_answers(
         )
 
 
-def pair_of_columns(table: Table, names: Iterable[tuple[str, str]], expected: str) -> tuple[str, str]:
+def pair_of_columns(table: JudgementTable, names: Iterable[tuple[str, str]], expected: str) -> tuple[str, str]:
     """The first of some pairs of columns that the table has."""
     for first, second in names:
         a, b = table.column(first), table.column(second)
@@ -246,7 +248,7 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
 
 
 def groups_of_rows(
-    table: Table, lines: list[Record], by: str, players: list[str] | None, *, rounds_too: bool = True
+    table: JudgementTable, lines: list[Record], by: str, players: list[str] | None, *, rounds_too: bool = True
 ) -> list[str]:
     """The group of each row: the value of a column, or a range of its numbers; of rounds also their number."""
     if not isinstance(by, str) or by not in [*table.columns, *["round"] * rounds_too]:
@@ -302,7 +304,7 @@ def _sentence(line: Record, column: str, sentences: int, first: bool) -> int:
     return int(number) + (0 if first else 2)
 
 
-def _words(table: Table, lines: list[Record], *names: str) -> list[str] | None:
+def _words(table: JudgementTable, lines: list[Record], *names: str) -> list[str] | None:
     """The values of a column that is known by one of these names."""
     column = table.column(*names)
     if column is None:

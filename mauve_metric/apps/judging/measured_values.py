@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias, get_args
 
 from mauve_metric.apps.judging.judgement import Reading
-from mauve_metric.apps.judging.judgement_tables import MODELS, TABLE_ENDINGS, Table, is_count, number_at, open_table
+from mauve_metric.apps.judging.judgement_tables import (
+    MODELS,
+    TABLE_ENDINGS,
+    JudgementTable,
+    is_count,
+    number_at,
+    open_table,
+)
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.results.scores import REGISTRY
 from mauve_metric.runtime.checks import listed, quoted, shown
@@ -147,7 +154,7 @@ def _number(value: object) -> float | None:
     return float(value)
 
 
-def _of_table(table: Table, human: str) -> dict[str, Measured]:
+def _of_table(table: JudgementTable, human: str) -> dict[str, Measured]:
     column = table.column(*MODELS)
     if column is None:
         raise ValueError(f"{table.name} must have a column 'model': it has {quoted(table.columns)}")

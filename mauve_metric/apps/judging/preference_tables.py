@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mauve_metric.apps.judging.judgement_tables import (
     ANNOTATORS,
     MODELS,
-    Table,
+    JudgementTable,
     TableData,
     groups_of_rows,
     is_count,
@@ -142,7 +142,7 @@ def read_preferences(
     table = open_table("preferences", data)
     lines = table.lines
     if min_seconds is not None:
-        lines = _slow_enough(table, check_number("min_seconds", min_seconds, 0, math.inf, low_included=True))
+        lines = _slow_enough(table, check_number("min_seconds", min_seconds, "[0, inf)"))
     who = table.column(*ANNOTATORS)
     annotators = None if who is None else [_require(line, who, "an annotator") for line in lines]
     groups = None if by is None else groups_of_rows(table, lines, by, None, rounds_too=False)
@@ -155,7 +155,7 @@ def read_preferences(
     return table.name, questions, len(table.lines) - len(lines)
 
 
-def _slow_enough(table: Table, min_seconds: float) -> list[Record]:
+def _slow_enough(table: JudgementTable, min_seconds: float) -> list[Record]:
     """The judgements that took as many seconds or more."""
     column = table.column(*_SECONDS)
     if column is None:
@@ -167,7 +167,7 @@ def _slow_enough(table: Table, min_seconds: float) -> list[Record]:
     return lines
 
 
-def _model_column(table: Table) -> str | None:
+def _model_column(table: JudgementTable) -> str | None:
     """The column of the models of a table of ratings; None for a table of pairs."""
     if table.column("winner") is not None and table.column("loser") is not None:
         return None
@@ -180,7 +180,7 @@ def _model_column(table: Table) -> str | None:
 
 
 def _pairs(
-    table: Table,
+    table: JudgementTable,
     lines: list[Record],
     answers: Sequence[str] | None,
     annotators: list[str] | None,
@@ -207,7 +207,7 @@ def _pairs(
 
 
 def _ratings(
-    table: Table,
+    table: JudgementTable,
     model: str,
     answers: Sequence[str] | None,
     annotators: list[str] | None,
@@ -229,7 +229,7 @@ def _ratings(
     return questions
 
 
-def _rating_columns(table: Table, taken: Sequence[str | None], answers: Sequence[str] | None) -> list[str]:
+def _rating_columns(table: JudgementTable, taken: Sequence[str | None], answers: Sequence[str] | None) -> list[str]:
     """The columns that hold ratings."""
     if answers:
         return _answer_columns(table, answers)
@@ -255,7 +255,7 @@ def _are_numbers(cells: Sequence[str]) -> bool:
         return False
 
 
-def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
+def _answer_columns(table: JudgementTable, answers: Sequence[str] | None) -> list[str]:
     for name in answers or ():
         if name not in table.columns:
             raise NoSuchField(f"{table.name} has no column {name!r}: it has {quoted(table.columns)}")

@@ -89,11 +89,11 @@ def rank_by_preferences(
     >>> judgement.questions["fluency"].models[0].score
     4.5
     """
-    level = check_number("confidence_level", confidence_level, 0, 1)
-    pseudo_wins = check_number("pseudo_wins", pseudo_wins, 0, MOST_WINS, low_included=True)
+    level = check_number("confidence_level", confidence_level, "(0, 1)")
+    pseudo_wins = check_number("pseudo_wins", pseudo_wins, f"[0, {MOST_WINS:g})")
     seed = check_count("seed", seed, low=0)
     if min_seconds is not None:
-        min_seconds = check_number("min_seconds", min_seconds, 0, math.inf, low_included=True)
+        min_seconds = check_number("min_seconds", min_seconds, "[0, inf)")
     check_known("ties", ties, get_args(Ties))
     check_known("errors", errors, get_args(Errors))
     if not isinstance(human, str):

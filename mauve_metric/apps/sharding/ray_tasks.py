@@ -39,8 +39,8 @@ def check_workers(workers: int | None, cpus_per_worker: float, gpus_per_worker: 
     """Refuse numbers of concurrent tasks and shares of a machine that Ray does not take."""
     if workers is not None:
         check_count("workers", workers)
-    check_number("cpus_per_worker", cpus_per_worker, 0, 1e6)
-    check_number("gpus_per_worker", gpus_per_worker, 0, 1e6, low_included=True)
+    check_number("cpus_per_worker", cpus_per_worker, "(0, 1e+06)")
+    check_number("gpus_per_worker", gpus_per_worker, "[0, 1e+06)")
     if gpus_per_worker > 1 and gpus_per_worker % 1:
         raise ValueError(f"gpus_per_worker must be a whole number above 1, got {gpus_per_worker:g}")
 

@@ -192,9 +192,9 @@ class _Work:
                 self._note(plans.setting_name({"featurize_model_name": featurizer}), error)
         titles = "the human set", *(f"model {name}" for name in self.evaluation.names)
         for name, side in zip(titles, sides, strict=True):
-            if len(side) < plans.LEAST_TEXTS:
+            if len(side) < plans.LEAST_OF_A_SET:
                 raise ValueError(
-                    f"{name} must hold at least {plans.LEAST_TEXTS} texts to vary settings, got {len(side)}"
+                    f"{name} must hold at least {plans.LEAST_OF_A_SET} texts to vary settings, got {len(side)}"
                 )
         identity, lengths, sizes = sides[0].identity or {}, sides[0].lengths, tuple(map(len, sides))
         median_length = None if lengths is None else float(np.median(lengths))

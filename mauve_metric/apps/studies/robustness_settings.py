@@ -30,7 +30,7 @@ _SHORT = {
     "mauve_scaling_factor": "c",
     "row_order": "order",
 }
-LEAST_TEXTS = 20  # per set; fewer make two buckets and no useful ranking
+LEAST_OF_A_SET = 20  # per set; fewer make two buckets and no useful ranking
 DESIGN_RUNS = 12
 _FIRST_ROW = "++-+++---+-"  # of Plackett and Burman's design for 11 factors
 _SEEDS = (100, 200, 300)  # added: compare's own clusterings take the seeds right after the first
@@ -90,7 +90,7 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
     k, c, median = config.num_buckets, config.mauve_scaling_factor, base.median_length or 0.0
     lengths = (int(median // 2), int(median // 4))
     quantizers = config_fields()["quantizer"].metadata["choices"]
-    parts = [SetPart(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
+    parts = [SetPart(of, number) for of in (2, 4) if smallest // of >= LEAST_OF_A_SET for number in range(2)]
     levels: dict[str, tuple[Level, ...] | str] = {
         "featurize_model_name": base.featurizers
         or "no other featurizer is here: name some with featurizers (--featurizer, again for each)",
@@ -103,7 +103,7 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
         or f"{k} buckets can be neither halved nor doubled with sets of {smallest} texts",
         "mauve_scaling_factor": tuple(value for value in (c / 5, 2 * c) if 1e-6 <= value <= 10_000),
         "seed": tuple(config.seed + step for step in _SEEDS),
-        "n": tuple(parts) or f"half of {smallest} texts is too few: a part must hold at least {LEAST_TEXTS}",
+        "n": tuple(parts) or f"half of {smallest} texts is too few: a part must hold at least {LEAST_OF_A_SET}",
         NEIGHBOURS: tuple(k for k in (config.knn_k // 2, 2 * config.knn_k, 4 * config.knn_k) if 1 <= k < smallest),
         "row_order": tuple(order for order in ("qp", "pq") if order != config.row_order),
     }
@@ -185,16 +185,14 @@ def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:
 
 def changed(base: Base, changes: Changes) -> MauveConfig:
     """The config of a setting; "auto" buckets depend on its number of texts and quantizer."""
-    values: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
-    part = changes.get("n")
-    if isinstance(part, SetPart):
-        values = {name: config_fields()[name].default for name in base.by_size} | values
-    if "quantizer" in values:
+    values: dict[str, Any] = dict.fromkeys(base.by_size, "auto")
+    values |= {name: value for name, value in changes.items() if name != "n"}
+    part, k = changes.get("n"), values.get("num_buckets")
+    if "quantizer" in values or (base.auto_buckets and k is None):
         values["num_buckets"] = "auto"
     elif base.auto_buckets and isinstance(part, SetPart):
-        k = values.get("num_buckets")
-        values["num_buckets"] = "auto" if k is None else max(int(k) // part.of, 2)
-    return MauveConfig(**vars(base.config) | values)
+        values["num_buckets"] = max(int(k) // part.of, 2)
+    return MauveConfig(**{name: getattr(base.config, name) for name in config_fields()} | values)
 
 
 def setting_name(changes: Changes) -> str:

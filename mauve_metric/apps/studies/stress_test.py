@@ -21,6 +21,7 @@ from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.sides import open_sides
 from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.inputs.files import TextFile
+from mauve_metric.measures.p_values import holm
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
@@ -28,7 +29,6 @@ from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import watched
 from mauve_metric.scoring.evaluation import Evaluation, resolve_config
-from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.score_warnings import warn
 
 logger = logging.getLogger(__name__)

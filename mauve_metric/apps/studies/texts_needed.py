@@ -16,7 +16,7 @@ from mauve_metric.arrays import Counts, Floats
 from mauve_metric.measures import frontier
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty import intervals, jackknife
-from mauve_metric.uncertainty.forecast import LEAST_TEXTS, MOST_TEXTS, POWER
+from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST, POWER
 
 DRAWS = 24  # sets of each size; the sizes tried share a fitted line
 STEPS = 8  # sizes tried at most
@@ -120,9 +120,9 @@ def _size_for(statistic: Callable[[int], float], n: int, level: float) -> int | 
             slope = float(np.polyfit(x, y, 1)[0]) if len(set(x.tolist())) > 1 else 0.6
             step_up = (wanted - float(y.mean())) / min(max(slope, 0.4), 1.5)
             new = math.exp(min(float(x.mean()) + step_up, 40.0))
-        if new > MOST_TEXTS:
+        if new > MOST_FORECAST:
             return None
-        new = round(min(max(new, size / 8, LEAST_TEXTS), size * 8))
+        new = round(min(max(new, size / 8, LEAST_FORECAST), size * 8))
         if step >= 2 and abs(math.log(new / size)) < 0.2:
             return new
         size = new

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from mauve_metric.apps.studies.protocols import PROTOCOLS, with_protocol
 from mauve_metric.hosts.spelling import SHELL, flag_of
-from mauve_metric.inputs.files import FEATURE_FILES, READERS
+from mauve_metric.inputs.file_types import named_endings
+from mauve_metric.inputs.files import FEATURE_FILES
 from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_ending
@@ -263,7 +264,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def add_human(self) -> None:
         """Add the human texts."""
-        files = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
+        files = f"{', '.join([*named_endings(), *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
         text = f"human (reference) texts or features: {files}; FILE:FIELD[column=value] names the field, and the rows"
         self.add_argument("human", metavar="HUMAN", help=text)
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.pretrained import FEATURIZERS
+from mauve_metric.features.pretrained import MODEL_FOLDERS
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.inputs.json_rows import read_json
+from mauve_metric.measures.p_values import holm
 from mauve_metric.options import config_fields
 from mauve_metric.report.wording.verdict_sentence import headline
 from mauve_metric.results.comparison import Comparison
@@ -18,7 +19,6 @@ from mauve_metric.results.signature import VERSIONS, format_value, signature_tex
 from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.runtime.plain_text import digits, p_words
 from mauve_metric.uncertainty.forecast import detectable_difference
-from mauve_metric.uncertainty.gap_buckets import holm
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 
 _ROUNDING = 1e-9
@@ -94,7 +94,7 @@ def check_before(
     Raises:
         ValueError: no model is in both; a score is none, or lacks its interval; the settings differ.
     """
-    named = (*FEATURIZERS, *TEXT_FUNCTIONS)  # other names may be written in several ways
+    named = (*MODEL_FOLDERS, *TEXT_FUNCTIONS)  # other names may be written in several ways
     for name in _in_both(models, before):
         _estimates(name, before[name])
         earlier = signature_texts(str(before[name].get("signature")))

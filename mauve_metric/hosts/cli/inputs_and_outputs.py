@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from mauve_metric.results.methods import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
-GATE_FAILED, NO_VERDICT = 3, 4  # exit statuses
 COLOURS = {"LIKE HUMAN TEXT": 32, "DIFFERENT": 31, "UNDECIDED": 33, "NO VERDICT": 33}  # of ANSI terminals
 _HUMAN = re.compile(r"(?<![a-z])(?:human|reference)s?(?![a-z])")  # in the name of a file of human texts
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
@@ -338,16 +337,6 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     if options.markdown:
         return document.markdown()
     return document.latex(getattr(options, "all", False)) if options.latex else document.terminal(options.signature)
-
-
-def failed_gate(reasons: Sequence[str], undecidable: Sequence[str] = ()) -> int:
-    """Print the reasons for which a gate fails; the exit status, 0 without any.
-
-    undecidable: why it cannot decide, which fails with a status of its own. Empty ones are left out.
-    """
-    for reason in filter(None, (*undecidable, *reasons)):
-        tell(f"failed: {reason}")
-    return NO_VERDICT if any(undecidable) else GATE_FAILED if any(reasons) else 0
 
 
 def show_advice(advice_of: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:

@@ -18,10 +18,11 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from mauve_metric.hosts.cli.exit_status import CLOSED_PIPE, ERROR, INTERRUPTED
 from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import check_output_files, drop_output, named_file, tell
 from mauve_metric.hosts.spelling import SHELL
-from mauve_metric.inputs.files import READERS
+from mauve_metric.inputs.file_types import type_by_name
 from mauve_metric.inputs.kinds import split_field
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import code_of, message_of
@@ -47,17 +48,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     if sys.stdout is None:
         tell("error: standard output is closed, so that nothing can be shown: open it, or send it to a file")
-        return 1
+        return ERROR
     with _logging_to_stderr(options):
         try:
             check_output_files(options)
             return COMMANDS[options.command].run(options) or 0
         except KeyboardInterrupt:
             tell("interrupted")
-            return 130
+            return INTERRUPTED
         except BrokenPipeError:  # the reader closed the pipe early, as `head` does
             drop_output()
-            return 128 + 13
+            return CLOSED_PIPE
         except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
             if options.debug:
                 raise
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             message = spelling.respell(message_of(error), getattr(error, "argument", None))
             message = options.parser.with_flag(message, options)
             tell(f"error: {message}" + ("" if code is None else f"  [{code}]"))
-            return 1
+            return ERROR
 
 
 def parser(everything: bool = False, commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
@@ -126,7 +127,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     path = named_file(options.human)[1] if alone and "human" in options else "-"
-    if path != "-" and not os.path.isdir(path) and Path(path).suffix.lower() not in set(READERS) - {".txt"}:
+    kind = type_by_name(Path(path))
+    if path != "-" and not os.path.isdir(path) and (kind is None or kind.is_plain):
         options.parser.error(f"{options.human}: expected MODEL after HUMAN, or a file that holds both")
     command = COMMANDS[options.command]
     if hasattr(command, "usage_error") and (wrong := command.usage_error(options)) is not None:

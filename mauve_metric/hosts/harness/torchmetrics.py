@@ -25,7 +25,7 @@ from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
 from mauve_metric.features.sides import check_same_encoder
 from mauve_metric.hosts.harness.pair_scores import scalar_scores
-from mauve_metric.inputs.fingerprints import FORMATS, MARKS, Marks
+from mauve_metric.inputs.fingerprints import MARKS, TRAITS, Marks
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
@@ -195,6 +195,6 @@ def _facts(side: FeatureSet, features: Array) -> Integers:
         values = getattr(side, name)
         columns.append(np.zeros(len(features), np.int64) if values is None else values.astype(np.uint64).view(np.int64))
     numbers = side.format_numbers
-    formats = np.zeros((len(features), len(FORMATS))) if numbers is None else np.ascontiguousarray(numbers)
+    formats = np.zeros((len(features), len(TRAITS))) if numbers is None else np.ascontiguousarray(numbers)
     mask = sum(1 << bit for bit, name in enumerate((*_FACTS, "format_numbers")) if getattr(side, name) is not None)
     return np.column_stack([*columns, formats.view(np.int64), np.full(len(features), mask)])

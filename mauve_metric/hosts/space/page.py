@@ -66,6 +66,24 @@ _LINK = "query => window.mauveLink(query)"
 _HUMAN = ("human_preview", "human_column")
 
 
+def _quick(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """A handler as Gradio calls it, which passes the request by the annotation."""
+
+    def quick(request: gr.Request, *values: Any) -> Any:
+        return answer(request, values)
+
+    return quick
+
+
+def _with_progress(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The same of one that shows its progress, which Gradio passes by the default."""
+
+    def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> Any:  # noqa: B008
+        return answer(request, values, progress)
+
+    return run
+
+
 class Wiring:
     """The handlers and the parts of one page.
 
@@ -95,25 +113,27 @@ class Wiring:
                 handler takes several as one list.
             how: keywords of the event. progress_on: a part that shows the progress, which the handler takes last.
         """
-
-        def answer(values: tuple[Any, ...], request: gr.Request, *progress: gr.Progress) -> Any:
-            with show_errors(in_controls):
-                session, left = self.handlers.sessions.get(request.session_hash), iter(values)
-                arguments = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
-                return self._by_part(function(*arguments, session, *progress))
-
-        def quick(request: gr.Request, *values: Any) -> Any:
-            return answer(values, request)
-
-        def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> Any:  # noqa: B008
-            return answer(values, request, progress)
-
         names = [part for name in inputs for part in ([name] if isinstance(name, str) else name)]
         taken = [self.parts[name] for name in names]
         shown = [self.parts[name] for name in outputs]
+        answer = partial(self._answer, function, inputs)
         if progress_on is None:
-            return event(quick, taken, shown, **how)
-        return event(run, taken, shown, show_progress_on=self.parts[progress_on], **how)
+            return event(_quick(answer), taken, shown, **how)
+        return event(_with_progress(answer), taken, shown, show_progress_on=self.parts[progress_on], **how)
+
+    def _answer(
+        self,
+        function: Callable[..., Any],
+        inputs: Sequence[str | Sequence[str]],
+        request: gr.Request,
+        values: tuple[Any, ...],
+        *progress: gr.Progress,
+    ) -> Any:
+        """What a handler returns for the values of inputs, by component; its errors are shown in the controls."""
+        with show_errors(in_controls):
+            session, left = self.handlers.sessions.get(request.session_hash), iter(values)
+            arguments = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
+            return self._by_part(function(*arguments, session, *progress))
 
     def _by_part(self, returned: Any) -> Any:
         """The values of outputs that a handler names, by their components; those that it leaves out stay."""

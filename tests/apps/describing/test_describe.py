@@ -20,10 +20,10 @@ from mauve_metric.apps.describing.distances.discriminators import transfer_table
 from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 from mauve_metric.arrays import MeasuredValue
 from mauve_metric.measures import measure as catalogue
-from mauve_metric.measures.measure import Inputs, Measure
+from mauve_metric.measures.measure import Measure, Needs
 
 
-def row(compute: Callable[..., Any], inputs: Inputs, group: Any = "lexical", **more: Any) -> Measure:
+def row(compute: Callable[..., Any], inputs: Needs, group: Any = "lexical", **more: Any) -> Measure:
     return Measure("a title", group, "a paper", "", inputs, "lower", None, None, compute, **more)
 
 

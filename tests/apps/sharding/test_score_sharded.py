@@ -41,7 +41,7 @@ def write_shards(folder: Path, texts: list[str], count: int) -> Path:
 @pytest.fixture(autouse=True)
 def texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shards keep no texts, which `compute_mauve` reads again for the score without format."""
-    monkeypatch.setattr("mauve_metric.scoring.without_layout.MOST_TEXTS", 0)
+    monkeypatch.setattr("mauve_metric.scoring.without_layout.MOST_AGAIN", 0)
     monkeypatch.setattr("mauve_metric.scoring.without_layout.TWICE", NOT_READ_AGAIN)
 
 

@@ -12,7 +12,7 @@ from mauve_metric.apps.studies.texts_needed import at_score, texts_needed
 from mauve_metric.measures import frontier
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
 from mauve_metric.uncertainty.differences import difference_of
-from mauve_metric.uncertainty.forecast import MOST_TEXTS
+from mauve_metric.uncertainty.forecast import MOST_FORECAST
 from mauve_metric.uncertainty.intervals import estimate_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 
@@ -80,7 +80,7 @@ def test_no_forecast_where_there_is_no_difference() -> None:
     q = shifted(p, 1.0, 1)
     score, counts = frontier.exact_area(p, q), np.round(500 * q).astype(np.int64)
     assert texts_needed(np.round(500 * p).astype(np.int64), (counts, counts), (score, score - 1e-9), 500) is None
-    assert MOST_TEXTS == 10**9
+    assert MOST_FORECAST == 10**9
 
 
 def test_mixtures_have_the_score_asked_for() -> None:

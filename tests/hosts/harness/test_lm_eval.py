@@ -53,7 +53,7 @@ def test_every_number_is_that_of_the_pairs_in_their_order() -> None:
 
 
 def test_the_order_of_several_processes_does_not_move_the_debiased_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mauve_metric.scoring.without_layout.MOST_TEXTS", 0)  # texts are read once
+    monkeypatch.setattr("mauve_metric.scoring.without_layout.MOST_AGAIN", 0)  # texts are read once
     calls = []
 
     def counted(texts: list[str]) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,18 +29,37 @@ from mauve_metric.uncertainty.jackknife import (
     jackknifed,
     variance_of_effects,
 )
-from mauve_metric.uncertainty.score_warnings import TEXTS_A_BUCKET, few_texts_a_bucket
+from mauve_metric.uncertainty.score_warnings import FEW_IN_BUCKET, few_texts_a_bucket
 
 _SHARES, _STEPS = 100, 200  # grid and EM steps of the shares of P among a bucket's texts
 TEXTS_OF_ROUGH = 8  # texts a bucket below which intervals of KL and Hellinger hold the truth in 0 to 90 % of draws
-_ROUGH = ("kl", "hellinger")  # steep where a bucket is nearly empty
 _MOST_UNSEEN = 0.2  # of P's texts; at a quarter intervals still hold the truth in 86 % of draws, at a half in 5 %
-_TREATMENTS: dict[Divergence, tuple[float, float]] = {  # texts added to each bucket first, and the largest value
-    "kl": (0.5, math.inf),
-    "chi_square": (1.0, math.inf),
-    "hellinger": (0.0, 2.0),
-    "le_cam": (0.0, 1.0),
-    "jensen_shannon": (0.0, math.log(2)),
+
+
+class _Treatment(NamedTuple):
+    """Constants with which one divergence is estimated.
+
+    most: its largest value. smoothing: texts added to each bucket first. least_texts: a bucket, for an interval.
+    most_unseen: of P's texts in buckets without Q's, for an interval. has_interval: False where none holds the truth.
+    is_skewed: the interval reaches further up. has_kink: where p = q, so that no jackknife helps, see `_variation`.
+    """
+
+    most: float
+    smoothing: float = 0.0
+    least_texts: int = FEW_IN_BUCKET
+    most_unseen: float = 1.0
+    has_interval: bool = True
+    is_skewed: bool = False
+    has_kink: bool = False
+
+
+_TREATMENTS: dict[Divergence, _Treatment] = {  # more texts a bucket where it is steep at a nearly empty one
+    "kl": _Treatment(math.inf, 0.5, TEXTS_OF_ROUGH, most_unseen=_MOST_UNSEEN, is_skewed=True),
+    "chi_square": _Treatment(math.inf, 1.0, has_interval=False),
+    "hellinger": _Treatment(2.0, least_texts=TEXTS_OF_ROUGH),
+    "total_variation": _Treatment(1.0, has_kink=True),
+    "le_cam": _Treatment(1.0),
+    "jensen_shannon": _Treatment(math.log(2)),
 }
 
 
@@ -93,28 +113,27 @@ def estimate_divergence(
     if groups is not None:
         groups = replace(groups, bucket=(np.cumsum(filled) - 1)[groups.bucket])
     highest = float(divergence_terms(*hidden_overlap(independent, level), kind).sum())  # of the interval's lower end
-    if kind == "total_variation":
+    treatment = _TREATMENTS[kind]
+    if treatment.has_kink:
         variation = _variation if groups is None else partial(_grouped_variation, groups=groups)
         estimate = variation(p_counts, q_counts, level)
         return estimate._replace(ci=estimate.ci and (min(estimate.ci[0], highest), estimate.ci[1]))
-    smoothing, most = _TREATMENTS[kind]
     of_shares = partial(divergence_terms, kind=kind)
     if groups is None:
-        terms, p_effect, q_effect = jackknifed(of_shares, p_counts, q_counts, smoothing=smoothing)
+        terms, p_effect, q_effect = jackknifed(of_shares, p_counts, q_counts, smoothing=treatment.smoothing)
         error = math.sqrt(variance_of_effects(p_effect, q_effect, p_counts, q_counts))
         value, margin = float(terms.sum()), t_quantile(level) * error
     else:
-        summed, effects = group_jackknife(of_shares, p_counts, q_counts, groups, smoothing)
+        summed, effects = group_jackknife(of_shares, p_counts, q_counts, groups, treatment.smoothing)
         value, margin = float(summed), effects.margin(np.array(1.0), level)
-    skew = margin**2 / (2 * max(value, margin)) if kind == "kl" and margin > 0 else 0.0
+    skew = margin**2 / (2 * max(value, margin)) if treatment.is_skewed and margin > 0 else 0.0
     low, middle, high = (
-        float(np.clip(end, 0.0, most)) for end in (min(value - margin, highest), value, value + margin + skew)
+        float(np.clip(end, 0.0, treatment.most)) for end in (min(value - margin, highest), value, value + margin + skew)
     )
     unseen = float(p_counts[q_counts == 0].sum() / p_counts.sum())
-    least = TEXTS_OF_ROUGH if kind in _ROUGH else TEXTS_A_BUCKET
-    few = few_texts_a_bucket(p_counts, q_counts, least)
-    unknown = few or kind == "chi_square" or (kind == "kl" and unseen > _MOST_UNSEEN)
-    return MeasuredValue(middle, None if unknown else (low, high))
+    few = few_texts_a_bucket(p_counts, q_counts, treatment.least_texts)
+    is_known = treatment.has_interval and not few and unseen <= treatment.most_unseen
+    return MeasuredValue(middle, (low, high) if is_known else None)
 
 
 def kl_backward(

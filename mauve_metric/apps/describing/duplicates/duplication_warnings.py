@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mauve_metric.uncertainty.score_warnings import GUIDE, ScoreWarning, percent, warn
+from mauve_metric.uncertainty.score_warnings import GUIDE, ScoreWarning, share_in_percent, warn
 
 NEAR_SHARE = 0.01  # of model texts that nearly repeat a human one: as for equal ones, they lift the score
 COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what models copy from all of the web
@@ -35,4 +35,4 @@ def duplication_warnings(
         of_human = {"human": (human or {}).get(name, 0.0)} if "{usual}" in GUIDE[code].message else {}
         value, usual = model.get(name, 0.0), sum(of_human.values())
         if value > usual + threshold:
-            yield warn(code, {"share": value, **of_human, "threshold": threshold}, usual=percent(usual))
+            yield warn(code, {"share": value, **of_human, "threshold": threshold}, usual=share_in_percent(usual))

@@ -48,7 +48,7 @@ class NearDuplicateRule:
     def __post_init__(self) -> None:
         check_count("shingle", self.shingle)
         for name in ("jaccard", "edit"):
-            number_check(0, 1)(name, getattr(self, name))
+            number_check("(0, 1]")(name, getattr(self, name))
         for name in ("rows", "bands"):
             or_none(check_count)(name, getattr(self, name))
         check_count("seed", self.seed, low=0)

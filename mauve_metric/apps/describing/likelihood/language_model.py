@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,7 +165,16 @@ def token_columns(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
 
 
 def decoded_logits(decoder: Decoder) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Function from logits (m, V) to those of the decoder's distribution, -inf for a token that it never takes."""
+    """Make a function from logits (m, V) to those of the decoder's distribution, -inf for a token that it never takes.
+
+    decoder: settings in the order in which they are applied, see `applied_settings`.
+    """
     transformers = import_transformers()
     warpers = [getattr(transformers, SAMPLER_SETTINGS[name][0])(value) for name, value in decoder.items()]
-    return partial(transformers.LogitsProcessorList(warpers), None)
+
+    def decoded(logits: torch.Tensor) -> torch.Tensor:
+        for warper in warpers:
+            logits = warper(None, logits)  # no warper reads the tokens before, its first argument
+        return logits
+
+    return decoded

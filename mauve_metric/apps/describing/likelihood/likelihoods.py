@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.apps.decoder_settings import Decoder, check_decoder, describe_decoder
+from mauve_metric.apps.decoder_settings import Decoder, applied_settings, describe_decoder
 from mauve_metric.apps.describing.likelihood.language_model import (
     COLUMNS,
     decoded_logits,
@@ -107,7 +107,7 @@ def likelihoods(
         OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model; a bad argument; a
         text of which no token is predicted.
     """
-    settings = check_decoder(decoder)
+    settings = applied_settings(decoder)
     read = read_texts(texts, run.text_field) if isinstance(texts, Path) else texts
     source = text_source("texts", read, text_field=run.text_field, empty_texts=config.empty_texts)
     listed = list(source.texts)

@@ -144,7 +144,7 @@ def vendi_ngrams(texts: Sequence[Tokens], n: int = LONGEST) -> float:
     if not len(texts):
         raise ValueError("vendi_ngrams needs at least 1 text, got none")
     kernel = np.zeros((len(texts), len(texts)))
-    for rows in unit_rows(texts, n):
+    for rows in ngram_unit_rows(texts, n):
         for start in range(0, len(texts), _BLOCK_ROWS):
             kernel[start : start + _BLOCK_ROWS] += (rows[start : start + _BLOCK_ROWS] @ rows.T).toarray()
     kernel /= n * len(texts)
@@ -180,7 +180,7 @@ def prompt_diversity(texts: Sequence[Tokens], prompts: Sequence[Hashable], n: in
     places = np.arange(len(texts))
     belongs = csr_array((np.ones(len(texts)), (prompt_of, places)), shape=(len(sizes), len(texts)))
     similar = np.zeros(len(sizes))
-    for rows in unit_rows(texts, n):
+    for rows in ngram_unit_rows(texts, n):
         together = belongs @ rows
         similar += together.multiply(together).sum(axis=1)
     pairs = np.maximum(sizes * (sizes - 1), 1)
@@ -213,7 +213,7 @@ def prompt_distinct(texts: Sequence[Tokens], prompts: Sequence[Hashable]) -> Flo
     return (different / sizes)[sizes > 1]
 
 
-def unit_rows(texts: Sequence[Tokens], n: int = LONGEST) -> Iterator[csr_array]:
+def ngram_unit_rows(texts: Sequence[Tokens], n: int = LONGEST) -> Iterator[csr_array]:
     """For 1- to n-grams in turn: the counts of each text, a sparse row of length one for each, (texts, n-grams).
 
     Raises:

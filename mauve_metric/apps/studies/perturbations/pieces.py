@@ -68,17 +68,22 @@ def sentences_in(text: str) -> Pieces:
     >>> sentences_in("He ran. She did too, e.g. today!").pieces
     ['He ran.', 'She did too, e.g. today!']
     """
-    spans, start = [], 0
-    for match in _BETWEEN_SENTENCES.finditer(text):
-        closing = len(match[0]) - len(match[0].lstrip("\"'”’»)]"))
-        spans.append((start, match.start() + closing))
-        start = match.end()
-    spans = [
-        (low + len(text[low:high]) - len(text[low:high].lstrip()), low + len(text[low:high].rstrip()))
-        for low, high in [*spans, (start, len(text))]
-        if text[low:high].strip()
-    ]
-    return _split(text, spans)
+    between = list(_BETWEEN_SENTENCES.finditer(text))
+    starts = [0, *(match.end() for match in between)]
+    ends = [*(match.start() + len(_closing_marks(match[0])) for match in between), len(text)]
+    spans = [_without_blanks(text, start, end) for start, end in zip(starts, ends, strict=True)]
+    return _split(text, [(start, end) for start, end in spans if start < end])
+
+
+def _closing_marks(between: str) -> str:
+    """The quotation marks and brackets at the beginning of what is between two sentences, which belong to the first."""
+    return between[: len(between) - len(between.lstrip("\"'”’»)]"))]
+
+
+def _without_blanks(text: str, start: int, end: int) -> tuple[int, int]:
+    """Start and end of a part of a text without the blanks around it; of blanks alone, the end and the start."""
+    part = text[start:end]
+    return end - len(part.lstrip()), start + len(part.rstrip())
 
 
 def _split(text: str, spans: Sequence[tuple[int, int]]) -> Pieces:
@@ -109,7 +114,7 @@ def touched(count: int, strength: float, rng: np.random.Generator) -> Integers:
 
 def check_strength(strength: float) -> float:
     """A strength as it was given; an error unless it is a number from 0 to 1."""
-    return float(number_check(0, 1, low_included=True)("strength", strength))  # type: ignore[arg-type]
+    return float(number_check("[0, 1]")("strength", strength))  # type: ignore[arg-type]
 
 
 def draws(count: int, strength: float, rng: np.random.Generator, size: int) -> Iterator[tuple[int, int]]:

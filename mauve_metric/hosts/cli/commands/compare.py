@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mauve_metric.hosts.cli.exit_status import failed_gate
 from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
-from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, show_result_of, sides_of_models, tell
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result_of, sides_of_models, tell
 
 if TYPE_CHECKING:
     from mauve_metric.results.comparison import Comparison

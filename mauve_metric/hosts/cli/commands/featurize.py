@@ -7,14 +7,15 @@ from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import reading, tell
-from mauve_metric.inputs.files import FEATURE_FILES, READERS, read_texts
+from mauve_metric.inputs.file_types import named_endings
+from mauve_metric.inputs.files import FEATURE_FILES, read_texts
 
 HELP = "turn texts into features, to score or ship without the texts"
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the texts and the file of features."""
-    parser.add_argument("texts", metavar="TEXTS", help=f"{', '.join(READERS)}, a folder of .txt files, or -")
+    parser.add_argument("texts", metavar="TEXTS", help=f"{', '.join(named_endings())}, a folder of .txt files, or -")
     text = ".npy, .npz or .parquet"
     parser.add_output("-o", "--output", metavar="FILE", required=True, type=_features_file, help=text)
     parser.add_text_field()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import tell
-from mauve_metric.inputs.files import READERS, read_texts
+from mauve_metric.inputs.file_types import named_endings
+from mauve_metric.inputs.files import read_texts
 from mauve_metric.options import config_fields
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.plain_text import counted
@@ -23,7 +24,7 @@ A job that was killed goes on where it was when the same command is given again 
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the prompts, the model, the decoder and the file of texts."""
-    text = f"prompts, or with --prompt-tokens human texts: {', '.join(READERS)}, a folder of .txt files, or -"
+    text = f"prompts, or with --prompt-tokens human texts: {', '.join(named_endings())}, a folder of .txt files, or -"
     parser.add_argument("texts", metavar="PROMPTS", help=text)
     text = "smollm2 (packaged), or a name or folder of transformers; with --server the name that it serves"
     parser.add_argument("--model", metavar="MODEL", required=True, help=text)

@@ -8,7 +8,8 @@ from pathlib import Path
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import reading, show, tell
 from mauve_metric.hosts.harness import lm_eval_task as task
-from mauve_metric.inputs.files import READERS, read_texts
+from mauve_metric.inputs.file_types import named_endings
+from mauve_metric.inputs.files import read_texts
 from mauve_metric.runtime.plain_text import counted
 
 HELP = "write a task for lm-evaluation-harness from human texts"
@@ -16,7 +17,7 @@ HELP = "write a task for lm-evaluation-harness from human texts"
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the texts, the folder and the division of the texts."""
-    text = f"human texts: {', '.join(READERS)}, a folder of .txt files, or -"
+    text = f"human texts: {', '.join(named_endings())}, a folder of .txt files, or -"
     parser.add_argument("texts", metavar="TEXTS", help=text)
     text = "a folder for the task's files"
     parser.add_output("-o", "--output", metavar="DIR", dest="folder", required=True, help=text)

@@ -8,8 +8,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from mauve_metric.hosts.cli.exit_status import failed_gate
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, json_of, show, two_sides
+from mauve_metric.hosts.cli.inputs_and_outputs import json_of, show, two_sides
 
 HELP = "score again with the options of a signature, and say what differs"
 MISSING = "missing"

@@ -7,8 +7,9 @@ import contextlib
 import logging
 from pathlib import Path
 
+from mauve_metric.hosts.cli.exit_status import failed_gate
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.inputs_and_outputs import failed_gate, show_result, show_result_of, two_sides
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result, show_result_of, two_sides
 from mauve_metric.hosts.spelling import flag_of
 from mauve_metric.runtime.outputs import REPORT_FILES
 

@@ -6,14 +6,16 @@ import argparse
 
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import reading, show_result
-from mauve_metric.inputs.files import READERS, read_texts
+from mauve_metric.inputs.file_types import named_endings
+from mauve_metric.inputs.files import read_texts
 
 HELP = "say which errors in texts a featurizer sees, from what strength on"
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the texts, the errors and their strengths."""
-    parser.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
+    text = f"human texts: {', '.join(named_endings())}, a folder of .txt, or -"
+    parser.add_argument("human", metavar="HUMAN", help=text)
     parser.add_text_field()
     parser.add_output_options("scores")
     parser.add_run_options("stress_test")

@@ -17,7 +17,7 @@ import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.uploads import USER_ERRORS
-from mauve_metric.report.first_screen import one_line
+from mauve_metric.report.first_screen import verdict_line
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.plain_text import counted
 
@@ -154,7 +154,8 @@ class Run:
 
     def so_far(self, featurizer: str, results: Mapping[str, MauveResult]) -> None:
         """Show the verdicts by a first featurizer before every later progress message."""
-        said = [f"{name if len(results) > 1 else ''} {one_line(result)}".strip() for name, result in results.items()]
+        names = [f"{name} " if len(results) > 1 else "" for name in results]
+        said = [name + verdict_line(result) for name, result in zip(names, results.values(), strict=True)]
         self._so_far = f"so far, by {featurizer} alone: {'; '.join(said)}. "
 
     def _tell_reading(self, words: str, done: int) -> None:

@@ -11,15 +11,14 @@ from pathlib import Path
 from mauve_metric.features.sides import Groups, shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_texts
 from mauve_metric.hosts.spelling import PAGE
+from mauve_metric.inputs.encodings import WrongEncoding
 from mauve_metric.inputs.fields import Role
-from mauve_metric.inputs.files import ENDINGS, PROMPT_FIELDS, TextFile
+from mauve_metric.inputs.files import PROMPT_FIELDS, TextFile
 from mauve_metric.inputs.kinds import ALL, is_people, split_where
-from mauve_metric.inputs.records import WrongEncoding
 from mauve_metric.inputs.tables import parquet_batches, reading_parquet
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.optional_imports import import_parquet
 
-FILE_TYPES = [ending for ending in ENDINGS if ending != ".eval"]
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
 
 _EXAMPLES = 3  # of a column, in the list to choose from

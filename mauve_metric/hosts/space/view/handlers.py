@@ -72,7 +72,7 @@ class Handlers(TextHandlers):
             if settings.SHARED in query:
                 try:
                     shared = settings.read_shared(query[settings.SHARED], self.featurizers)
-                    values = {"about": markup.notice("shared"), "score": markup.shared_headline(shared)}
+                    values = {"about": markup.notice("shared"), "score": markup.shared_html(shared)}
                 except ValueError as error:
                     problems.append(str(error))
             elif options:

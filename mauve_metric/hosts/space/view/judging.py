@@ -25,8 +25,9 @@ from mauve_metric.hosts.space.session.judgings import (
 )
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import Sessions, clean_name, free_name, name_of_file, title_of
-from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
+from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
 from mauve_metric.hosts.space.view.markup import escape, in_controls, render
+from mauve_metric.inputs.file_types import upload_endings
 from mauve_metric.runtime.plain_text import counted
 
 PATH = "judge"
@@ -124,10 +125,10 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
     browser = gr.BrowserState({}, storage_key="mauve_metric_judgements", secret="of no one")
     sure = gr.Textbox(visible=False)
     with gr.Row():
-        human = gr.File(label="Human texts: file", file_types=FILE_TYPES, height=96, elem_id="judge_human")
+        human = gr.File(label="Human texts: file", file_types=upload_endings(), height=96, elem_id="judge_human")
         models = gr.File(
             label="Models' texts: a file each",
-            file_types=FILE_TYPES,
+            file_types=upload_endings(),
             height=96,
             file_count="multiple",
             elem_id="judge_models",

@@ -14,11 +14,10 @@ from mauve_metric.hosts.space.session.examples import SECOND, example_files, oth
 from mauve_metric.hosts.space.session.measuring import GROUPS
 from mauve_metric.hosts.space.session.run import forecast
 from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
-from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.space.view.settings import panel_controls, play_controls
 from mauve_metric.hosts.spelling import ALIGNED
-from mauve_metric.inputs.files import READERS
+from mauve_metric.inputs.file_types import named_endings, upload_endings
 from mauve_metric.options import config_fields
 from mauve_metric.runtime.checks import listed
 
@@ -30,7 +29,7 @@ EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`; the ot
     "other human texts": "Other human prose",
     "three models at once": "Nucleus, pure and greedy",
 }
-FEATURIZERS = {
+FEATURIZER_LABELS = {
     "minilm": "sees what texts are about",
     "ngrams": "takes seconds, sees grammar and spelling",
     "use": "sees what texts are about, in fifteen languages",
@@ -73,8 +72,9 @@ def inputs_part(limits: Limits, models: Sequence[str]) -> None:
             texts_part(limits)
         run_part(limits)
         gr.Markdown(
-            f"One text a line (.txt), or a column ({', '.join(READERS[1:-1])}): at most {limits.texts} texts of "
-            f"{limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. "
+            f"One text a line (.txt), or a column ({', '.join(named_endings(with_fields=True))}): "
+            f"at most {limits.texts} texts of {limits.characters} characters, "
+            f"{limits.megabytes} MB a file; {limits.total_texts} texts in all. "
             f"{privacy(models)}",
             elem_id="limits",
             elem_classes="mm-small",
@@ -118,7 +118,7 @@ def _upload_or_paste(
     """A box for files of texts and one for lines, under these labels."""
     with gr.Tabs():
         with gr.Tab("Upload", elem_id=f"{side}_upload_tab"):
-            gr.File(label=file, file_types=FILE_TYPES, height=96, elem_id=f"{side}_file", file_count=file_count)
+            gr.File(label=file, file_types=upload_endings(), height=96, elem_id=f"{side}_file", file_count=file_count)
         with gr.Tab("Paste", elem_id=f"{side}_paste_tab"):
             gr.Textbox(label=paste, lines=5, max_lines=5, max_length=limits.bytes, elem_id=f"{side}_paste")
             if side == "model":
@@ -154,7 +154,7 @@ def _place(number: int) -> None:
 
 def choices_part(models: Sequence[str]) -> None:
     """The featurizer, the additional featurizers, and the folded panel of all other options."""
-    notes = [f"{name}: {said}." for name, said in FEATURIZERS.items() if name in models]
+    notes = [f"{name}: {said}." for name, said in FEATURIZER_LABELS.items() if name in models]
     if any(name.startswith("gpt2") for name in models):
         notes.append("gpt2 and its like: the models of the literature, minutes to hours without a GPU.")
     info = " ".join([*notes, "The time that is left is shown while the texts are read."])

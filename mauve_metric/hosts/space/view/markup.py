@@ -102,7 +102,7 @@ def warnings_list(warnings: Sequence[tuple[str, ScoreWarning]]) -> str:
     return render("warnings", found=warnings, title=words.many_warnings(len(warnings))) if warnings else ""
 
 
-def first_screen(result: MauveResult | Comparison) -> dict[str, Any]:
+def first_screen_values(result: MauveResult | Comparison) -> dict[str, Any]:
     """The verdict, closeness with its model, a bar for each model, notes and all warnings; doubt: no verdict."""
     if isinstance(result, Comparison):
         whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
@@ -134,9 +134,9 @@ def closeness_bar(label: str, value: float | None, ends: tuple[float, float] | N
     return bars.Bar(label, () if value is None else (bars.Mark("closeness", value, ends),))
 
 
-def headline(result: MauveResult | Comparison) -> str:
+def result_html(result: MauveResult | Comparison) -> str:
     """The verdict, closeness in large letters, a bar for each model, notes; folded, the bars of each featurizer."""
-    return _headline(**first_screen(result))
+    return _first_screen_html(**first_screen_values(result))
 
 
 def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
@@ -144,16 +144,16 @@ def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
     return any(result.verdict_reason == "undeclared_prompts" and result.n_p == result.n_q for result in results)
 
 
-def _headline(**values: Any) -> str:
-    """The first screen: the values of `first_screen`."""
+def _first_screen_html(**values: Any) -> str:
+    """The first screen: the values of `first_screen_values`."""
     number = "unknown" if values["closeness"] is None else digits(values["closeness"], ".3f")
     scale = bars.DOUBT if values["doubt"] else bars.SCALE
     return render("headline", number=number, scale=scale, wording=bars, **values)
 
 
-def shared_headline(shared: SharedResult) -> str:
+def shared_html(shared: SharedResult) -> str:
     """The verdict, closeness and its bar of a link, which were not computed here."""
-    return _headline(
+    return _first_screen_html(
         answer=shared.answer,
         notes=[f"{shared.n_q} model texts against {shared.n_p} human texts."],
         closeness=shared.closeness,

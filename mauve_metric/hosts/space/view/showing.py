@@ -48,12 +48,12 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
         tables = markup.verdicts(result)
     values: dict[str, object] = {
-        "score": markup.headline(result),
+        "score": markup.result_html(result),
         "signature": result.signature,
         "tables": tables,
         "divergence_curve": plot_value(charts[0], True),
         "precision_recall": plot_value(charts[1], True),
-        "warnings": markup.warnings_list(markup.first_screen(result)["found"]),
+        "warnings": markup.warnings_list(markup.first_screen_values(result)["found"]),
         "result": gr.update(visible=True),
         "aligned_here": gr.update(visible=markup.asks_for_alignment(scored.results.values()), value=False),
         "about": markup.notice("about", result=scored.results[shown.picked], model=shown.picked)

@@ -15,7 +15,7 @@ from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet, shared_prompts_of
-from mauve_metric.hosts.space.view.markup import first_screen, render
+from mauve_metric.hosts.space.view.markup import first_screen_values, render
 from mauve_metric.hosts.spelling import flag_of
 from mauve_metric.options import config_fields
 from mauve_metric.report.rendering import save_chart
@@ -75,7 +75,7 @@ def write_archive(scored: Scored, folder: Path, description: Description | None 
 
 def card_svg(result: MauveResult | Comparison) -> str:
     """A picture of 1200 × 630 pixels for messages and posts: answer, score, bars and caveats, every word escaped."""
-    values = first_screen(result)
+    values = first_screen_values(result)
     if isinstance(result, Comparison):
         sizes = counted(len(result.models), "model")
     else:

@@ -24,7 +24,7 @@ from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns
 from mauve_metric.hosts.space.session.scoring import Encoders, job_of, read, spend_tokens
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
-from mauve_metric.report.first_screen import one_line
+from mauve_metric.report.first_screen import verdict_line
 
 gr = pytest.importorskip("gradio")
 
@@ -77,7 +77,7 @@ def test_progress_counts_texts_and_time() -> None:
     run.texts_done("a set", 50, 50)
     assert told[-1][0] == pytest.approx(0.85)
     assert told[-1][1].startswith(
-        f"so far, by ngrams alone: {one_line(result)}. model 2 of 2: 50 of 50, 20 texts a second"
+        f"so far, by ngrams alone: {verdict_line(result)}. model 2 of 2: 50 of 50, 20 texts a second"
     )
     run.cancel()
     with pytest.raises(Cancelled):

@@ -22,7 +22,7 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, r
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
-from mauve_metric.report.first_screen import one_line
+from mauve_metric.report.first_screen import verdict_line
 from mauve_metric.report.wording.verdict_sentence import headline
 
 gr = pytest.importorskip("gradio")
@@ -168,7 +168,7 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
     result = the_result(desk)
     wanted = compute_mauve(p_text=HUMAN, q_text=MODEL, featurizers={"ngrams": ngrams, "letters": letters}, **_OPTIONS)
     assert result.to_dict() == wanted.to_dict()
-    so_far = f"so far, by ngrams alone: {one_line(wanted.by_featurizer['ngrams'])}. letters: "
+    so_far = f"so far, by ngrams alone: {verdict_line(wanted.by_featurizer['ngrams'])}. letters: "
     assert any(words.startswith(so_far) for _, words in told)
     assert [*result.by_featurizer] == ["ngrams", "letters"] and headline(result) in html.unescape(shown["score"])
     assert all(f"<td class='mm-name'>{name}</td>" in shown["tables"] for name in result.by_featurizer)

@@ -47,11 +47,11 @@ def test_a_comparison_has_the_published_number_of_its_best_model() -> None:
     compared = compare(p_features=human, models={"small": small, "best": best}, num_runs=1, knn=False)
     published = compute_mauve(p_features=human, q_features=best, num_runs=1, knn=False).mauve
     assert compared.models["best"].mauve != published
-    assert markup.first_screen(compared)["literature"].startswith(f"MAUVE as in papers: {published:.4f};")
+    assert markup.first_screen_values(compared)["literature"].startswith(f"MAUVE as in papers: {published:.4f};")
 
 
 def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
-    page = markup.headline(result)
+    page = markup.result_html(result)
     seen, parts = map(text_of, page.split("<details>"))
     assert seen.startswith(headline(result)) and f"closeness {result.closeness:.3f}" in seen
     assert f"MAUVE not as in papers: {result.mauve:.4f}" in seen and bars.SCALE in seen
@@ -61,12 +61,12 @@ def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
     full = text_of(markup.verdicts(result))
     assert learned_sentence(result) in full
     warned = replace(result, warnings=(warn("garbled_texts", _GARBLED, more="model"),))
-    assert "wrongly decoded characters such as â€™ for ’ in" in text_of(markup.headline(warned))
+    assert "wrongly decoded characters such as â€™ for ’ in" in text_of(markup.result_html(warned))
     single = replace(
         result, closeness=None, closeness_ci=None, verdict="no verdict", verdict_reason="undeclared_prompts"
     )
-    shown = text_of(markup.headline(single))
-    assert "<strong>unknown</strong>" in markup.headline(single) and bars.DOUBT in shown and "--" not in shown
+    shown = text_of(markup.result_html(single))
+    assert "<strong>unknown</strong>" in markup.result_html(single) and bars.DOUBT in shown and "--" not in shown
     assert "Tick “Rows are aligned” if row 1 answers row 1, give both files a column “prompt”" in shown
 
 
@@ -79,7 +79,7 @@ def test_headline_of_equal_models_names_no_winner() -> None:
     rng = np.random.default_rng(0)
     human, model = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
     equal = compare(p_features=human, models={"a": model, "b": model}, num_runs=1, num_buckets=4)
-    assert text_of(markup.headline(equal)).startswith(ranking_sentence(equal))
+    assert text_of(markup.result_html(equal)).startswith(ranking_sentence(equal))
     assert "closest" not in ranking_sentence(equal)
 
 

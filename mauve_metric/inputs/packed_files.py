@@ -1,0 +1,125 @@
+"""The content of a file as bytes, unpacked if it is compressed; contents that hold no text are refused."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+from mauve_metric.runtime.checks import most_unpacked, shown
+from mauve_metric.runtime.errors import CodedError, DamagedFile, NoFile, UnknownEnding, short_message
+
+_OFFICE = "is a document of an office program: save it as .xlsx or .csv, or as .txt with one text a line"
+_OFFICE_MEMBERS = {"[Content_Types].xml", "content.xml", "Index/Document.iwa"}  # of Word, LibreOffice, Pages
+GZIP = b"\x1f\x8b"
+PACKED = {GZIP: "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
+_ZIP = b"PK\3\4"
+
+
+_CONTENTS = {  # of files that hold no text that can be read, by their first bytes
+    b"7z\xbc\xaf": "is an archive: unpack it first",
+    b"Rar!": "is an archive: unpack it first",
+    b"\x93NUMPY": "holds features of numpy: name it .npy",
+    b"%PDF": "is a PDF: write its texts into a .txt or .jsonl file",
+    b"\xd0\xcf\x11\xe0": _OFFICE,
+    b"{\\rtf": _OFFICE,
+}
+
+
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """Return the content of a file, unpacked if it is compressed. most: bytes that it may have unpacked.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError, OSError: it is not there, or cannot be read; one sentence with its name.
+        ValueError: damaged, or too much of it.
+    """
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError as error:
+        raise NoFile(f"there is no file {shown(str(path), most=200)}") from error
+    except IsADirectoryError as error:
+        raise IsADirectoryError(f"{str(path)!r} is a folder, expected a file") from error
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        reason = getattr(error, "strerror", None) or error
+        raise OSError(f"{shown(str(path), most=200)} cannot be read: {reason}") from error
+    return unpacked(raw, str(path), most)
+
+
+def check_content(path: Path) -> None:
+    """Refuse a file that holds no text, by its first bytes.
+
+    Raises:
+        UnknownEnding: it is a document of an office program, a PDF, an archive or features.
+    """
+    with path.open("rb") as file:
+        start = file.read(8)
+    content = next((content for mark, content in _CONTENTS.items() if start.startswith(mark)), None)
+    if start.startswith(_ZIP):
+        with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+            content = content if _OFFICE_MEMBERS.isdisjoint(archive.namelist()) else _OFFICE
+    if content is not None:
+        raise UnknownEnding(f"{path} {content}")
+
+
+def unpacked(raw: bytes, name: str, most: int | None = None) -> bytes:
+    """A content, unpacked if it is compressed or a zip archive of one file.
+
+    Args:
+        raw: the content. name: of the file. most: bytes that it may have unpacked; None: 200 times its own.
+
+    Raises:
+        ValueError: it is damaged, has more bytes, or is an archive of several files.
+    """
+    kind = next((kind for mark, kind in PACKED.items() if raw.startswith(mark)), None)
+    limit = most_unpacked(len(raw)) if most is None else most
+    if kind is not None or raw.startswith(_ZIP):
+        try:
+            with _stream(raw, name, kind) as stream:
+                raw = stream.read(limit + 1)
+        except CodedError:
+            raise
+        except (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+            reason = "it is cut off" if isinstance(error, EOFError) else short_message(error)
+            raise DamagedFile(f"{name} is not a {kind or 'zip'} file that can be read: {reason}") from error
+    if len(raw) > limit:
+        raise DamagedFile(f"{name}: the texts may take at most {limit >> 20} MB unpacked here")
+    if raw[257:262] == b"ustar":
+        raise UnknownEnding(f"{name} is a tar archive: unpack it first")
+    return raw
+
+
+def _stream(raw: bytes, name: str, kind: str | None) -> IO[bytes]:
+    """A compressed content as a stream of what it holds."""
+    if kind == "zstd":
+        import pyarrow
+
+        return pyarrow.input_stream(pyarrow.BufferReader(raw), compression="zstd")  # type: ignore[no-any-return]
+    file = io.BytesIO(raw)
+    if kind is not None:
+        opener: Any = {"gzip": gzip.GzipFile, "bz2": bz2.BZ2File, "xz": lzma.LZMAFile}[kind]
+        return opener(fileobj=file) if kind == "gzip" else opener(file)  # type: ignore[no-any-return]
+    archive = zipfile.ZipFile(file)
+    members = [entry for entry in archive.namelist() if not entry.endswith("/") and "__MACOSX" not in entry]
+    if len(members) != 1:
+        raise UnknownEnding(f"{name} is a zip archive of {len(members)} files: unpack it, and give one of them")
+    return archive.open(members[0])
+
+
+def inner_suffix(path: Path) -> str:
+    """The ending of what a compressed file holds, by its name or, in a zip archive, by that of its file.
+
+    >>> inner_suffix(Path("a.CSV")), inner_suffix(Path("a.jsonl.gz"))
+    ('.csv', '.jsonl')
+    """
+    if path.suffix.lower() == ".zip":
+        with contextlib.suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+            names = [entry for entry in archive.namelist() if not entry.endswith("/") and "__MACOSX" not in entry]
+            return Path(names[0]).suffix.lower() if names else ""
+    return Path(path.stem if path.suffix.lower() in PACKED_ENDINGS else path.name).suffix.lower()
