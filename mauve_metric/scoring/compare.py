@@ -176,7 +176,7 @@ def try_without_layout(
     for (name, result), model_texts, side in zip(comparison.models.items(), texts[1:], sides[1:], strict=True):
         codes = pair_of_groups(*(side_in_pair.groups for side_in_pair in paired(sides[0], side)))
         results[name] = without_layout(result, [texts[0], model_texts], codes, job.config, job, prompts)
-    return replace(comparison, models=results)
+    return replace(comparison, models=results, **ranked_by_closeness(results, job.config))
 
 
 def compare_features(
