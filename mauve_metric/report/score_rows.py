@@ -64,8 +64,8 @@ def rows_by_featurizer(result: MauveResult, each: Mapping[str, MauveResult]) -> 
         rows.append(Table.row(FEATURIZER_COLUMNS, single, "closeness_ci", **more))
     if (joint := result.together) is not None:
         score, decides = joint.mauve_classifier, is_open and is_same(joint.mauve_classifier, result.closeness)
-        more = {"featurizer": TOGETHER, "decides": "yes" if decides else None, "closeness": score}
-        rows.append(Table.row(FEATURIZER_COLUMNS, joint, "mauve_classifier_ci", **more))
+        more = {"featurizer": TOGETHER, "decides": "yes" if decides else None}
+        rows.append(Table.row(FEATURIZER_COLUMNS, joint, "mauve_classifier_ci", closeness=score, **more))
     return rows
 
 

@@ -145,15 +145,16 @@ class _Trial(NamedTuple):
             effect = f"without them, {auc} is {aucs[1]:.2f} in place of {aucs[0]:.2f}"
             numbers, weight = {"auc_before": aucs[0], "auc_without": aucs[1]}, min(2 * (aucs[0] - aucs[1]), 1.0)
         who = result.signature_entries.get("featurize_model_name")
-        numbers |= {f"auc_{name}": result.format_aucs[name] for name in names if name in (result.format_aucs or {})}
-        numbers |= {"layout": [name for name in names if name in FORMATS]}
-        told = format_warning(warning.numbers | numbers, None if who is None else str(who), effect, cure, weight)
+        layout_aucs = {f"auc_{name}": auc for name, auc in (result.format_aucs or {}).items() if name in names}
+        said = warning.numbers | numbers | layout_aucs | {"layout": [name for name in names if name in FORMATS]}
+        told = format_warning(said, None if who is None else str(who), effect, cure, weight)
         told_all = tuple(told if other is warning else other for other in result.warnings)
         if not is_full:
             return judged(replace(result, warnings=told_all, normalised_missing=TWICE), self.config)
         bounds = (Bound.of_learned(after, result.bounds[-1].codes),)
-        fields = {"normalised": LearnedScore.of(after), "normalised_missing": None, "bounds_without_layout": bounds}
-        return judged(replace(result, warnings=told_all, **fields), self.config)
+        plain = LearnedScore.of(after)
+        known = replace(result, normalised=plain, normalised_missing=None, bounds_without_layout=bounds)
+        return judged(replace(known, warnings=told_all), self.config)
 
     def _sample(self) -> _Trial:
         """A trial with a few texts of each side, which do not depend on the order of the texts."""

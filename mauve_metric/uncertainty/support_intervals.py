@@ -53,9 +53,9 @@ def support_intervals(
     squares = []
     for _ in range(SPLITS):
         in_first = _halves(np.concatenate([of_side for _, of_side in sides]), rng)
+        p_half, q_half = np.split(in_first, [len(sides[0][0])])
         pairs = [
-            [rows[half] for (rows, _), half in zip(sides, np.split(which, [len(sides[0][0])]), strict=True)]
-            for which in (in_first, ~in_first)
+            (sides[0][0][p_rows], sides[1][0][q_rows]) for p_rows, q_rows in ((p_half, q_half), (~p_half, ~q_half))
         ]
         if min(len(rows) for pair in pairs for rows in pair) < max(_FEWEST, k + 1):
             return SupportIntervals(human_halves=human_halves)
