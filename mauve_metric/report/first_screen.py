@@ -194,6 +194,7 @@ def scale_sentence(comparison: Comparison) -> str:
     if len(comparison.by_featurizer) > 1:
         said.append("*: closeness is this one")
     else:
+        said.append("by groups: common to all models")
         said.append(f"MAUVE: two human sets reach about {digits(first.mauve_ceiling, '.2f')}")
     if len(comparison.by_featurizer) < 2 or comparison.ranked_by == "precision":
         said.append(support_words(first))
