@@ -21,7 +21,6 @@ FEATURIZER_COLUMNS = (
     Column("mauve", "MAUVE", ".4f"),
     *Column.each(".3f", "precision", "recall"),
     Column("p_value", "p", ".2g"),
-    Column("verdict", "verdict"),
 )
 
 
@@ -60,7 +59,7 @@ def rows_by_featurizer(result: MauveResult, each: Mapping[str, MauveResult]) -> 
     for name, single in each.items():
         decides = is_open and is_same(single.closeness, result.closeness)
         is_open = is_open and not decides
-        more = {"featurizer": labels[name], "decides": "yes" if decides else None, "verdict": verdict_words(single)}
+        more = {"featurizer": labels[name], "decides": "yes" if decides else None}
         rows.append(Table.row(FEATURIZER_COLUMNS, single, "closeness_ci", **more))
     if (joint := result.together) is not None:
         score, decides = joint.mauve_classifier, is_open and is_same(joint.mauve_classifier, result.closeness)
