@@ -10,9 +10,9 @@ import numpy as np
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.dependence import PairGroups
-from mauve_metric.measures.p_values import holm
+from mauve_metric.measures.p_values import holm, t_quantile
 from mauve_metric.options import MauveConfig
-from mauve_metric.results.comparison import Difference
+from mauve_metric.results.comparison import Difference, ranking_score
 from mauve_metric.results.result import MauveResult
 from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
@@ -23,19 +23,27 @@ NEAR_0 = 0.05  # closeness of sets that next to every text tells apart: there it
 
 
 def ranked_by_closeness(results: Mapping[str, MauveResult], config: MauveConfig) -> dict[str, Any]:
-    """The fields of a comparison on order and differences: by closeness, or by groups where it is near 0 for all.
+    """The fields of a comparison on order and differences: by closeness; where it is near 0 for all, by precision.
 
-    The errors of a difference are those of the sharpest partition of each model, and allow for shared human texts.
+    The closeness of texts without their layout is taken where layout makes a difference and it is known. The errors of
+    a difference are those of the sharpest partition of each model, and allow for shared human texts. Where closeness is
+    near 0 for all models, it orders nothing: then they are in two orders, by precision and by recall, or by groups
+    where these are not known.
     """
-    all_near_0 = all((result.closeness or 0.0) < NEAR_0 for result in results.values())
-    ranked_by: Literal["closeness", "groups"] = "groups" if len(results) > 1 and all_near_0 else "closeness"
+    near_0 = len(results) > 1 and all((ranking_score(result) or 0.0) < NEAR_0 for result in results.values())
+    if near_0 and all(result.precision_ci and result.recall_ci for result in results.values()):
+        by_precision, by_recall = (_ranked_by_support(results, name, config) for name in ("precision", "recall"))
+        none = {"smallest_difference": None, "texts_needed": None}
+        first = {"ranking": by_precision[0], "ranked_by": "precision", "differences": by_precision[1]}
+        return {**first, "recall_ranking": by_recall[0], "recall_differences": by_recall[1], **none}
     bounds: dict[str, Bound] = {}
     estimates: dict[str, intervals.Estimate | None] = {}
     values: dict[str, float] = {}
     for name, result in results.items():
-        candidates = [(bound, bound.estimates(config)) for bound in result.bounds]
-        if ranked_by == "groups":
-            candidates = [pair for pair in candidates if pair[0].kind == "groups"]
+        of_result = result.bounds if result.closeness_without_layout is None else result.bounds_without_layout
+        candidates = [(bound, bound.estimates(config)) for bound in of_result]
+        if near_0:
+            candidates = [pair for pair in candidates if pair[0].kind == "groups"] or candidates
         bounds[name], lowest = min(
             candidates, key=lambda pair: (pair[1].mauve is None, pair[1].values[0] if pair[1].values else np.inf)
         )
@@ -46,11 +54,38 @@ def ranked_by_closeness(results: Mapping[str, MauveResult], config: MauveConfig)
     smallest, needed = _forecasts(differences, results, config)
     return {
         "ranking": ranking,
-        "ranked_by": ranked_by,
+        "ranked_by": "groups" if near_0 else "closeness",
         "differences": differences,
+        "recall_ranking": (),
+        "recall_differences": (),
         "smallest_difference": smallest,
         "texts_needed": needed,
     }
+
+
+def _ranked_by_support(
+    results: Mapping[str, MauveResult], score: Literal["precision", "recall"], config: MauveConfig
+) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
+    """Models by falling precision or recall, and the differences of all their pairs.
+
+    The errors of two models are taken as independent. They share the human texts, so that the tests err on the safe
+    side.
+    """
+    level, estimates = config.confidence_level, {}
+    for name, result in results.items():
+        low, high = getattr(result, f"{score}_ci")
+        error = (high - low) / (2 * t_quantile(level))
+        estimates[name] = intervals.Estimate(getattr(result, score), error, (low, high))
+    ranking = tuple(sorted(estimates, key=lambda name: estimates[name].value, reverse=True))
+    pairs = {
+        (a, b): intervals.estimate_difference(estimates[a], estimates[b], 0.0, level)
+        for a, b in itertools.combinations(ranking, 2)
+    }
+    corrected = holm([pair.p_value for pair in pairs.values()])
+    return ranking, tuple(
+        Difference(a, b, pair.value, pair.ci, pair.p_value, bool(p_value < 1 - level), pair.stderr)
+        for ((a, b), pair), p_value in zip(pairs.items(), corrected, strict=True)
+    )
 
 
 def _forecasts(
@@ -67,7 +102,11 @@ def _forecasts(
         return None, None
     pair = results[best.a], results[best.b]
     smallest = forecast.detectable_difference(best.stderr, config.confidence_level)
-    reaching_1 = [result.closeness_ci[0] for result in pair if result.closeness_ci and result.closeness_ci[1] >= 1]
+    ends = [
+        result.closeness_ci if result.closeness_without_layout is None else result.closeness_without_layout_ci
+        for result in pair
+    ]
+    reaching_1 = [ci[0] for ci in ends if ci and ci[1] >= 1]
     smallest = max(smallest, 1 - min(reaching_1, default=1.0))
     n = min(min(result.n_p, result.n_q) for result in pair)
     needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf

@@ -46,6 +46,7 @@ def test_the_first_makes_the_result_and_each_is_its_own_score(result: MauveResul
         assert one.by_featurizer == {} and "by_featurizer" not in one.to_dict()
     more = {"by_featurizer": 0, "together": 0}
     judged = ("closeness", "closeness_ci", "verdict", "verdict_reason", "shown_by", "shown_p_value", "texts_needed")
+    judged += ("warnings", "closeness_without_layout", "closeness_without_layout_ci", "by_layout_alone")
     more |= dict.fromkeys(judged, 0)
     assert result.to_dict() | more == alone["blind"].to_dict() | more
     assert "blind + marks" in str(result) and "blind + marks" not in str(alone["blind"])
@@ -149,7 +150,7 @@ def test_the_shell_takes_the_flag_again(
     out, err = capsys.readouterr()
     lines = out.splitlines()
     rows = [line for line in lines if line.strip().startswith((tiny_gpt2, tiny_roberta)) and line.count(" 0.") > 2]
-    assert len(rows) == 2 and err == ""
+    assert len(rows) == 4 and err == ""  # on the first screen and in the table of all numbers
     assert f"featurize_model_name:{tiny_gpt2}|" in lines[-1]
     assert any(f"! {tiny_roberta}: " in line for line in lines)  # a warning of its own
     with pytest.raises(SystemExit) as stop:

@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.document import Prose, Table
-from mauve_metric.report.documents import featurizers_table
+from mauve_metric.report.score_rows import featurizers_table
 from mauve_metric.report.wording import evidence, verdict_sentence, words
 from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
 from mauve_metric.results.comparison import Comparison, OwnScore
@@ -180,7 +180,7 @@ def verdicts(result: MauveResult) -> str:
     """Sentences on further scores, and the table of several featurizers."""
     said = [words.learned_sentence(result)]
     each = result.by_featurizer
-    table = render("featurizers", table=featurizers_table(each)) if each else ""
+    table = render("featurizers", table=featurizers_table(result)) if each else ""
     return render("sentences", sentences=said) + table
 
 
