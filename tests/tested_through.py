@@ -22,6 +22,7 @@ TESTED_THROUGH = {
         "apps/describing/description",
     ),
     "scoring/test_compute_directions.py": ("results/scores",),
+    "report/test_one_object.py": ("report/score_rows",),
     "report/test_first_screen.py": ("report/wording/notes", "report/wording/verdict_sentence"),
     "scoring/test_explain.py": ("results/explanation", "scoring/gap"),
     "apps/judging/test_preferences.py": (

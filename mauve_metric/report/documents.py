@@ -23,6 +23,7 @@ from mauve_metric.report.score_rows import (
     FEATURIZER_COLUMN,
     TOGETHER,
     featurizers_table,
+    has_layout_scores,
     rows_of_model,
     support_words,
     verdict_words,
@@ -152,7 +153,9 @@ def of_comparison(comparison: Comparison) -> Document:
     parts: list[Part] = [Preformatted(comparison_screen(comparison)), warnings]
     models_table = tables["models"]
     unranked = all(row["rank"] is None for row in models_table.rows)
-    shown = [column for column in models_table.columns if not (unranked and column.key == "rank")]
+    empty = {"rank"} if unranked else set()
+    empty |= set() if has_layout_scores(comparison) else {"closeness_without_layout"}
+    shown = [column for column in models_table.columns if column.key not in empty]
     parts += [models_table._replace(columns=shown), Prose([*words.notes(comparison), level])]
     parts += [Prose([RUNS_NOTE])] if comparison.runs else []
     parts += [tables["differences"], Prose([*several, words.forecast_sentence(comparison)])]

@@ -11,8 +11,7 @@ import pytest
 from samples import ROOT, script
 
 from mauve_metric import Comparison
-from mauve_metric.report.documents import DIFFERENCE_COLUMNS, MODEL_COLUMNS
-from mauve_metric.report.first_screen import PAPER_COLUMNS
+from mauve_metric.report.documents import DIFFERENCE_COLUMNS
 from mauve_metric.report.score_rows import featurizers_table
 from mauve_metric.runtime.plain_text import rounded_up
 
@@ -38,17 +37,19 @@ def test_csv_holds_the_verdict_and_the_codes_of_warnings(told: Comparison) -> No
 
 
 def test_markdown_and_latex_escape_names(told: Comparison) -> None:
+    document = told.document()
+    assert document.paper is not None
     table = next(part for part in told.to_markdown().split("\n\n") if part.startswith("| rank |"))
     for line in table.splitlines():
-        assert len(re.findall(r"(?<!\\)\|", line)) == len(MODEL_COLUMNS) + 1
+        assert len(re.findall(r"(?<!\\)\|", line)) == len(document.first_table.columns) + 1
     body = "\n".join(line for line in told.to_latex(every=True).splitlines() if not line.startswith("% "))
     assert not re.search(r"(?<!\\)[$#_]|(?<=.)(?<!\\)%", body)
     for line in body.splitlines():
         if line.endswith(r"\\"):
             assert len(re.findall(r"(?<!\\)&", line)) in (
-                len(MODEL_COLUMNS) - 1,
+                len(document.first_table.columns) - 1,
                 len(DIFFERENCE_COLUMNS) - 1,
-                len(PAPER_COLUMNS) - 1,
+                len(document.paper.table.columns) - 1,
             )
 
 

@@ -79,7 +79,8 @@ class Setting:
 
     name: what is changed of the default, in words. factor: what is varied; "default", or "design" where several things
     are. changes: by factor, as text. num_buckets, texts: k, and texts of the smallest set. ranking: the best first.
-    ranked_by: "closeness", or "groups" where that is near 0 for all models, see `Comparison`. models: by name.
+    ranked_by: "closeness"; where that is near 0 for all models "precision", or "groups" without neighbours, see
+        `Comparison`. models: by name.
     differences: of every pair, the better one first. tau: Kendall's, to the default's ranking. in_design: how many
     settings of the small design are this one; 0 where there is none.
     """
@@ -90,7 +91,7 @@ class Setting:
     num_buckets: int
     texts: int
     ranking: tuple[str, ...]
-    ranked_by: Literal["closeness", "groups"]
+    ranked_by: Literal["closeness", "precision", "groups"]
     models: Mapping[str, SettingScore]
     differences: tuple[Difference, ...]
     tau: float
@@ -282,7 +283,7 @@ class Robustness(SignedResult):
                 ends = score.ci or (None, None)
                 scores = (score.closeness, *ends, score.mauve_debiased, score.mauve, score.precision, score.recall)
                 rows.append((*first, setting.ranked_by, name, score.rank, *scores))
-            by = ", by groups" if setting.ranked_by == "groups" else ""
+            by = "" if setting.ranked_by == "closeness" else f", by {setting.ranked_by}"
             ranked = (_cell(setting, name) for name in self.ranking)
             cells.append((f"{printable(setting.name)}{by}", *first[2:], *ranked))
         parts = (prose, Table.of(columns, cells), *self._neighbours(columns), pairs, shown, Prose([NOTE]))
@@ -390,7 +391,8 @@ class Robustness(SignedResult):
 def _cell(setting: Setting, model: str) -> str:
     """The score that a setting ranks by, and the rank."""
     score = setting.models[model]
-    value = score.closeness if setting.ranked_by == "closeness" else score.mauve_debiased
+    values = {"closeness": score.closeness, "precision": score.precision, "groups": score.mauve_debiased}
+    value = values[setting.ranked_by]
     return f"{'–' if value is None else digits(value)} ({score.rank})"
 
 

@@ -279,7 +279,7 @@ def test_settings_without_an_error_bar_are_named() -> None:
 def test_models_that_are_all_near_0_are_ranked_by_groups(found: Robustness) -> None:
     given = sets(100, (2.0, 2.5, 6.0))
     far = robustness(**given, vary="mauve_scaling_factor", design=False, num_runs=1)
-    assert_ranked_alike(far.default, compare(**given, num_runs=1))
+    assert_ranked_alike(far.default, compare(**given, num_runs=1, knn=False))
     assert (far.default.ranked_by, found.default.ranked_by) == ("groups", "closeness")
     best = far.default.models[far.ranking[0]].mauve_debiased
     assert best is not None and f"{best:.4f} (1)" in str(far) and "default, by groups" in str(far)
