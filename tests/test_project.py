@@ -291,6 +291,48 @@ def test_an_upward_import_and_a_folder_without_a_layer_are_found(copy_of_the_pac
     assert status == 1 and "mauve_metric.apps.lexical.diversity -> mauve_metric.hosts.cli" in said and "attic" in said
 
 
+# --- names --------------------------------------------------------------------------------------------------------
+
+ONE_MEANING = (
+    *(
+        "Inputs",
+        "Table",
+        "FORMATS",
+        "TOOL_FORMATS",
+        "TRAITS",
+        "FEATURIZERS",
+        "MODEL_FOLDERS",
+        "MOST_TEXTS",
+        "LEAST_TEXTS",
+    ),
+    *(
+        "TEXTS_A_BUCKET",
+        "headline",
+        "first_screen",
+        "percent",
+        "one_line",
+        "unit_rows",
+        "codes_of",
+        "Groups",
+        "PairGroups",
+    ),
+    *("holm", "cache_folder", "scores_of_equal_sets", "FILE_TYPES"),
+)
+
+
+def test_a_name_is_defined_by_one_module() -> None:
+    """Of names that had several meanings."""
+    defined: dict[str, list[str]] = {name: [] for name in ONE_MEANING}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+            for target in (part for entry in targets for part in getattr(entry, "elts", [entry])):
+                name = getattr(target, "id", getattr(target, "name", ""))
+                if name in defined:
+                    defined[name].append(path.name)
+    assert {name: files for name, files in defined.items() if len(files) > 1} == {}
+
+
 # --- the documents ------------------------------------------------------------------------------------------------
 
 

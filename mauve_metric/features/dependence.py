@@ -167,7 +167,7 @@ def _repetition(
 
 
 def _times_of_copies(copied: Integers, is_model: Bools) -> Integers:
-    """How often each side has the text with each code, after a column of 0 for texts without one, (2, c + 1)."""
+    """Count the texts of each side with each code, after a column of 0 for texts without one, (2, c + 1)."""
     times = np.stack([np.bincount(copied[is_model == side] + 1, minlength=copied.max() + 2) for side in (0, 1)])
     times[:, 0] = 0
     return times

@@ -190,7 +190,7 @@ def changed(base: Base, changes: Changes) -> MauveConfig:
     part, k = changes.get("n"), values.get("num_buckets")
     if "quantizer" in values or (base.auto_buckets and k is None):
         values["num_buckets"] = "auto"
-    elif base.auto_buckets and isinstance(part, SetPart):
+    elif base.auto_buckets and k is not None and isinstance(part, SetPart):
         values["num_buckets"] = max(int(k) // part.of, 2)
     return MauveConfig(**{name: getattr(base.config, name) for name in config_fields()} | values)
 

@@ -129,7 +129,7 @@ class Wiring:
         values: tuple[Any, ...],
         *progress: gr.Progress,
     ) -> Any:
-        """What a handler returns for the values of inputs, by component; its errors are shown in the controls."""
+        """The answer of a handler for the values of inputs, by component; its errors are shown in the controls."""
         with show_errors(in_controls):
             session, left = self.handlers.sessions.get(request.session_hash), iter(values)
             arguments = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
