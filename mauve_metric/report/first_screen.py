@@ -105,12 +105,18 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
         for result in (comparison.models[name],)
     ]
     table = plain_table(_COLUMNS, rows)
-    said = [ranking_sentence(comparison), *runs_sentences(comparison)]
-    if comparison.ranked_by == "groups":
-        said.insert(0, "All models differ strongly from human text: closeness cannot order them, groups do.")
+    said = comparison_sentences(comparison)
     notes = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})[:MOST_NOTES]
     blocks = [[head], table, said, [f"! {note}" for note in notes], [more] if more else []]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def comparison_sentences(comparison: Comparison) -> list[str]:
+    """What differs, in a sentence or two, and a sentence for each model with several runs."""
+    said = [ranking_sentence(comparison), *runs_sentences(comparison)]
+    if comparison.ranked_by == "groups":
+        said.insert(0, "All models differ strongly from human text: closeness cannot order them, groups do.")
+    return said
 
 
 def _sizes(result: MauveResult) -> str:

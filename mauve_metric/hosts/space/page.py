@@ -27,6 +27,7 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR, Sessions
 from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.headline import MODEL_LINK
 from mauve_metric.hosts.space.view.markup import in_controls
 from mauve_metric.hosts.space.view.settings import PLAY, SETTINGS, play_ranges
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK, MEASURES, OF_MODEL, RESULT
@@ -46,7 +47,7 @@ _STYLES, _SCRIPTS = (
     "\n".join(HERE.joinpath(name).read_text(encoding="utf-8") for name in files) for files in (STYLES, SCRIPTS)
 )
 CSS = f"{_STYLES}\n{_DARK}"
-JS = "() => {" + _SCRIPTS.replace("BUCKET_LINK", BUCKET_LINK) + "}"
+JS = "() => {" + _SCRIPTS.replace("BUCKET_LINK", BUCKET_LINK).replace("MODEL_LINK", MODEL_LINK) + "}"
 PLAY_RUNS: dict[str, Any] = {  # from kept features, in seconds
     "api_visibility": "private",
     "concurrency_id": "play",
@@ -60,6 +61,7 @@ RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ON
 _WRITTEN = """(_, ...values) => [JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
 _BETWEEN_SWEEPS = 60  # seconds
+_FOCUS = "() => { document.querySelector('#score [aria-current]')?.focus({preventScroll: true}); }"
 _SHOW = "() => window.mauveShowResult()"
 _DOWNLOAD = "() => window.mauveDownload()"
 _LINK = "query => window.mauveLink(query)"
@@ -206,9 +208,10 @@ class Wiring:
     def reading(self) -> None:
         """Connect the choices of model and bucket, the files to download, and the link to the result."""
         handlers, parts, on = self.handlers, self.parts, self._on
-        on(parts["picked"].input, handlers.pick_model, ["picked"], OF_MODEL)
+        picked = on(parts["picked"].change, handlers.pick_model, ["picked"], OF_MODEL)
+        picked.success(None, None, None, js=_FOCUS, **QUICK)
         on(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"])
-        on(parts["clicked"].change, handlers.click_bucket, ["clicked"], ["picked", *OF_MODEL])
+        on(parts["clicked"].change, handlers.click_bucket, ["clicked"], OF_MODEL)
         made = on(parts["make_files"].click, handlers.make_files, [], ["files"], how=PLAY_RUNS)
         made.success(None, None, None, js=_DOWNLOAD, **QUICK)
         self._link("share", "shared_link", handlers.share)

@@ -55,7 +55,7 @@ def divergence_curve_chart(result: MauveResult, model_index: int = 0, named: str
     c = format_value(result.signature_entries["mauve_scaling_factor"])
     sizes = f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
     drawn = [*_curve_layers(base, color, [1, 0]), *_band_layers(result.curve_band, color)]
-    label = _curve_label("published", rows)
+    label = _curve_label("published" if named == "Published MAUVE" else "MAUVE", rows)
     layers = [*drawn, label, *([] if equal is None else _equal_layers(equal[0], 0.6)), points, targets]
     description = (
         f"Divergence curve, quality of the model's text against coverage of human text: MAUVE, the area under it, "

@@ -13,6 +13,32 @@ pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.parametrize(
+    "page", [{"size": (1024, 768)}, {"size": (390, 844)}], indirect=True, ids=["beside each other", "on a phone"]
+)
+def test_both_curves_are_under_the_verdict_without_a_click(page: Any) -> None:
+    paste(page, "human", HUMAN)
+    paste(page, "model", MODEL)
+    page.click("#compare")
+    drawn, said = [], []
+    for name in ("divergence_curve", "precision_recall"):
+        drawn.append(page.wait_for_selector(f"#{name} svg.marks", state="visible").bounding_box())
+        said.append(page.wait_for_selector(f"#{name}_reading p", state="visible").bounding_box())
+        assert all(
+            word in page.inner_text(f"#{name}_reading") for word in ("Up is", "quality", "diversity", "two human")
+        )
+    verdict, texts = (page.locator(part).bounding_box() for part in (".mm-answer", "#pair"))
+    left, right = drawn
+    assert verdict["y"] < left["y"] and max(box["y"] + box["height"] for box in said) <= texts["y"]
+    if page.viewport_size["width"] >= 1024:
+        assert left["x"] + left["width"] <= right["x"] and abs(left["y"] - right["y"]) < 40
+    else:
+        assert left["y"] + left["height"] < said[0]["y"] < right["y"] < said[1]["y"]
+    for box, words in zip(drawn, said, strict=True):  # each sentence is below its own figure
+        assert words["y"] >= box["y"] + box["height"] - 1
+        assert abs(words["x"] - box["x"]) < 100 and box["x"] + box["width"] <= page.viewport_size["width"]
+
+
 @pytest.mark.parametrize("page", [{"size": (1440, 900), "reduced_motion": "reduce"}], indirect=True)
 def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     page: Any, served: Any, monkeypatch: pytest.MonkeyPatch
@@ -28,7 +54,7 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     page.wait_for_function(
         "score => document.querySelector('#said[role=status]').textContent.includes(score)", arg=score
     )
-    assert not page.is_visible("#divergence_curve")  # folded
+    assert page.is_visible("#divergence_curve") and not page.is_visible("#contributions")  # which is folded
     experts(page)
 
     page.fill("#mauve_scaling_factor input[type=number]", "50")

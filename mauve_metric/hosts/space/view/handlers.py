@@ -21,6 +21,7 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, un
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, settings, takeaway
+from mauve_metric.hosts.space.view.headline import shared_headline
 from mauve_metric.hosts.space.view.settings import PLAY, all_options, check_play, options_of, play_values
 from mauve_metric.hosts.space.view.showing import (
     bucket_html,
@@ -72,7 +73,7 @@ class Handlers(TextHandlers):
             if settings.SHARED in query:
                 try:
                     shared = settings.read_shared(query[settings.SHARED], self.featurizers)
-                    values = {"about": markup.notice("shared"), "score": markup.shared_headline(shared)}
+                    values = {"about": markup.notice("shared"), "score": shared_headline(shared)}
                 except ValueError as error:
                     problems.append(str(error))
             elif options:
@@ -113,7 +114,7 @@ class Handlers(TextHandlers):
                 name = Path(path).name
                 human = TextSet(HUMAN, name, [])
                 models = {model: TextSet(title_of(model), name, []) for model in opened.results}
-                shown = Shown(human, models, {}, opened, opened.best_first[-1])
+                shown = Shown(human, models, {}, opened, opened.best_first[0])
                 return self._scored(session, shown) | {"about": markup.notice("about_opened", name=name)}
         finally:
             self.sessions.release(Path(path))
@@ -325,13 +326,14 @@ class Handlers(TextHandlers):
 
     # --- what is shown --------------------------------------------------------------------------------------------
 
-    def pick_model(self, name: str | None, session: Session) -> Values:
-        """Show another model's buckets and scores."""
+    def pick_model(self, clicked: str, session: Session) -> Values:
+        """Show another model; clicked: begins with its place in the ranking, from 0."""
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
-            if name not in shown.models:
-                raise ValueError(f"there is no model set “{str(name)[:60]}” in this comparison")
-            shown.picked = name
+            place, names = re.match(r"\d{1,3}\b", clicked, re.ASCII), shown.scored.best_first
+            if place is None or int(place[0]) >= len(names):
+                raise ValueError("there is no such model in this comparison")
+            shown.picked = names[int(place[0])]
             return of_model_values(shown)
 
     def pick_bucket(self, bucket: int | None, session: Session) -> Values:
@@ -344,7 +346,7 @@ class Handlers(TextHandlers):
             return {"bucket_texts": bucket_html(shown, bucket)}
 
     def click_bucket(self, clicked: str, session: Session) -> Values:
-        """Handle a click on a bar or a text in a figure: return the picked model and its outputs that change.
+        """Handle a click on a bar or a text in a figure: return the outputs that change.
 
         Args:
             clicked: begins with the number of a bucket, and of a text's set behind a hyphen: 0 for the human texts,
@@ -360,8 +362,7 @@ class Handlers(TextHandlers):
             if changed:
                 shown.picked = names[which - 1]
             values = of_model_values(shown, number)
-            of_bucket = {"picked": shown.picked} | {name: values[name] for name in ("bucket", "bucket_texts")}
-            return values | of_bucket if changed else of_bucket
+            return values if changed else {name: values[name] for name in ("bucket", "bucket_texts")}
 
     def make_files(self, session: Session) -> Values:
         """Write report, result, figures and signature to a zip file."""

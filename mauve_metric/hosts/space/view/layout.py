@@ -204,13 +204,15 @@ def result_part(limits: Limits) -> None:
             elem_id="aligned_here",
         )
         with gr.Column(visible=False, elem_id="result"):
+            gr.Textbox(label="Clicked model", elem_id="picked")  # filled by a click on its row; likewise
+            _curves_part()
             gr.HTML(elem_id="pair")
             gr.HTML(elem_id="warnings")
             _files_part()
             with gr.Accordion("For experts: pictures, groups of texts, all scores", open=False, elem_id="experts"):
-                with gr.Row(elem_id="curves"):
-                    figure("divergence_curve", "Divergence curve", "mm-square")
-                    figure("precision_recall", "Precision and recall", "mm-square")
+                with gr.Row(elem_id="all"):
+                    figure("all_curves", "Divergence curves of all models", "mm-square")
+                    figure("all_precision_recall", "Precision and recall of all models", "mm-square")
                 _gap_part()
                 figure("text_map", "Map of the texts")
                 gr.HTML(elem_id="tables")
@@ -232,10 +234,18 @@ def result_part(limits: Limits) -> None:
                 gr.HTML(markup.notice("links", code=code), elem_id="links")
 
 
+def _curves_part() -> None:
+    """The MAUVE curve beside precision and recall, each with a sentence on how to read it."""
+    with gr.Row(elem_id="curves"):
+        for name, label in (("divergence_curve", "MAUVE curve"), ("precision_recall", "Precision and recall")):
+            with gr.Column(min_width=320):
+                figure(name, label, "mm-square")
+                gr.HTML(elem_id=f"{name}_reading")
+
+
 def _gap_part() -> None:
     """The buckets of one model, and the texts of one bucket."""
     gr.Markdown("### What keeps the score from 1: the texts of a bucket")
-    gr.Radio(label="Model", info="whose buckets, texts and scores are shown", choices=[], elem_id="picked")
     figure("contributions", "Buckets by their part of the gap")
     gr.Dropdown(
         label="Bucket",

@@ -58,7 +58,8 @@ def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: Mauve
     )
     assert len(shown["bucket"]["choices"]) == 4 and shown["bucket"]["value"] == shown["bucket"]["choices"][0][1]
     assert "<h4>Human:" in shown["bucket_texts"] and f">{expected.mauve:.4f}<" in shown["table"]
-    assert "<table" not in shown["tables"] and shown["picked"]["visible"] is False  # nothing about several models
+    assert "<table" not in shown["tables"] and "mm-models" not in shown["score"]  # nothing about several models
+    assert shown["all_curves"] is None
     assert shown["signature"] == expected.signature
     assert "num_buckets=4" in shown["python"] and "--num-buckets 4" in shown["shell"]
 
