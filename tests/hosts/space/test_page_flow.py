@@ -39,6 +39,43 @@ def test_both_curves_are_under_the_verdict_without_a_click(page: Any) -> None:
         assert abs(words["x"] - box["x"]) < 100 and box["x"] + box["width"] <= page.viewport_size["width"]
 
 
+def test_work_is_asked_about_before_it_is_left_and_survives_a_reload(page: Any, served: Any) -> None:
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.type), dialog.accept()))
+    page.reload()
+    page.wait_for_selector("#compare")
+    assert dialogs == []  # there is nothing to lose
+    with page.context.expect_page() as other:
+        page.click("#judge_link a")
+    other.value.close()
+    paste(page, "human", HUMAN)
+    paste(page, "model", MODEL)
+    page.click("#compare")
+    score = page.inner_text("#score strong >> nth=0")
+    page.wait_for_selector("#model_1_preview li", state="attached")
+    page.reload()
+    assert dialogs == ["beforeunload"]
+    page.wait_for_selector("#score strong")
+    assert page.inner_text("#score strong >> nth=0") == score
+    assert all("texts" in page.inner_text(f"#{side}_preview p") for side in ("human", "model_1"))
+    page.wait_for_selector("#divergence_curve svg.marks")
+    assert not page.is_visible("#stale .mm-stale")
+    page.click("#compare")  # with what the page held before
+    page.wait_for_selector("#status [data-result]", state="attached")
+    assert page.inner_text("#score strong >> nth=0") == score
+
+
+@pytest.mark.parametrize("page", [{"reduced_motion": "reduce"}], indirect=True)
+def test_a_cure_that_names_a_control_opens_the_panels_that_hold_it(page: Any) -> None:
+    from mauve_metric.hosts.space.view.markup import CONTROL_LINK, PANELS
+
+    for name in ("aligned", "independent", "strip"):
+        (path,) = (path for path in PANELS.values() if path.endswith(f"/{name}"))
+        page.evaluate("path => { location.hash = path; }", f"{CONTROL_LINK}{path}")
+        page.wait_for_function("name => document.activeElement.closest('#' + name)", arg=name)
+        assert page.is_visible(f"#{name}") and page.evaluate("location.hash") == ""
+
+
 @pytest.mark.parametrize("page", [{"size": (1440, 900), "reduced_motion": "reduce"}], indirect=True)
 def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     page: Any, served: Any, monkeypatch: pytest.MonkeyPatch
@@ -50,7 +87,7 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     page.wait_for_function("document.activeElement.id == 'outcome'")
     assert page.evaluate(IN_SIGHT, "#score")
     above = page.evaluate("document.querySelector('#experts').getBoundingClientRect().top + scrollY")
-    assert above <= 2 * 900  # two screens, then what is folded
+    assert above <= 3 * 900  # three screens, then what is folded
     page.wait_for_function(
         "score => document.querySelector('#said[role=status]').textContent.includes(score)", arg=score
     )

@@ -65,20 +65,40 @@ class Handlers(TextHandlers):
             with self.turns.turn("", Run()):
                 embed(texts, self.encoders.config(shown.options), self.encoders, Run())
 
-    def arrive(self, query: Mapping[str, str]) -> Values:
-        """The values of the controls that the address sets, the result in it, and the problems."""
+    def arrive(self, query: Mapping[str, str], key: str, name: str | None) -> Values:
+        """The texts and the result of before, the controls that the address sets, the result in it, and the problems.
+
+        Args:
+            query: of the address. key: of an earlier session of this page, "" for none. name: of the new session.
+        """
         with show_errors(markup.in_controls):
             options, problems = settings.read_query(query, self.featurizers, self.limits)
-            values: Values = {}
+            session = self.sessions.resume(name, key)
+            values: Values = {"key": session.key}
+            if session.sets() or session.shown is not None:
+                values |= self._as_before(session)
             if settings.SHARED in query:
                 try:
                     shared = settings.read_shared(query[settings.SHARED], self.featurizers)
-                    values = {"about": markup.notice("shared"), "score": shared_headline(shared)}
+                    values |= {"about": markup.notice("shared"), "score": shared_headline(shared)}
                 except ValueError as error:
                     problems.append(str(error))
             elif options:
-                values = settings.control_values(options, self.featurizers)
+                values |= settings.control_values(options, self.featurizers)
             return values | {"link_problems": "".join(markup.problem(markup.escape(said)) for said in problems)}
+
+    def _as_before(self, session: Session) -> Values:
+        """The texts and the result of a session, and the settings of the result."""
+        values, shown = self._human_shown(session) | self._models_shown(session), session.shown
+        if shown is not None:
+            values |= result_values(shown, self.limits.points)
+            if shown.options:
+                values |= settings.control_values(shown.options, self.featurizers)
+            if isinstance(shown.scored, Scored):
+                values["aligned"] = shown.scored.aligned
+            else:
+                values["about"] = markup.notice("about_opened", name=shown.human.name)
+        return values
 
     def see_example(self, session: Session) -> Values:
         """Show the result of the example."""
@@ -374,8 +394,8 @@ class Handlers(TextHandlers):
             return {"files": gr.update(value=path, visible=True)}
 
     def leave(self, request: gr.Request) -> None:
-        """Delete the session of a closed page."""
-        self.sessions.drop(request.session_hash)
+        """Stop what a closed page does, and delete its session unless it is opened again."""
+        self.sessions.leave(request.session_hash)
 
 
 def _shown_result(session: Session) -> Shown:

@@ -150,7 +150,7 @@ def shared_headline(shared: SharedResult) -> str:
         verdict="",
         closeness=shared.closeness,
         ends=shared.ends,
-        level="95 %",
+        level="",
         bar=bars.Bar.of("this model", shared.closeness, shared.ends),
         rows=[],
         literature="",

@@ -36,8 +36,9 @@ FEATURIZERS = {
     "use": "sees what texts are about, in fifteen languages",
 }
 PRIVACY = (
-    "Texts stay in this server's memory and temporary files while the page is open, an hour at most, visible to no "
-    "other visitor; what is replaced, cleared or refused is deleted at once; no text is logged."
+    "Texts stay in this server's memory and temporary files while the page is open, an hour without use at most, and "
+    "ten minutes after it is closed, so that a reload finds them; they are visible to no other visitor; what is "
+    "replaced, cleared or refused is deleted at once; no text is logged."
 )
 
 _MEASURES = (
@@ -191,6 +192,7 @@ def run_part(limits: Limits) -> None:
 
 def result_part(limits: Limits) -> None:
     """The result in two layers: the answer, two texts and the download; folded, what experts ask for."""
+    gr.Textbox(visible=False, elem_id="key")  # of the visitor's session
     gr.Textbox(visible=False, elem_id="written")  # the values of `PLAY` as the visitor wrote them
     with gr.Column(min_width=0, elem_id="outcome"):
         gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for screen readers

@@ -14,7 +14,8 @@ from markupsafe import Markup
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.description import Description
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
-from mauve_metric.hosts.spelling import PAGE
+from mauve_metric.hosts.space.view.settings import PLAY, panel_names
+from mauve_metric.hosts.spelling import ALIGNED, PAGE, label_of
 from mauve_metric.report.document import Prose, Table
 from mauve_metric.report.documents import featurizers_table
 from mauve_metric.report.wording import evidence, words
@@ -52,6 +53,12 @@ def in_controls(message: str) -> str:
     return str(escape(PAGE.respell(message)))
 
 
+CONTROL_LINK = "#control/"  # target of a click on the name of a control; the page listens for it
+PANELS = {  # by the label of a control, the panels that hold it, and its own name
+    **{label_of(name): f"choices/options/{name}" for name in panel_names()},
+    **{label_of(name): f"experts/{name}" for name in PLAY},
+    ALIGNED: "choices/aligned",
+}
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.PackageLoader("mauve_metric.hosts.space.view"),
     autoescape=True,
@@ -60,7 +67,25 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"digits": digits, "cell": cell, "controls": PAGE.respell}
+
+
+def with_links(message: str) -> Markup:
+    """A message as `in_controls`, with links that open the panels which hold the controls that it names.
+
+    >>> print(with_links("add --aligned"))
+    tick “<a href='#control/choices/aligned'>Rows are aligned</a>”
+    """
+
+    def link(match: re.Match[str]) -> str:
+        path = PANELS.get(match[1])
+        return match[0] if path is None else f"“<a href='{CONTROL_LINK}{path}'>{match[1]}</a>”"
+
+    said = re.sub("“([^”]+)”", link, in_controls(message))
+    others = f"ick <a href='{CONTROL_LINK}choices/featurizers'>ngrams in the options</a>"
+    return Markup(said.replace("ick ngrams in the options", others))
+
+
+_TEMPLATES.filters |= {"digits": digits, "cell": cell, "controls": with_links}
 
 
 def render(name: str, kind: str = "html", /, **values: object) -> str:

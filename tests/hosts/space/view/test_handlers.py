@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, ngrams
-from visitors import give, press, request, unpacked, visitor
+from visitors import close, give, press, unpacked, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
 from mauve_metric.hosts.cli import main as cli
@@ -182,9 +182,11 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
         assert again.each[name].embedded is scored.each[name].embedded  # nothing was read again
         assert again.results["a_model"].by_featurizer[name].mauve != result.by_featurizer[name].mauve
     query = dict(parse_qsl(desk.link(settings(others=["letters"]))))
-    assert desk.arrive(query)["featurizers"] == ["letters"]
+    assert desk.arrive(query, "", "a")["featurizers"] == ["letters"]
     query = {"featurizers": "letters,gpt9"}
-    assert "featurize_model_name must be one of ngrams, letters here" in str(desk.arrive(query)["link_problems"])
+    assert "featurize_model_name must be one of ngrams, letters here" in str(
+        desk.arrive(query, "", "a")["link_problems"]
+    )
     with pytest.raises(gr.Error, match="must be one of ngrams, letters here, got"):
         press(desk, others=["gpt9"])
 
@@ -202,7 +204,7 @@ def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path
     assert result.signature in content["signature.txt"].decode()
     assert {name for name, data in content.items() if b"slept" in data} == {"report.html"}
     assert headline(result).encode() in content["report.html"]
-    desk.leave(request())
+    close(desk)
     assert not archive.exists()
 
 
