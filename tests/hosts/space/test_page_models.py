@@ -67,7 +67,7 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
         not page.is_visible("#clicked") and not page.is_visible("#picked") and page.locator("img[src=x]").count() == 0
     )
 
-    page.locator(".mm-models tr", has=page.locator("a:text-is('again')")).locator("td").last.click()  # the whole row
+    page.locator(".mm-models tr", has=page.locator("a:text-is('again')")).locator("td").last.click(force=True)
     page.wait_for_selector("#table :text('again, on the buckets')")
     page.wait_for_function("document.activeElement.matches('.mm-picked a')")
     assert page.inner_text(".mm-whose") == page.inner_text(".mm-picked a") == "again"
