@@ -166,7 +166,7 @@ _speed, _texts, _host = partial(option, stage="speed"), partial(option, stage="t
 STRIP = (
     *("undecoded", "reasoning", "special_tokens", "prompts", "next_turn"),
     *("html", "markdown", "list_numbers", "outer_quotes", "whitespace", "line_breaks"),
-    *("punctuation_blanks", "capitals"),
+    *("punctuation_blanks", "quotes", "capitals"),
 )
 _SCORES_APART = ("human_baseline", "robustness", "stress_test")  # which have MAUVE alone
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
@@ -241,7 +241,7 @@ class MauveConfig(CheckedFields):
         "no",
         _strip,
         f"what to take off the texts of both sets, joined by commas: {', '.join(STRIP)} (prompts: a leading copy of "
-        "one of them)",
+        "one of them; quotes: curly ones and dashes become those of a keyboard)",
         common=True,
     )
     match_lengths: Literal["no", "truncate"] = _featurize(

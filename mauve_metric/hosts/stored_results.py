@@ -83,7 +83,12 @@ def check_stored_order(values: Mapping[str, Any]) -> None:
         check_closeness(result, [each["models"][name] for each in (values.get("by_featurizer") or {}).values()])
     if values["ranked_by"] != "closeness" or any(result["closeness_ci"] is None for result in models.values()):
         return
-    scores = {name: result["closeness"] for name, result in models.items()}
+    scores = {
+        name: result["closeness"]
+        if result.get("closeness_without_layout") is None
+        else result["closeness_without_layout"]
+        for name, result in models.items()
+    }
     ranked = [scores[name] for name in values["ranking"]]
     if any(after > before + _SAME for before, after in pairwise(ranked)):
         raise ValueError("its ranking is not by falling closeness: the file was changed")

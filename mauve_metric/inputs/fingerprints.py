@@ -91,7 +91,6 @@ _CAPITALS = re.compile("[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]")
 _DASHES = re.compile("[–—]| - |--")
 _MARKDOWN = re.compile(r"^\s*(?:[#>*+-]|\d+[.)])\s|\*\*|__|`|\]\(", re.MULTILINE)
 _FINAL = "\"'”’) \n\t"  # may follow the mark at the end of a sentence
-_STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 
 
 class FormatTrait(NamedTuple):
@@ -164,7 +163,8 @@ FORMATS: dict[str, FormatTrait] = {
     "curly_quotes": FormatTrait(
         "curly quotes",
         lambda text: _rate(sum(map(text.count, "“”‘’")), text),
-        lambda text: text.translate(_STRAIGHT),
+        WRAPPING["quotes"],
+        "quotes",
     ),
     "dashes": FormatTrait("dashes", lambda text: _rate(len(_DASHES.findall(text)), text)),
     "markdown": FormatTrait(

@@ -350,6 +350,18 @@ def without_blanks_at_marks(text: str) -> str:
     return _APART.sub("", text)
 
 
+_AS_TYPED = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "–": "-", "—": "--"})
+
+
+def with_typed_quotes(text: str) -> str:
+    """A text with quotation marks, apostrophes and dashes as a keyboard has them.
+
+    >>> with_typed_quotes("“It’s late” – he said — “go.”")
+    '"It\'s late" - he said -- "go."'
+    """
+    return text.translate(_AS_TYPED)
+
+
 def shows_outer_blanks(text: str) -> bool:
     """Return whether a text begins or ends with a blank.
 
@@ -393,6 +405,7 @@ WRAPPING: Mapping[str, Callable[[str], str]] = {  # each by the name that `strip
     "whitespace": without_outer_blanks,
     "line_breaks": without_line_breaks,
     "punctuation_blanks": without_blanks_at_marks,
+    "quotes": with_typed_quotes,
     "capitals": str.lower,
 }
 

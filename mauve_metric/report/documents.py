@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from mauve_metric.report.document import (
     FILES,
@@ -17,12 +17,14 @@ from mauve_metric.report.document import (
     Table,
     TableRow,
 )
-from mauve_metric.report.first_screen import (
-    caveats,
-    comparison_screen,
-    first_screen,
-    paper_note,
-    paper_table,
+from mauve_metric.report.first_screen import caveats, comparison_screen, first_screen, paper_note, paper_table
+from mauve_metric.report.score_rows import (
+    ALL,
+    FEATURIZER_COLUMN,
+    TOGETHER,
+    featurizers_table,
+    rows_of_model,
+    support_words,
     verdict_words,
 )
 from mauve_metric.report.wording import evidence, words
@@ -31,7 +33,7 @@ from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.explanation import Explanation, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
-from mauve_metric.runtime.plain_text import counted, digits, excerpt, percent, printable, shown_names
+from mauve_metric.runtime.plain_text import counted, digits, excerpt, percent, printable
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 SCORE_COLUMNS = (
@@ -44,20 +46,14 @@ FACT_COLUMNS = Column.each("s", name="rests on", value="value", meaning="meaning
 MODEL_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
-    *Column.each(".4f", "closeness", "low", "high", mauve_debiased="by groups", mauve_classifier="by classifier"),
+    *Column.each(".4f", "closeness", "low", "high", closeness_without_layout="without layout"),
+    *Column.each(".4f", mauve_debiased="by groups", mauve_finer="by finer groups", mauve_classifier="by classifier"),
     Column("auc", "AUC", ".3f"),
     *Column.each(".4f", mauve_own="MAUVE", mauve="shared MAUVE"),
-    *Column.each(".3f", "precision", "recall"),
+    *Column.each(".3f", "precision", precision_low="low", precision_high="high"),
+    *Column.each(".3f", "recall", recall_low="low", recall_high="high"),
     Column("frontier_integral", "frontier int.", ".4f"),
     Column("n", "texts", "d"),
-)
-FEATURIZER_COLUMNS = (
-    Column("featurizer", "featurizer"),
-    *Column.each(".4f", "closeness", "low", "high", mauve_debiased="by groups", mauve_classifier="by classifier"),
-    *Column.each(".3f", auc="AUC"),
-    Column("mauve", "MAUVE", ".4f"),
-    *Column.each(".3f", "precision", "recall"),
-    Column("p_value", "p", ".2g"),
 )
 SUBGROUP_COLUMNS = (
     *Column.each("s", label="subgroup", model="model"),
@@ -71,8 +67,8 @@ CSV_COLUMNS = (  # what the table of models has in CSV besides: the difference f
     *Column.each("s", "difference", "difference_low", "difference_high", "difference_p", "differs"),
     *WARNING_COLUMNS,
 )
+_JUDGED = tuple(column.key for column in CSV_COLUMNS)
 TEST_COLUMN = Column("p_value", "p", ".2g")
-FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 DIFFERENCE_COLUMNS = (
     *Column.each("s", a="model", b="against"),
     *Column.each("+.4f", "difference", "low", "high"),
@@ -105,17 +101,28 @@ def of_result(result: MauveResult) -> Document:
             low, high = getattr(result, f"{name}_ci", None) or (None, None)
             rows.append((name, score.title, value, low, high, score.better, score.meaning))
     scores = Table.of(SCORE_COLUMNS, rows)
+    only = f"All numbers below but closeness are by {next(iter(words.each_result(result)))}." if each else ""
+    halves = f"Precision and recall: {support_words(result)}." if support_words(result) else ""
     parts: tuple[Part, ...] = (
         Preformatted(first_screen(result)),
         words.warnings_prose(words.result_warnings(result)),
+        *([featurizers_table(result)] if each else []),
+        Prose([only]),
         Table(SCORE_COLUMNS[1:], scores.rows),
+        Prose([halves]),
         Prose([words.learned_sentence(result)], advice=True),
         Table.of(FACT_COLUMNS, words.facts(result)),
-        *([featurizers_table(each)] if each else []),
     )
     more: TableRow = {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
-    columns = (*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
+    by: tuple[Column, ...] = ()
+    if each:
+        by, first = (FEATURIZER_COLUMN,), next(iter(words.each_result(result)))
+        scores = scores._replace(
+            rows=[row | {"featurizer": ALL if row["score"] == "closeness" else first} for row in scores.rows]
+        )
+    columns = (*by, *SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
     tables = {"scores": Table(columns, [row | more for row in scores.rows])}
+    tables |= {"featurizers": featurizers_table(result)} if each else {}
     others = [(printable(name), other.signature) for name, other in [*each.items()][1:]]
     title = f"{counted(result.n_q, 'model text')} against {counted(result.n_p, 'human text')}"
     models = {"model": result}
@@ -150,6 +157,7 @@ def of_comparison(comparison: Comparison) -> Document:
     parts += [Prose([RUNS_NOTE])] if comparison.runs else []
     parts += [tables["differences"], Prose([*several, words.forecast_sentence(comparison)])]
     for title, key in (
+        (words.RECALL_DIFFERENCES, "recall_differences"),
         (words.LEARNED_DIFFERENCES, "learned_differences"),
         (words.TOGETHER_DIFFERENCES, "together_differences"),
     ):
@@ -161,7 +169,8 @@ def of_comparison(comparison: Comparison) -> Document:
     tables |= {"models": models_table._replace(columns=(*models_table.columns, *CSV_COLUMNS))}
     title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
     called = words.with_labels(comparison)
-    table = paper_table({name: (called.models[name], called.own[name].mauve) for name in called.ranking})
+    rows = {name: (called.models[name], called.own[name].mauve) for name in called.ranking}
+    table = paper_table(rows, comparison.ranked_by)
     below = [ranking_sentence(comparison)] if len(comparison.models) > 1 else []
     note = paper_note(called.models, next(iter(called.own.values())).signature)
     paper = Paper(table, note, [*below, *caveats(called.models)])
@@ -180,14 +189,37 @@ def _comparison_tables(comparison: Comparison) -> dict[str, Table]:
         )
 
     return {
-        "models": table((*MODEL_COLUMNS, *tested), _model_rows),
+        "models": Table((*before, *MODEL_COLUMNS, *tested), _all_model_rows(comparison)),
         "differences": table(DIFFERENCE_COLUMNS, lambda scored: _difference_rows(scored.differences)),
+        "recall_differences": Table(
+            DIFFERENCE_COLUMNS, _difference_rows(words.with_labels(comparison).recall_differences)
+        ),
         "learned_differences": table(DIFFERENCE_COLUMNS, lambda scored: _difference_rows(scored.learned_differences)),
         "together_differences": Table(
             DIFFERENCE_COLUMNS, _difference_rows(words.with_labels(comparison).together_differences)
         ),
         "subgroups": table(SUBGROUP_COLUMNS, _subgroup_rows),
     }
+
+
+def _all_model_rows(comparison: Comparison) -> list[TableRow]:
+    """The rows of models by all featurizers, by each, and by the classifier of all: each with its own numbers alone."""
+    each = words.each_featurizer(comparison)
+    if len(each) < 2:
+        return _model_rows(next(iter(each.values())))
+    called = words.with_labels(comparison)
+    kept = ("rank", "model", "closeness", "low", "high", "closeness_without_layout", "n", *_JUDGED)
+    rows = [
+        {key: value if key in kept else None for key, value in row.items()} | {"featurizer": ALL}
+        for row in _model_rows(called)
+    ]
+    rows += [row | {"featurizer": name} for name, scored in each.items() for row in _model_rows(scored)]
+    for name in called.together_ranking:
+        row = rows_of_model(called, name)[-1]
+        empty = dict.fromkeys(rows[0])
+        scores = {key: row[key] for key in ("closeness", "low", "high", "mauve_classifier", "auc")}
+        rows.append(empty | scores | {"model": name, "featurizer": TOGETHER, "n": called.models[name].n_q})
+    return rows
 
 
 def _model_rows(comparison: Comparison) -> list[TableRow]:
@@ -203,6 +235,9 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         columns = (*MODEL_COLUMNS, TEST_COLUMN)
         rows.append(Table.row(columns, result, "closeness_ci", rank=rank, model=name, mauve_own=mauve, n=result.n_q))
         rows[-1] |= {"verdict": verdict_words(result), "warnings": codes_of(result.warnings)}
+        for score in ("precision", "recall"):
+            low, high = getattr(result, f"{score}_ci") or (None, None)
+            rows[-1] |= {f"{score}_low": low, f"{score}_high": high}
         first = next(
             (pair for pair in comparison.differences if (pair.a, pair.b) == (comparison.ranking[0], name)), None
         )
@@ -288,11 +323,3 @@ def _evidence(explanation: Explanation) -> list[Prose]:
 
 def _text_line(side: str, near: NearText | ScoredText) -> Line:
     return Line(f"{side} {near.label}: {excerpt(near.text or '')}".rstrip(": "), *_ITEM)
-
-
-def featurizers_table(results: Mapping[str, MauveResult]) -> Table:
-    """One row a featurizer, with the columns that hold anything."""
-    labels = shown_names(list(results))
-    columns = FEATURIZER_COLUMNS
-    rows = [Table.row(columns, result, "closeness_ci", featurizer=labels[name]) for name, result in results.items()]
-    return Table(columns, rows).filled()

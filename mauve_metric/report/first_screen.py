@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mauve_metric.report.document import Column, Table, plain_table
+from mauve_metric.report.document import Column, Table, TableRow, plain_table
+from mauve_metric.report.score_rows import (
+    has_layout_scores,
+    parts_of,
+    picks,
+    rows_by_featurizer,
+    rows_of_model,
+    support_words,
+    verdict_words,
+    with_interval,
+    without_layout_cell,
+)
+from mauve_metric.report.wording import words
 from mauve_metric.report.wording.evidence import ngram_sentence
 from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
 from mauve_metric.report.wording.verdict_sentence import facts_of, featurizers_of, headline, ranking_sentence
@@ -17,26 +29,16 @@ from mauve_metric.runtime.plain_text import counted, digits, excerpt, printable,
 
 _SHORT = 90  # characters of a text
 _MOST_SHOWN = 3  # things of a kind in an explanation
-
-
-_COLUMNS = (
-    *Column.each("s", "model", "closeness"),
-    *Column.each(".3f", groups="by groups", mauve="MAUVE"),
-    *Column.each(".2f", "precision", "recall"),
-    Column("verdict", "verdict"),
-)
-
-
-PAPER_COLUMNS = (
-    Column("model", "model"),
-    Column("mauve", "MAUVE", ".3f"),
-    Column("closeness", "closeness"),
-    *Column.each(".2f", "precision", "recall"),
+_KINDS = (
+    ("missed", "Kinds of texts (groups of similar ones) that the model writes less than people do:"),
+    ("too much", "Kinds of texts that it writes more than people do:"),
 )
 
 
 def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
-    """At most 14 lines: the sets, the verdict, closeness and what it rests on, MAUVE, notes.
+    """At most 15 lines: the sets, the verdict, closeness and what it rests on, MAUVE, notes.
+
+    With several featurizers, a row for each and one for a classifier of the features of all.
 
     Args:
         title: of the sets; empty: their sizes alone. more: the last line.
@@ -49,22 +51,79 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
         "independent": "each row a draw of its own",
         "undeclared": "",
     }[result.design]
-    sizes = _sizes(result)
-    head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result), design)))
-    caught = f"picks the model's text {facts.caught} times in 100" if facts.caught is not None else ""
-    reach = f"{as_in_papers(result.signature)}; two human sets reach {digits(result.mauve_ceiling, '.3f')}"
-    rows: list[tuple[str, float | None, tuple[float, float] | None, str]] = [
-        ("  closeness", result.closeness, result.closeness_ci, "1 = like other human texts"),
-        ("    by groups", result.mauve_debiased, result.mauve_debiased_ci, "of similar texts"),
-        ("    classifier", result.mauve_classifier, result.mauve_classifier_ci, caught),
-        ("  MAUVE", result.mauve, None, reach),
+    head = " · ".join(filter(None, (printable(title), _sizes(result), featurizers_of(result), design)))
+    numbers = _several_lines(result) if len(result.by_featurizer) > 1 else _single_lines(result)
+    blocks = [
+        [head],
+        [headline(result, facts), *numbers],
+        [f"! {note}" for note in facts.notes],
+        [more] if more else [],
     ]
-    shown = [(name, _number(value, ends), gloss) for name, value, ends, gloss in rows if value is not None]
-    lines = [f"{name:<16}{number:<23} {gloss}".rstrip() for name, number, gloss in shown]
-    if result.precision is not None and result.recall is not None:
-        lines.append(f"  precision {digits(result.precision, '.2f')}  recall {digits(result.recall, '.2f')}")
-    blocks = [[head], [headline(result, facts), *lines], [f"! {note}" for note in facts.notes], [more] if more else []]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _closeness_line(result: MauveResult) -> tuple[str, str, str]:
+    level = f"{100 * result.confidence_level:g} % interval; " if result.closeness_ci else ""
+    return "closeness", with_interval(result.closeness, result.closeness_ci), f"{level}1 = like other human texts"
+
+
+def _single_lines(result: MauveResult) -> list[str]:
+    """The numbers of one featurizer, a line each."""
+    gloss = {"by groups": "of similar texts", "by finer groups": "of two or three texts a side"}
+    gloss["by classifier"] = picks(result.auc)
+    reach = f"{as_in_papers(result.signature)}; two human sets reach {digits(result.mauve_ceiling, '.3f')}"
+    rows = [_closeness_line(result)]
+    for name, value, ends, decides in parts_of(result):
+        said = ", ".join(filter(None, ("decides" if decides else "", gloss[name])))
+        rows.append((f"  {name}", with_interval(value, ends), said))
+    rows.append(("MAUVE", digits(result.mauve, ".3f"), reach))
+    lines = [f"  {name:<17} {number:<23} {said}".rstrip() for name, number, said in rows]
+    if result.precision is not None and result.recall is not None:
+        shown = [f"{name} {_support_cell(result, name)}" for name in ("precision", "recall")]
+        lines.append("  ".join(["", *shown, support_words(result)]).rstrip())
+    return lines
+
+
+_SEVERAL_COLUMNS = (
+    Column("featurizer", ""),
+    *Column.each("s", "closeness"),
+    *Column.each(".3f", mauve_debiased="by groups", mauve_classifier="by classifier"),
+    Column("picks", "picked", ">"),
+    *Column.each(".3f", mauve="MAUVE"),
+    *Column.each(">", "precision", "recall"),
+    Column("decides", ""),
+)
+
+
+def _several_lines(result: MauveResult) -> list[str]:
+    """Closeness, and a row for each featurizer."""
+    rows = []
+    for row in rows_by_featurizer(result, result.by_featurizer):
+        auc, low, high = row["auc"], row["low"], row["high"]
+        ends = (low, high) if isinstance(low, float) and isinstance(high, float) else None
+        closeness = row["closeness"]
+        shown: TableRow = {
+            "closeness": with_interval(closeness if isinstance(closeness, float) else None, ends),
+            "picks": f"{round(100 * auc)} in 100" if isinstance(auc, float) else None,
+            "decides": "decides" if row["decides"] else "",
+        }
+        single = words.each_result(result).get(str(row["featurizer"]))
+        shown |= {name: _support_cell(single, name) for name in ("precision", "recall")}
+        rows.append(row | shown)
+    name, number, said = _closeness_line(result)
+    first, single = next(iter(words.each_result(result).items()))
+    scale = "picked: the model's text, by a classifier; 50 = chance"
+    reach = f"MAUVE: two human sets reach {digits(single.mauve_ceiling, '.3f')} by {first}"
+    return [
+        f"  {name} {number}    {said}",
+        *plain_table(_SEVERAL_COLUMNS, rows),
+        f"  {'; '.join(filter(None, (scale, reach, support_words(single, first))))}",
+    ]
+
+
+def _support_cell(result: MauveResult | None, name: str) -> str | None:
+    value = getattr(result, name, None)
+    return None if value is None else with_interval(value, getattr(result, f"{name}_ci"), ".2f", ".2f")
 
 
 def one_line(result: MauveResult) -> str:
@@ -74,49 +133,76 @@ def one_line(result: MauveResult) -> str:
     >>> one_line(compute_mauve(p_features=[[0.0], [1.0]] * 9, q_features=[[0.0], [1.0]] * 9))[:37]
     'no verdict (too_few): closeness 1.000'
     """
-    return f"{verdict_words(result)}: closeness {_number(result.closeness, result.closeness_ci)}"
-
-
-def verdict_words(result: MauveResult) -> str:
-    """The verdict, and the code of its reason in brackets."""
-    return result.verdict + (f" ({result.verdict_reason})" if result.verdict_reason else "")
+    return f"{verdict_words(result)}: closeness {with_interval(result.closeness, result.closeness_ci)}"
 
 
 def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -> str:
     """At most 20 lines for three models: a row a model in the order of the ranking, what differs, notes."""
     first = next(iter(comparison.models.values()))
-    called = shown_names(list(comparison.models))
     design = {"aligned": "same prompts", "prompts": "shared prompts", "found": "shared prompts, found"}
     sizes = f"{counted(len(comparison.models), 'model')} against {counted(first.n_p, 'human text')}"
     named = comparison.by_featurizer or {str(first.signature_entries.get("featurize_model_name", "")): comparison}
     featurizers = " + ".join(printable(name) for name in named if name)
     head = " · ".join(filter(None, (title or sizes, featurizers, design.get(comparison.design, ""))))
-    rows = [
-        {
-            "model": called[name],
-            "closeness": _number(result.closeness, result.closeness_ci, ".2f"),
-            "groups": result.mauve_debiased,
-            "mauve": comparison.own[name].mauve,
-            "precision": result.precision,
-            "recall": result.recall,
-            "verdict": verdict_words(result),
-        }
-        for name in comparison.ranking
-        for result in (comparison.models[name],)
-    ]
-    table = plain_table(_COLUMNS, rows)
     said = comparison_sentences(comparison)
     notes = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})[:MOST_NOTES]
+    table = [*models_lines(comparison), f"  {scale_sentence(comparison)}"]
     blocks = [[head], table, said, [f"! {note}" for note in notes], [more] if more else []]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def comparison_sentences(comparison: Comparison) -> list[str]:
     """What differs, in a sentence or two, and a sentence for each model with several runs."""
-    said = [ranking_sentence(comparison), *runs_sentences(comparison)]
-    if comparison.ranked_by == "groups":
-        said.insert(0, "All models differ strongly from human text: closeness cannot order them, groups do.")
-    return said
+    return [ranking_sentence(comparison), *runs_sentences(comparison)]
+
+
+def models_lines(comparison: Comparison) -> list[str]:
+    """The table of models: closeness, what it is the lowest of, and the verdict."""
+    called = shown_names(list(comparison.models))
+    several = len(comparison.by_featurizer) > 1
+    at_floor = comparison.ranked_by == "precision"
+    columns = [*Column.each("s", "model", "closeness")]
+    columns += [*Column.each("s", plain="without layout")] if has_layout_scores(comparison) else []
+    if several:
+        labels = [*rows_of_model(comparison, comparison.ranking[0])]
+        columns += [Column(f"by {row['featurizer']}", str(row["featurizer"]), ">") for row in labels]
+    else:
+        columns += [*Column.each(".3f", groups="by groups", mauve="MAUVE")]
+    if not several or at_floor:
+        by = f" by {next(iter(comparison.by_featurizer))}" if several else ""
+        columns += [Column("precision", f"precision{by}"), Column("recall", f"recall{by}")]
+    columns.append(Column("verdict", "verdict"))
+    rows = []
+    for name in comparison.ranking:
+        result = comparison.models[name]
+        row: TableRow = {
+            "model": called[name],
+            "closeness": with_interval(result.closeness, result.closeness_ci, ".2f"),
+            "plain": without_layout_cell(result),
+            "groups": result.mauve_debiased,
+            "mauve": comparison.own[name].mauve,
+            "precision": _support_cell(result, "precision"),
+            "recall": _support_cell(result, "recall"),
+            "verdict": verdict_words(result),
+        }
+        for one in rows_of_model(comparison, name):
+            mark, value = "*" if one["decides"] else " ", one["closeness"]
+            row[f"by {one['featurizer']}"] = f"{digits(value, '.3f')}{mark}" if isinstance(value, float) else None
+        rows.append({column.key: None for column in columns} | row)
+    return plain_table([column for column in columns if any(row[column.key] is not None for row in rows)], rows)
+
+
+def scale_sentence(comparison: Comparison) -> str:
+    """The sentence below the table of models: the level of the intervals, and what equal sets reach."""
+    first = comparison.models[comparison.ranking[0]]
+    said = [f"brackets: {100 * comparison.confidence_level:g} % intervals"]
+    if len(comparison.by_featurizer) > 1:
+        said.append("*: closeness is this one")
+    else:
+        said.append(f"MAUVE: two human sets reach about {digits(first.mauve_ceiling, '.2f')}")
+    if len(comparison.by_featurizer) < 2 or comparison.ranked_by == "precision":
+        said.append(support_words(first))
+    return "; ".join(filter(None, said))
 
 
 def _sizes(result: MauveResult) -> str:
@@ -132,7 +218,7 @@ def runs_sentences(comparison: Comparison) -> list[str]:
     for name, summary in comparison.runs.items():
         scored = f"{printable(name)}, {len(summary.runs)} runs: "
         if summary.closeness is not None and summary.deviation is not None:
-            scored += f"closeness {_number(summary.closeness, summary.ci, '.2f')} on average, "
+            scored += f"closeness {with_interval(summary.closeness, summary.ci, '.2f')} on average, "
             scored += f"deviation {digits(summary.deviation, '.3f')}; "
         mauve, deviation = digits(summary.mauve, ".3f"), digits(summary.mauve_deviation, ".3f")
         lines.append(f"{scored}MAUVE {mauve}, deviation {deviation}.")
@@ -145,7 +231,7 @@ def explanation_screen(explanation: Explanation, title: str = "", more: str = ""
     sizes = _sizes(result)
     head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result))))
     blocks = [[head], [headline(result)], _giveaways(explanation)]
-    for side, heading in (("missed", "Kinds of texts that the model misses:"), ("too much", "That it overdoes:")):
+    for side, heading in _KINDS:
         kinds = [bucket for bucket in explanation.buckets if bucket.side == side and not bucket.noise][:_MOST_SHOWN]
         blocks.append([heading, *(line for bucket in kinds for line in _kind_lines(bucket))] if kinds else [])
     if not any(blocks[2:]):
@@ -166,10 +252,10 @@ def _giveaways(explanation: Explanation) -> list[str]:
 
 def _kind_lines(bucket: GapBucket) -> list[str]:
     """A bucket in two lines: its numbers with its words, and its most typical text of the side that has more there."""
-    words_of = f": {printable(', '.join(bucket.words))}" if bucket.words else ""
+    words_of = f"; telling words: {printable(', '.join(bucket.words))}" if bucket.words else ""
     texts = bucket.p_texts if bucket.side == "missed" else bucket.q_texts
     shown = [f"    {_short(near)}" for near in texts if near.in_bucket][:1]
-    return [f"  {bucket.p_count} human and {bucket.q_count} model texts{words_of}", *shown]
+    return [f"  a kind with {bucket.p_count} human and {bucket.q_count} model texts{words_of}", *shown]
 
 
 def _short(near: NearText | ScoredText) -> str:
@@ -177,19 +263,37 @@ def _short(near: NearText | ScoredText) -> str:
     return f"text {near.row}" if near.text is None else f"text {near.row}: {excerpt(near.text, _SHORT)}"
 
 
-def paper_table(rows: Mapping[str, tuple[MauveResult, float]]) -> Table:
-    """The columns of a paper: for each model its result and the published MAUVE."""
-    table = [
+def paper_table(comparison: Mapping[str, tuple[MauveResult, float]], ranked_by: str = "closeness") -> Table:
+    """The columns of a paper, that by which the models are ranked among them.
+
+    Args:
+        comparison: for each model its result and the published MAUVE. ranked_by: see `Comparison`.
+    """
+    results = [result for result, _ in comparison.values()]
+    named = [*dict.fromkeys(bound.featurizer for result in results for bound in result.bounds if bound.featurizer)]
+    by = f" by {printable(named[0])}" if len(named) > 1 else ""
+    plain = any(result.closeness_without_layout is not None for result in results)
+    columns = [
+        Column("model", "model"),
+        Column("mauve", f"MAUVE{by}", ".3f"),
+        *Column.each("s", "closeness"),
+        *(Column.each("s", plain="without layout") if plain else ()),
+        *(Column.each("s", groups=f"by groups{by}") if ranked_by == "groups" else ()),
+        *Column.each("s", precision=f"precision{by}", recall=f"recall{by}"),
+    ]
+    table: list[TableRow] = [
         {
             "model": name,
             "mauve": mauve,
-            "closeness": _number(result.closeness, result.closeness_ci),
-            "precision": result.precision,
-            "recall": result.recall,
+            "closeness": with_interval(result.closeness, result.closeness_ci),
+            "plain": without_layout_cell(result),
+            "groups": with_interval(result.mauve_debiased, result.mauve_debiased_ci),
+            "precision": _support_cell(result, "precision"),
+            "recall": _support_cell(result, "recall"),
         }
-        for name, (result, mauve) in rows.items()
+        for name, (result, mauve) in comparison.items()
     ]
-    return Table(PAPER_COLUMNS, table)
+    return Table(columns, table)
 
 
 def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
@@ -203,12 +307,13 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
     scaling = format_value(first.signature_entries["mauve_scaling_factor"])
     features = f", features of {featurizers_of(first)}" if featurizers_of(first) else ""
     ceiling = digits(first.mauve_ceiling, ".3f")
+    halves = f" Precision and recall: {support_words(first)}." if support_words(first) else ""
     return (
         f"{counted(first.n_p, 'human text')} and {of_models} of each model{features}, "
         f"{counted(first.num_buckets, 'bucket')}, "
         f"c = {scaling}. Closeness: MAUVE without sampling bias, by groups of similar texts or by a classifier, with "
         f"{100 * first.confidence_level:g} % intervals; 1 = like other human texts. MAUVE {as_in_papers(signature)} "
-        f"(Pillutla et al., 2021): two human sets of this size reach {ceiling}."
+        f"(Pillutla et al., 2021): two human sets of this size reach {ceiling}.{halves}"
     )
 
 
@@ -216,10 +321,3 @@ def caveats(models: Mapping[str, MauveResult]) -> list[str]:
     """The verdicts with their notes as sentences, each once, with the models that they are about."""
     said = {name: (headline(result).removesuffix("."), *notes_of(result)) for name, result in models.items()}
     return [f"{sentence}." for sentence in said_of_models(said)]
-
-
-def _number(value: float | None, ends: tuple[float, float] | None, form: str = ".3f") -> str:
-    if value is None:
-        return "–"
-    interval = "" if ends is None else f" [{digits(ends[0], form)}, {digits(ends[1], form)}]"
-    return digits(value, ".3f") + interval

@@ -54,6 +54,11 @@ class Difference(AsDict):
     stderr: float | None = field(metadata={"in_dict": False})
 
 
+def ranking_score(result: MauveResult) -> float | None:
+    """The closeness by which a model is ranked: without the layout that makes a difference, where that is known."""
+    return result.closeness if result.closeness_without_layout is None else result.closeness_without_layout
+
+
 class Subgroup(NamedTuple):
     """Recall and coverage of one subgroup of the human texts by one model, in [0, 1], higher is better.
 
@@ -83,8 +88,10 @@ class Comparison(SignedResult):
     Attributes:
         models: the result of each model on the partition that all share, in the order given.
         own: each model's MAUVE on buckets of its own, as the literature computes it.
-        ranking: names by falling `closeness`. ranked_by: "closeness", or "groups" where the closeness of all models is
-            near 0, so that it does not order them: then it is the debiased score by groups of similar texts.
+        ranking: names by falling `closeness`, or `closeness_without_layout` where there is one. ranked_by: "closeness",
+            or "precision" where the closeness of all models is near 0, so that it does not order them, and "groups"
+            where precision is not known either: then it is the debiased score by groups of similar texts.
+        recall_ranking, recall_differences: the second order where models are ranked by precision; empty else.
         differences: of every pair, the better ranked model first.
         confidence_level: of the intervals. design: whether texts share prompts: "independent", "aligned"
             (row i of every set answers prompt i) or "prompts".
@@ -109,7 +116,7 @@ class Comparison(SignedResult):
     models: dict[str, MauveResult]
     own: dict[str, OwnScore]
     ranking: tuple[str, ...]
-    ranked_by: Literal["closeness", "groups"]
+    ranked_by: Literal["closeness", "precision", "groups"]
     differences: tuple[Difference, ...]
     confidence_level: float
     design: Design
@@ -120,6 +127,8 @@ class Comparison(SignedResult):
     signature: str = field(init=False)
     explanations: dict[str, Explanation] = field(repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
+    recall_ranking: tuple[str, ...] = ()
+    recall_differences: tuple[Difference, ...] = ()
     learned_ranking: tuple[str, ...] = ()
     learned_differences: tuple[Difference, ...] = ()
     together_ranking: tuple[str, ...] = ()

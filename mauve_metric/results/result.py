@@ -50,11 +50,12 @@ class LearnedScore(NamedTuple):
     mauve_classifier_ci: tuple[float, float]
     auc: float
     auc_ci: tuple[float, float]
+    mauve_classifier_stderr: float
 
     @classmethod
     def of(cls, learned: Learned) -> LearnedScore:
         """The numbers of a learned score."""
-        return cls(learned.mauve, learned.ci, learned.auc, learned.auc_ci)
+        return cls(learned.mauve, learned.ci, learned.auc, learned.auc_ci, learned.stderr)
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,16 @@ class MauveResult(SignedResult):
             groups of similar texts) and `mauve_classifier` over all featurizers, in [0, 1], higher is better; 1 for
             sets that cannot be told apart. Every partition gives an upper bound of the MAUVE of the distributions. The
             interval is [lowest low, lowest high] of m intervals at level 1 - α/m. None without an interval.
+        closeness_without_layout, closeness_without_layout_ci: the same where the difference is in part of layout (the
+            reason "layout"): by the classifier of the texts without that layout, and by the featurizers that do not see
+            it. Rankings use it. None where there is no such layout, or the score without it is not known.
+            by_layout_alone: without that layout no test shows a difference.
         mauve: area under `divergence_curve`, in [0, 1], higher is better (Pillutla et al. 2021, §3).
         mauve_star: the same on Krichevsky–Trofimov smoothed histograms (Pillutla et al. 2023).
         mauve_exact: area under the continuous curve, without the error of the grid of weights.
         mauve_debiased, mauve_debiased_stderr, mauve_debiased_ci: MAUVE without the bias of sampling, its standard
             error, and its interval (low, high) at the config's level.
+        mauve_finer, mauve_finer_ci: the same on finer groups, of two or three texts of each set; None below 50 texts.
         ci_scope: what the intervals allow for besides sampling: "for this partition" or "over clusterings".
         mauve_runs, mauve_mean, mauve_std: `mauve` of every clustering (num_runs,), their mean and standard deviation.
         mauve_floor: `mauve_exact` of two sets without a common bucket.
@@ -106,7 +112,10 @@ class MauveResult(SignedResult):
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_debiased_stderr, frontier_integral_debiased_ci: as for MAUVE.
         jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.
-        precision, recall, density, coverage: from nearest neighbours (Kynkäänniemi 2019; Naeem 2020).
+        precision, recall, density, coverage: from nearest neighbours (Kynkäänniemi 2019; Naeem 2020). precision_ci,
+            recall_ci: their intervals, for other texts on both sides (see `support_intervals`). human_halves: the
+            precision, or recall, of one random half of the human texts by the other; None for fewer than ten texts in
+            a half.
         prd_precision, prd_recall, prd_area: of the exact precision-recall curve of the histograms (Sajjadi 2018).
         frechet_distance: of the features, at least 0, lower is better (Heusel 2017).
         design: of the texts: "aligned" (row i of both sides answers prompt i), "prompts" (groups were
@@ -127,7 +136,8 @@ class MauveResult(SignedResult):
         prd_curve: shape (j, 2): recall, precision.
         warnings: what to know before believing the score.
         signature_entries: what fixes the score, in order. signature: the same as `key:value|key:value|…`.
-        bounds: the partitions behind `closeness`, with the buckets of all texts; not in `to_dict`.
+        bounds, bounds_without_layout: the partitions behind `closeness` and `closeness_without_layout`, with the
+            buckets of all texts; not in `to_dict`.
         by_featurizer: with several featurizers the result of each by its name, the first being this one; else empty.
         curve_mixtures: λ, KL(q‖r_λ) and KL(p‖r_λ) of each inner point of `divergence_curve`, shape (m, 3).
         curve_band: the debiased curve and its pointwise band, see `jackknife.frontier_band`.
@@ -206,8 +216,16 @@ class MauveResult(SignedResult):
     normalised: LearnedScore | None = None
     normalised_missing: str | None = None
     together: LearnedScore | None = None
+    mauve_finer: float | None = None
+    mauve_finer_ci: tuple[float, float] | None = None
+    precision_ci: tuple[float, float] | None = None
+    recall_ci: tuple[float, float] | None = None
+    human_halves: float | None = None
     closeness: float | None = None
     closeness_ci: tuple[float, float] | None = None
+    closeness_without_layout: float | None = None
+    closeness_without_layout_ci: tuple[float, float] | None = None
+    by_layout_alone: bool = False
     verdict: VerdictWord = "no verdict"
     verdict_reason: str | None = None
     shown_by: tuple[str, ...] = ()
@@ -223,6 +241,7 @@ class MauveResult(SignedResult):
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
     texts: tuple[WrittenText, ...] = field(default=(), repr=False, metadata={"in_dict": False})
     bounds: tuple[Bound, ...] = field(default=(), repr=False, metadata={"in_dict": False})
+    bounds_without_layout: tuple[Bound, ...] = field(default=(), repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     @property

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Unpack
 
-import numpy as np
-
-from mauve_metric.arrays import FeatureData, Floats, TextData, TokenData
+from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.dependence import Groups, codes_of, paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
 from mauve_metric.features.sides import By, Inputs, Subgroups, read_sides
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
-from mauve_metric.results.comparison import Comparison, Difference, OwnScore
+from mauve_metric.results.comparison import Comparison, OwnScore
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
@@ -32,16 +29,11 @@ from mauve_metric.scoring.explain import explain_learned, explain_model
 from mauve_metric.scoring.opening import check_sides, open_several
 from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
+from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
 from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
-from mauve_metric.uncertainty import forecast, intervals
-from mauve_metric.uncertainty.closeness import Bound, joint_covariance
-from mauve_metric.uncertainty.differences import difference_of
-from mauve_metric.uncertainty.gap_buckets import holm
-from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
+from mauve_metric.uncertainty.learned_score import Learned
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
-
-NEAR_0 = 0.05  # closeness of sets that next to every text tells apart: there it does not order models
 
 
 @with_options()
@@ -126,7 +118,7 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
             for name, (human, model) in zip(comparison.models, pairs, strict=False)
         }
     )
-    ranking, differences = _by_learned_score(learned_scores, config)
+    ranking, differences = ranked_by_learned_score(learned_scores, config)
     models = {}
     for name, result in comparison.models.items():
         learned, codes = learned_scores.get(name, (None, None))
@@ -184,7 +176,7 @@ def try_without_layout(
     for (name, result), model_texts, side in zip(comparison.models.items(), texts[1:], sides[1:], strict=True):
         codes = pair_of_groups(*(side_in_pair.groups for side_in_pair in paired(sides[0], side)))
         results[name] = without_layout(result, [texts[0], model_texts], codes, job.config, job, prompts)
-    return replace(comparison, models=results)
+    return replace(comparison, models=results, **ranked_by_closeness(results, job.config))
 
 
 def compare_features(
@@ -237,7 +229,7 @@ def compare_features(
     learned_scores = _learned(
         {name: (result.learned, pair) for (name, result), pair in zip(results.items(), pairs, strict=True)}
     )
-    learned_ranking, learned_differences = _by_learned_score(learned_scores, resolved)
+    learned_ranking, learned_differences = ranked_by_learned_score(learned_scores, resolved)
     on_common, alone = ({name: scores[name].mauve for name in models} for scores in (results, own_scores))
     return Comparison(
         models=results,
@@ -275,24 +267,6 @@ def _learned(
     return {name: (learned, codes_of(*pair)) for name, (learned, pair) in scored.items() if learned is not None}
 
 
-def _by_learned_score(
-    scored: Mapping[str, tuple[Learned, Groups]], config: MauveConfig
-) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
-    """Models that have a learned score, in falling order of it, and the differences of all their pairs.
-
-    Args:
-        scored: the learned score of each, with the codes of the groups of both sides.
-    """
-    if not scored:
-        return (), ()
-    scores = {name: learned.mauve for name, (learned, _) in scored.items()}
-    ranking = tuple(sorted(scores, key=lambda name: scores[name], reverse=True))
-    learned, groups = [learned_score for learned_score, _ in scored.values()], [codes for _, codes in scored.values()]
-    estimates, covariance = learned_estimates(learned, groups, config)
-    by_name = dict(zip(scored, estimates, strict=True))
-    return ranking, ranked_differences(by_name, scores, ranking, covariance, config.confidence_level)
-
-
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:
     """Signature entries of a comparison: number of texts and file of each model, and the options."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
@@ -314,59 +288,6 @@ def _size_key(name: str) -> str:
     return f"n_model_{name}" if re.fullmatch("(model_)*[pq]", name) else f"n_{name}"
 
 
-def ranked_by_closeness(results: Mapping[str, MauveResult], config: MauveConfig) -> dict[str, Any]:
-    """The fields of a comparison on order and differences: by closeness, or by groups where it is near 0 for all.
-
-    The errors of a difference are those of the sharpest partition of each model, and allow for shared human texts.
-    """
-    all_near_0 = all((result.closeness or 0.0) < NEAR_0 for result in results.values())
-    ranked_by: Literal["closeness", "groups"] = "groups" if len(results) > 1 and all_near_0 else "closeness"
-    bounds: dict[str, Bound] = {}
-    estimates: dict[str, intervals.Estimate | None] = {}
-    values: dict[str, float] = {}
-    for name, result in results.items():
-        candidates = [(bound, bound.estimates(config)) for bound in result.bounds]
-        if ranked_by == "groups":
-            candidates = [pair for pair in candidates if pair[0].kind == "groups"]
-        bounds[name], lowest = min(
-            candidates, key=lambda pair: (pair[1].mauve is None, pair[1].values[0] if pair[1].values else np.inf)
-        )
-        estimates[name], values[name] = lowest.mauve, lowest.values[0] if lowest.values else result.mauve
-    ranking = tuple(sorted(results, key=lambda name: (values[name], _quality(results[name])), reverse=True))
-    covariance = joint_covariance([*bounds.values()], [*estimates.values()], config.mauve_scaling_factor)
-    differences = ranked_differences(estimates, values, ranking, covariance, config.confidence_level)
-    smallest, needed = _forecasts(differences, results, config)
-    return {
-        "ranking": ranking,
-        "ranked_by": ranked_by,
-        "differences": differences,
-        "smallest_difference": smallest,
-        "texts_needed": needed,
-    }
-
-
-def _forecasts(
-    differences: Sequence[Difference], results: Mapping[str, MauveResult], config: MauveConfig
-) -> tuple[float | None, int | None]:
-    """Return the smallest difference of the two best models that these sets would show, and texts a set to show theirs.
-
-    With 80 % probability; None where a score has no interval. At 1 the score has no slope, so its delta-method error is
-    0 there: for a model whose interval reaches 1, the difference is at least the width of that. Errors fall with the
-    root of the number of texts.
-    """
-    best = differences[0] if differences else None
-    if best is None or best.stderr is None:
-        return None, None
-    pair = results[best.a], results[best.b]
-    smallest = forecast.detectable_difference(best.stderr, config.confidence_level)
-    reaching_1 = [result.closeness_ci[0] for result in pair if result.closeness_ci and result.closeness_ci[1] >= 1]
-    smallest = max(smallest, 1 - min(reaching_1, default=1.0))
-    n = min(min(result.n_p, result.n_q) for result in pair)
-    needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
-    texts = max(round(needed), forecast.LEAST_TEXTS) if needed < forecast.MOST_TEXTS else None
-    return min(smallest, 1.0), texts
-
-
 def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
     """Options of one of several clusterings: its checkpoint is in a folder of its own."""
     return run if run.checkpoint is None else replace(run, checkpoint=Path(run.checkpoint) / job)
@@ -380,40 +301,3 @@ def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOption
     result = score.score_features(p, q, once, run=run, clusterings=few, with_learned=False)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
-
-
-def _quality(result: MauveResult) -> tuple[float, float, float]:
-    """Ranking key of a model: debiased MAUVE, then the debiased frontier integral, then MAUVE."""
-    debiased, integral = result.mauve_debiased, result.frontier_integral_debiased
-    return (
-        result.mauve if debiased is None else debiased,
-        -result.frontier_integral if integral is None else -integral,
-        result.mauve,
-    )
-
-
-def ranked_differences(
-    estimates: Mapping[str, intervals.Estimate | None],
-    values: Mapping[str, float],
-    ranking: Sequence[str],
-    covariance: Floats,
-    level: float,
-) -> tuple[Difference, ...]:
-    """Every pair in the order of the ranking, with Holm's correction over all that are tested.
-
-    Args:
-        estimates: by name; those of scores without an interval are None. covariance: in the order of the estimates.
-    """
-    names, pairs, tested = list(estimates), list(itertools.combinations(ranking, 2)), {}
-    for a, b in pairs:
-        i, j = names.index(a), names.index(b)
-        estimate_a, estimate_b = estimates[a], estimates[b]
-        if estimate_a is not None and estimate_b is not None:
-            tested[a, b] = difference_of({i: estimate_a, j: estimate_b}, covariance, i, j, level)
-    corrected = dict(zip(tested, holm([test.p_value for test in tested.values()]), strict=True))
-    return tuple(
-        Difference(a, b, test.value, test.ci, test.p_value, bool(corrected[a, b] < 1 - level), test.stderr)
-        if (test := tested.get((a, b))) is not None
-        else Difference(a, b, values[a] - values[b], None, None, False, None)
-        for a, b in pairs
-    )

@@ -24,7 +24,7 @@ from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.scoring.opening import listed_texts, open_two
 from mauve_metric.scoring.pipeline import Clustered, cluster
 from mauve_metric.scoring.score import learned_of, log_warnings, score_clustered
-from mauve_metric.scoring.verdict import bounds_of, judged
+from mauve_metric.scoring.verdict import LAYOUT, bounds_of, bounds_without_layout, decides, judged, layout_warnings
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.learned_score import Learned
@@ -251,7 +251,13 @@ def judged_together(
     if learned is not None:
         bounds = (*bounds, Bound.of_learned(learned, codes))
         together = LearnedScore.of(learned)
-    return judged(replace(result, together=together, bounds=bounds), config)
+    result = judged(replace(result, together=together, bounds=bounds), config)
+    if len(each) < 2 or not layout_warnings(each.values()):
+        return result
+    layout = layout_warnings(each[name] for name in decides(each, result.closeness))
+    others = [warning for warning in result.warnings if warning.code not in LAYOUT]
+    plain = bounds_without_layout(each)
+    return judged(replace(result, warnings=(*layout, *others), bounds_without_layout=plain), config)
 
 
 def joined_sides(sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> list[FeatureSet]:

@@ -13,7 +13,7 @@ from mauve_metric.arrays import Floats
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
-from mauve_metric.features.dependence import codes_of
+from mauve_metric.features.dependence import Groups, codes_of
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
@@ -40,6 +40,7 @@ from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estima
 from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned_score import Learned, learned_score, permuted_aucs
+from mauve_metric.uncertainty.support_intervals import SupportIntervals, support_intervals
 
 logger = logging.getLogger(__name__)
 
@@ -207,16 +208,19 @@ def score_buckets(
     codes = codes_of(p, q)
     of_pair = [[(run[0], run[number]) for run in runs] for runs in partition.closeness or [by_content]]
     bounds = [Bound("groups", pairs, codes, _tested(p_value, config)) for pairs in of_pair]
+    finer = bounds[1].estimates(config) if len(bounds) > 1 else Estimates()
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
     result = MauveResult(
         **scores,
         **clusterings,
         **_fields_of_estimates(estimates),
-        **_neighbours((partition.rows[0], partition.rows[number]), config),
+        **_neighbours((partition.rows[0], partition.rows[number]), codes, config),
         **_compute_row_scores(p, q, scores, config),
         **_fields_of_side("p", p, histograms),
         **_fields_of_side("q", q, histograms),
         **_fields_of_learned(learned),
+        mauve_finer=finer.values and finer.values[0],
+        mauve_finer_ci=finer.mauve and finer.mauve.ci,
         curve_band=None if estimates.problem is not None else curve_band(histograms, config),
         p_value=p_value,
         design=q.design,
@@ -345,16 +349,30 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
 
 
 @fitting_threads()
-def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> dict[str, Any]:
-    """Nearest-neighbour precision, recall, density and coverage, or None for each."""
+def _neighbours(projected: Sequence[ProjectedRows], groups: Groups, config: MauveConfig) -> dict[str, Any]:
+    """Nearest-neighbour precision, recall, density and coverage with intervals, or None for each.
+
+    Args:
+        projected: rows of both sides, or those that were drawn of large ones. groups: codes of dependent texts of both
+            sides, all of them; None: each is alone.
+    """
     if not config.knn:
-        return dict.fromkeys(SupportScores._fields)
+        return dict.fromkeys((*SupportScores._fields, *SupportIntervals._fields))
+    p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
     if tensors.is_tensor(projected[0]):
         drawn = [
             rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
             for rows in projected
             if tensors.is_tensor(rows)
         ]
-        return support_scores_on_device(drawn[0], drawn[1], config.knn_k, ROUNDING)._asdict()
-    p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
-    return support_scores(p_rows, q_rows, config.knn_k, tolerance=ROUNDING)._asdict()
+        scores = support_scores_on_device(drawn[0], drawn[1], config.knn_k, ROUNDING)
+    else:
+        scores = support_scores(p_rows, q_rows, config.knn_k, tolerance=ROUNDING)
+    of_rows = None
+    if groups is not None:
+        p_codes, q_codes = (
+            codes[some_numbers(len(codes), min(len(codes), KNN_MOST_ROWS), config.seed)] for codes in groups
+        )
+        of_rows = p_codes, q_codes
+    ends = support_intervals(p_rows, q_rows, scores, of_rows, config.knn_k, config.confidence_level, config.seed)
+    return scores._asdict() | ends._asdict()

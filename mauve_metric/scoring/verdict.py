@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.result import MauveResult, VerdictWord
 from mauve_metric.uncertainty.closeness import Bound, closeness_of
 from mauve_metric.uncertainty.forecast import texts_to_decide
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 FEWEST_TEXTS = 20  # of a set: two buckets of ten texts; fewer support no statement about two sets
 EQUIVALENT, FEWEST_ALIKE = 0.9, 100  # sets whose closeness is shown to be above are alike; not of fewer texts a set
@@ -66,8 +67,12 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     if word == "undecided" and value is not None and ci is not None:
         needed = texts_to_decide(value, ci[0], EQUIVALENT, min(result.n_p, result.n_q), config.confidence_level)
         needed = needed and max(needed, FEWEST_ALIKE)
+    plain = closeness_of(result.bounds_without_layout, config) if reason == "layout" else None
     return replace(
         result,
+        closeness_without_layout=plain and plain.value,
+        closeness_without_layout_ci=plain and plain.ci,
+        by_layout_alone=plain is not None and not plain.shown and not _repeats(result),
         closeness=value,
         closeness_ci=ci,
         verdict=word,
@@ -102,6 +107,35 @@ def _word(
 
 def _first_of(reasons: Mapping[str, str], codes: Collection[str]) -> str | None:
     return next((reason for code, reason in reasons.items() if code in codes), None)
+
+
+def is_same(score: float | None, other: float | None) -> bool:
+    """Return whether two scores are one number, computed twice."""
+    return score is not None and other is not None and abs(score - other) < 1e-12
+
+
+def decides(results: Mapping[str, MauveResult], closeness: float | None) -> tuple[str, ...]:
+    """The featurizers that closeness rests on: the one whose own is as low, or all, for a classifier of all."""
+    names = tuple(name for name, result in results.items() if is_same(result.closeness, closeness))
+    return names[:1] or (*results,)
+
+
+def layout_warnings(results: Iterable[MauveResult]) -> list[ScoreWarning]:
+    """The warnings of layout in results."""
+    return [warning for result in results for warning in result.warnings if warning.code in LAYOUT]
+
+
+def bounds_without_layout(results: Mapping[str, MauveResult]) -> tuple[Bound, ...]:
+    """The bounds by all featurizers of the texts without layout; empty where some are not known.
+
+    Those of a featurizer that does not see the layout are its own. A classifier of all features has none.
+    """
+    each = {
+        name: result.bounds_without_layout if layout_warnings([result]) else result.bounds
+        for name, result in results.items()
+    }
+    known = all(each.values()) and any(result.bounds_without_layout for result in results.values())
+    return tuple(replace(bound, featurizer=name) for name in each for bound in each[name]) if known else ()
 
 
 def bounds_of(results: Mapping[str, MauveResult]) -> tuple[Bound, ...]:

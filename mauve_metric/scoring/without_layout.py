@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,13 +12,14 @@ from mauve_metric.features.feature_set import FeaturizeJob
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, is_text_function
 from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.inputs.sources import TextSource
-from mauve_metric.inputs.stripping import PromptEcho
+from mauve_metric.inputs.stripping import WRAPPING, PromptEcho
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime.errors import one_line
 from mauve_metric.scoring.verdict import judged
-from mauve_metric.uncertainty.format_check import format_warning
-from mauve_metric.uncertainty.learned_score import learned_score
+from mauve_metric.uncertainty.closeness import Bound
+from mauve_metric.uncertainty.format_check import check_format, format_warning
+from mauve_metric.uncertainty.learned_score import Learned, learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurizes a second time
@@ -98,37 +99,44 @@ class _Trial(NamedTuple):
 
     def moves(self, result: MauveResult) -> bool:
         """Return whether the sets are harder to tell apart without their prompts, or cannot be compared without."""
-        _, least, before, after = self._tried(result, ["prompts"])
+        _, least, before, after, _ = self._tried(result, ["prompts"])
         return before is None or after is None or _has_moved(before, after, least)
 
     def _tried(
         self, result: MauveResult, names: Sequence[str]
-    ) -> tuple[_Trial, float, LearnedScore | None, LearnedScore | None]:
-        """The trial on all texts or on a sample, the least change that counts, and the scores with and without."""
+    ) -> tuple[_Trial, float, Learned | None, Learned | None, tuple[str, ...]]:
+        """The trial on all texts or on a sample, the least change that counts, and the scores with and without.
+
+        Last, the layout that was left out: what still tells the sets apart without `names` is left out too.
+        """
         trial, least = (self, MOVED) if self.is_quick else (self._sample(), SAMPLE_MOVED)
-        whole = LearnedScore.of(result.learned) if result.learned is not None else None
-        return trial, least, whole if trial is self else trial._score([]), trial._score(names)
+        before = result.learned if trial is self else trial._score([])[0]
+        after, further = trial._score(names)
+        while further and names != ["prompts"] and not {*further} <= {*names}:
+            names = [*names, *(name for name in further if name not in names)]
+            after, further = trial._score(names)
+        return trial, least, before, after, tuple(names)
 
     def with_effect(self, result: MauveResult, warning: ScoreWarning) -> MauveResult:
         """The result with the effect of its layout."""
-        names: list[str] = warning.numbers["layout"]
-        trial, least, before, after = self._tried(result, names)
-        whole = LearnedScore.of(result.learned) if result.learned is not None else None
+        wrapped = [item.numbers["kind"] for item in result.warnings if item.code == "wrapping_in_one_set"]
+        layout = [*dict.fromkeys([*warning.numbers["layout"], *wrapped])]
+        trial, least, before, after, names = self._tried(result, layout)
         if before is None or after is None:
             return replace(result, normalised_missing="without layout too few different texts are left")
         kept = tuple(other for other in result.warnings if other is not warning)
         unmoved = judged(replace(result, warnings=kept, normalised_missing=None), self.config)
         if not _has_moved(before, after, least):
             return unmoved
-        curable = [name for name in names if FORMATS[name].strip not in (None, *self._stripped)]
-        cured = after if curable == names else trial._score(curable) if curable else None
+        curable = tuple(name for name in names if _rule_of(name) not in (None, *self._stripped))
+        cured = after if curable == names else trial._score(curable)[0] if curable else None
         cure = self._option(curable) if cured is not None and _has_moved(before, cured, least) else ""
         is_full = self.is_quick or result.n_p + result.n_q <= MOST_TEXTS
         if is_full and trial is not self:
-            before, after = whole or before, self._score(names) or after
+            before, after = result.learned or before, self._score(names)[0] or after
             if not _has_moved(before, after, MOVED):
                 return unmoved
-        scores, aucs = (before.mauve_classifier, after.mauve_classifier), (before.auc, after.auc)
+        scores, aucs = (before.mauve, after.mauve), (before.auc, after.auc)
         if is_full:
             effect = f"without them, the classifier's score is {scores[1]:.3f} in place of {scores[0]:.3f}"
             numbers, weight = {"score": scores[0], "score_without": scores[1]}, abs(scores[1] - scores[0])
@@ -137,12 +145,16 @@ class _Trial(NamedTuple):
             effect = f"without them, {auc} is {aucs[1]:.2f} in place of {aucs[0]:.2f}"
             numbers, weight = {"auc_before": aucs[0], "auc_without": aucs[1]}, min(2 * (aucs[0] - aucs[1]), 1.0)
         who = result.signature_entries.get("featurize_model_name")
-        told = format_warning(warning.numbers | numbers, None if who is None else str(who), effect, cure, weight)
+        layout_aucs = {f"auc_{name}": auc for name, auc in (result.format_aucs or {}).items() if name in names}
+        said = warning.numbers | numbers | layout_aucs | {"layout": [name for name in names if name in FORMATS]}
+        told = format_warning(said, None if who is None else str(who), effect, cure, weight)
         told_all = tuple(told if other is warning else other for other in result.warnings)
-        changed = judged(replace(result, warnings=told_all), self.config)
         if not is_full:
-            return replace(changed, normalised_missing=TWICE)
-        return replace(changed, normalised=after, normalised_missing=None)
+            return judged(replace(result, warnings=told_all, normalised_missing=TWICE), self.config)
+        bounds = (Bound.of_learned(after, result.bounds[-1].codes),)
+        plain = LearnedScore.of(after)
+        known = replace(result, normalised=plain, normalised_missing=None, bounds_without_layout=bounds)
+        return judged(replace(known, warnings=told_all), self.config)
 
     def _sample(self) -> _Trial:
         """A trial with a few texts of each side, which do not depend on the order of the texts."""
@@ -159,26 +171,39 @@ class _Trial(NamedTuple):
 
     def _option(self, names: Sequence[str]) -> str:
         """The option that removes parts of the layout, and all that is stripped already."""
-        rules = self._stripped | {FORMATS[name].strip for name in names}
+        rules = self._stripped | {_rule_of(name) for name in names}
         return f"strip='{','.join(rule for rule in STRIP if rule in rules)}'"
 
-    def _score(self, names: Sequence[str]) -> LearnedScore | None:
-        """The learned score without some of the layout; None where too few different texts are left."""
+    def _score(self, names: Sequence[str]) -> tuple[Learned | None, tuple[str, ...]]:
+        """The learned score without some of the layout, None for too few different texts; the layout that still tells.
+
+        names: of `FORMATS`, rules of `strip`, or "prompts".
+        """
         sides = [list(side) for side in self.texts]
         for name in names:
-            remove = PromptEcho(self.prompts) if name == "prompts" else FORMATS[name].without
+            remove = PromptEcho(self.prompts) if name == "prompts" else _remover(name)
             if remove is not None:
                 sides = [[remove(text) for text in side] for side in sides]
         plain = [
             [new if new.strip() else text for new, text in zip(side, originals, strict=True)]
             for side, originals in zip(sides, self.texts, strict=True)
         ]
-        p, q = (self.job.of_texts("texts", TextSource(side)).features for side in plain)
-        learned = learned_score(p, q, self.groups, self.config)
-        return None if learned is None else LearnedScore.of(learned)
+        p, q = (self.job.of_texts("texts", TextSource(side)) for side in plain)
+        learned = learned_score(p.features, q.features, self.groups, self.config)
+        unseen, seed = p.unseen_formats or (), self.config.seed
+        return learned, check_format(p.format_numbers, q.format_numbers, self.groups, seed, unseen)[2]
 
 
-def _has_moved(before: LearnedScore, after: LearnedScore, least: float) -> bool:
+def _remover(name: str) -> Callable[[str], str] | None:
+    return FORMATS[name].without if name in FORMATS else WRAPPING[name]
+
+
+def _rule_of(name: str) -> str | None:
+    """The rule of `strip` that removes a part of the layout."""
+    return FORMATS[name].strip if name in FORMATS else name
+
+
+def _has_moved(before: Learned, after: Learned, least: float) -> bool:
     """Return whether two sets are harder to tell apart than before."""
-    gained = after.mauve_classifier - before.mauve_classifier if least == MOVED else 0.0
+    gained = after.mauve - before.mauve if least == MOVED else 0.0
     return max(before.auc - after.auc, gained) >= least

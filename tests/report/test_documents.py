@@ -11,8 +11,9 @@ import pytest
 from samples import ROOT, script
 
 from mauve_metric import Comparison
-from mauve_metric.report.documents import DIFFERENCE_COLUMNS, MODEL_COLUMNS, featurizers_table
+from mauve_metric.report.documents import DIFFERENCE_COLUMNS, MODEL_COLUMNS
 from mauve_metric.report.first_screen import PAPER_COLUMNS
+from mauve_metric.report.score_rows import featurizers_table
 from mauve_metric.runtime.plain_text import rounded_up
 
 
@@ -69,10 +70,12 @@ def test_the_published_schemas_are_those_of_the_results(command: str) -> None:
 def test_a_row_holds_the_scores_of_its_featurizer(told: Comparison) -> None:
     result = told.models[told.ranking[0]]
     each = {"first": result, "second": replace(result, p_value=0.5)}
-    table = featurizers_table(each)
+    table = featurizers_table(replace(result, by_featurizer=each))
     assert [row["featurizer"] for row in table.rows] == [*each]
     assert [(row["closeness"], row["low"], row["high"]) for row in table.rows] == [
         (one.closeness, *(one.closeness_ci or ())) for one in each.values()
     ]
     assert "p_value" in [column.key for column in table.columns]
-    assert "p_value" not in [column.key for column in featurizers_table({"first": result}).columns]
+    assert "p_value" not in [
+        column.key for column in featurizers_table(replace(result, by_featurizer={"first": result})).columns
+    ]

@@ -16,7 +16,7 @@ from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, he
 from mauve_metric.scoring.verdict import REASONS
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
-MOST_WORDS_A_SENTENCE, MOST_WORDS, MOST_LINES, MOST_LINES_OF_THREE = 25, 120, 14, 20
+MOST_WORDS_A_SENTENCE, MOST_WORDS, MOST_LINES, MOST_LINES_OF_THREE = 25, 135, 15, 20
 WITHOUT_SENTENCE = ("layout",)  # reasons beside a difference
 FEW: dict[str, Any] = {"num_runs": 1, "kmeans_num_redo": 1}
 

@@ -15,8 +15,8 @@ from mauve_metric.options import MauveConfig
 from mauve_metric.report import rendering
 from mauve_metric.report.charts import of_comparison
 from mauve_metric.report.document import Prose
-from mauve_metric.report.documents import featurizers_table
 from mauve_metric.report.rendering import document_page, report_page
+from mauve_metric.report.score_rows import featurizers_table
 from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, ranking_sentence
 from mauve_metric.scoring.verdict import judged
 
@@ -149,5 +149,5 @@ def test_featurizers_that_show_a_difference_are_named(results: dict[str, MauveRe
     bounds = [replace(bound, featurizer=name) for name, one in (("x", apart), ("y", alike)) for bound in one.bounds]
     result = judged(replace(apart, by_featurizer={"x": apart, "y": alike}, bounds=tuple(bounds)), MauveConfig())
     assert "text: " in str(result) and " Shown by x.\n" in str(result)
-    assert [row["featurizer"] for row in featurizers_table(result.by_featurizer).rows] == ["x", "y"]
+    assert [row["featurizer"] for row in featurizers_table(result).rows] == ["x", "y"]
     check(result.document().terminal(), "different")

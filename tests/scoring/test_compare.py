@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,6 @@ from samples import EVIL, HUMAN_FEATURES, MODEL_FEATURES
 
 from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.options import MauveConfig
-from mauve_metric.scoring.compare import _forecasts
-from mauve_metric.uncertainty.forecast import LEAST_TEXTS, MOST_TEXTS
 from mauve_metric.uncertainty.gap_buckets import holm
 
 Floats = NDArray[np.float64]
@@ -104,21 +100,6 @@ def test_clear_differences_are_real_and_a_zero_difference_is_not(comparison: Com
     assert item.difference == 0 and item.p_value == 1 and not item.real and item.ci[0] <= 0 <= item.ci[1]
     assert twins.texts_needed is None
     assert [warning.code for warning in twins.warnings] == ["equal_models"]
-
-
-@pytest.mark.parametrize("stderr", [1e-12, 0.01, 0.4, 5.0])
-@pytest.mark.parametrize("difference", [0.0, 1e-12, 1e-4, 0.2, 1.0])
-def test_forecasts_near_their_ends_are_numbers_of_texts(
-    comparison: Comparison, stderr: float, difference: float
-) -> None:
-    pair = replace(comparison.differences[0], difference=difference, stderr=stderr)
-    smallest, needed = _forecasts([pair], comparison.models, MauveConfig())
-    assert smallest is not None and 0 < smallest <= 1
-    assert needed is None or LEAST_TEXTS <= needed <= MOST_TEXTS
-    if difference == 0:
-        assert needed is None
-    elif difference >= 0.2:
-        assert needed is not None
 
 
 def test_decisions_are_corrected_for_the_number_of_pairs(comparison: Comparison) -> None:

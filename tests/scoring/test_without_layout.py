@@ -13,6 +13,8 @@ from samples import write_jsonl
 from tokenizers import Regex, normalizers
 
 from mauve_metric import MauveResult, compare, compute_mauve, explain
+from mauve_metric.hosts.cli.gate import changes, closeness_below
+from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 from mauve_metric.scoring import without_layout
 from mauve_metric.scoring.score import NOT_READ_AGAIN
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -162,3 +164,63 @@ def test_prompts_that_a_model_repeats_are_told_from_whole_passages(tmp_path: Pat
         ):
             assert (found.verdict_reason == "echoed_prompts") == refused
             assert ("echoed_prompts" in {warning.code for warning in found.warnings}) == refused
+
+
+def test_all_cures_that_are_needed_are_named_at_once() -> None:
+    """Without the line breaks the quotes would still tell the sets apart."""
+    human, _, broken = _sets(120)
+    human = [f'"{text}" -- it said' for text in human]
+    curly = [f"“{text}” — it said" for text in broken]
+    found = compute_mauve(p_text=human, q_text=curly, featurize_model_name="ngrams", num_runs=1)
+    (warning,) = _layout(found)
+    assert warning.message.endswith("Cure: strip='line_breaks,quotes'"), warning.message
+    cured = compute_mauve(
+        p_text=human, q_text=curly, featurize_model_name="ngrams", num_runs=1, strip="line_breaks,quotes"
+    )
+    assert not _layout(cured) and found.normalised is not None
+    assert found.normalised.mauve_classifier == pytest.approx(cured.mauve_classifier, abs=1e-12)
+
+
+def _by_quotes() -> dict[str, list[str]]:
+    """A model that differs by its quotes alone, and one whose words differ."""
+    human, model, _ = _sets(120)
+    rng = np.random.default_rng(5)
+    other = [" ".join(rng.choice([*WORDS[:4], "fox", "was", "seen"], size=25)) for _ in range(120)]
+    return {
+        "human": [f'"{text}"' for text in human],
+        "curly": [f"“{text}”" for text in model],
+        "other": [f'"{text}"' for text in other],
+    }
+
+
+def blind(texts: list[str]) -> np.ndarray:
+    """Counts of letters, which no layout changes."""
+    return np.array([[text.count(letter) for letter in "aeiorstv"] for text in texts], dtype=float)
+
+
+@pytest.mark.parametrize("featurizers", [None, {"blind": blind, "ngrams": "ngrams"}, {"ngrams": "ngrams", "b": blind}])
+def test_a_caveat_of_layout_reaches_ranking_headline_and_gate(featurizers: dict[str, Any] | None) -> None:
+    texts = _by_quotes()
+    human = texts.pop("human")
+    given: dict[str, Any] = {"featurize_model_name": "ngrams"} if featurizers is None else {"featurizers": featurizers}
+    found = compare(human, texts, num_runs=1, **given)
+    curly, other = found.models["curly"], found.models["other"]
+    assert (curly.verdict, curly.verdict_reason, curly.by_layout_alone) == ("different", "layout", True)
+    assert (curly.closeness or 1) < (curly.closeness_without_layout or 0) and len(_layout(curly)) == 1
+    assert other.closeness_without_layout is None and other.verdict_reason is None
+    assert found.ranking == ("curly", "other") and found.differences[0].real
+    said = ranking_sentence(found)
+    assert said == "Without the layout that differs: curly is closest to human text, as far as these tests see."
+    first = headline(curly)
+    assert first.startswith("DIFFERENT from human text by layout alone (") and "curly quotes" in first, first
+    assert f"Without that layout, closeness is {curly.closeness_without_layout:.3f}" in first
+    assert "without layout" in str(found) and "without layout" in found.to_latex()
+    assert closeness_below(curly, 0.5) == "" and closeness_below(curly, 1.1).startswith("closeness without the layout")
+    straight = {name: [text.translate(str.maketrans("“”", '""')) for text in each] for name, each in texts.items()}
+    before = compare(human, straight, num_runs=1, **given).to_dict()
+    stored = before["models"]
+    for label, each in (before.get("by_featurizer") or {}).items():
+        for name, values in each["models"].items():
+            stored[name].setdefault("by_featurizer", {})[label] = values
+    change = changes(found, stored)["curly"]
+    assert not change.is_worse and "by classifier without layout" in change.sentence

@@ -28,9 +28,9 @@ from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.progress import watched
-from mauve_metric.scoring.compare import ranked_by_closeness
 from mauve_metric.scoring.opening import check_sides, open_several
 from mauve_metric.scoring.pipeline import Clustered, cluster, resolve_config
+from mauve_metric.scoring.ranking import ranked_by_closeness
 from mauve_metric.scoring.score import learned_of, score_buckets
 from mauve_metric.uncertainty.learned_score import Learned
 

@@ -12,7 +12,7 @@ from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.options import config_fields
 from mauve_metric.report.wording.verdict_sentence import headline
-from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.comparison import Comparison, ranking_score
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
 from mauve_metric.runtime.checks import is_bool, shown
@@ -41,10 +41,15 @@ class Change(NamedTuple):
 
 
 def closeness_below(result: MauveResult, bound: float) -> str:
-    """Sentence on a closeness below a bound; empty for one at or above it, and for none (see `without_verdict`)."""
-    if result.closeness is None or result.closeness >= bound:
+    """Sentence on a closeness below a bound; empty for one at or above it, and for none (see `without_verdict`).
+
+    Where layout makes a difference, it is the closeness without that, if known.
+    """
+    score = ranking_score(result)
+    if score is None or score >= bound:
         return ""
-    return f"closeness is {digits(result.closeness)}, below {bound:g}"
+    without = "" if result.closeness_without_layout is None else " without the layout that differs"
+    return f"closeness{without} is {digits(score)}, below {bound:g}"
 
 
 def without_verdict(result: MauveResult) -> str:
@@ -135,8 +140,9 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
     """The change of each model that an earlier comparison has too, by the scores that closeness is the lowest of.
 
     Groups of similar texts do not see all that a classifier does, and the other way round, so that both are tested, of
-    every featurizer. The errors of both runs are taken as independent. They share the human texts, so that the test
-    errs on the safe side: it calls fewer changes real.
+    every featurizer. Where layout makes a difference in either run, the classifier's score without it is tested
+    alone. The errors of both runs are taken as independent. They share the human texts, so that the test errs on the
+    safe side: it calls fewer changes real.
 
     Args:
         comparison: of this run. before: see `read_scores`.
@@ -150,10 +156,12 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
     names = _in_both(comparison.models, before)
     for name in names:
         for label, now, earlier in _pairs(comparison, name, before[name]):
+            without = _has_plain(vars(now)) or _has_plain(earlier)  # layout is in the groups of texts, too
             for kind, then in _estimates(name, earlier).items():
-                if getattr(now, f"{kind}_ci") is not None:
+                if kind == "mauve_classifier" if without else getattr(now, f"{kind}_ci") is not None:
                     estimate = _estimate(name, vars(now), kind)
-                    partition = f"{label} {_SAID[kind]}".lstrip()
+                    said = f"{_SAID[kind]} without layout" if without else _SAID[kind]
+                    partition = f"{label} {said}".lstrip()
                     tested[name, partition] = estimate, then, estimate_difference(estimate, then, 0.0, level)
     p_values = dict(zip(tested, holm([difference.p_value for *_, difference in tested.values()]), strict=True))
     return {
@@ -197,6 +205,11 @@ def _pairs(comparison: Comparison, name: str, earlier: Stored) -> list[tuple[str
     return results
 
 
+def _has_plain(values: Stored) -> bool:
+    """Return whether a result differs by layout, and its score without that is known."""
+    return values.get("verdict_reason") == "layout" and values.get("normalised") is not None
+
+
 def _estimates(name: str, values: Stored) -> dict[str, Estimate]:
     """The scores of a stored result by either kind of partition; that of a classifier is not there for few texts."""
     kinds = [kind for kind in _KINDS if kind == "mauve_debiased" or values.get(kind) is not None]
@@ -205,6 +218,9 @@ def _estimates(name: str, values: Stored) -> dict[str, Estimate]:
 
 def _estimate(name: str, values: Stored, kind: str) -> Estimate:
     """A debiased score of a model; `ValueError` for one without an interval, or whose numbers are none of a score."""
+    if kind == "mauve_classifier" and _has_plain(values):
+        plain = values["normalised"]
+        values = plain if isinstance(plain, Mapping) else plain._asdict()
     numbers: list[Any] = []
     ends = values.get(f"{kind}_ci")
     if isinstance(ends, (list, tuple)) and len(ends) == 2:

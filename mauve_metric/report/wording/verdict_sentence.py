@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from mauve_metric.inputs.fingerprints import FORMATS
 from mauve_metric.report.wording.notes import notes_of
-from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.result import MauveResult, VerdictWord
 from mauve_metric.runtime.checks import listed
-from mauve_metric.runtime.plain_text import counted, digits, printable, rounded_up, shown_names
+from mauve_metric.runtime.plain_text import counted, digits, in_brackets, printable, rounded_up, shown_names
 from mauve_metric.scoring.verdict import EQUIVALENT
+from mauve_metric.uncertainty.format_check import SIGHTS
 
+_MOST_LAYOUT = 3  # parts that a sentence names
 DIFFERS = {  # by what shows it
     "groups": "other kinds of texts, or other shares of them",
     "classifier": "a classifier recognises them",
@@ -47,7 +51,8 @@ class Facts(NamedTuple):
     differs: what shows a difference, of "groups", "classifier" and "repeats". seen_by: of several featurizers those
     that show it. caught: the AUC of the sharpest classifier, as times in 100. p_value: of the test that shows a
     difference which the interval does not. needed: texts a set that would decide. notes: at most three, by how much
-    they can change the verdict.
+    they can change the verdict. test: the one with this p-value. layout: what tells the sets apart by layout.
+    by_layout_alone, without_layout: whether nothing else does, and closeness without it, with its interval, in words.
     """
 
     differs: tuple[str, ...]
@@ -56,6 +61,10 @@ class Facts(NamedTuple):
     p_value: float | None
     needed: int | None
     notes: tuple[str, ...]
+    test: str = "a test"
+    layout: tuple[str, ...] = ()
+    by_layout_alone: bool = False
+    without_layout: str = ""
 
 
 def facts_of(result: MauveResult) -> Facts:
@@ -68,7 +77,32 @@ def facts_of(result: MauveResult) -> Facts:
     reaches_1 = result.closeness_ci is None or result.closeness_ci[1] >= 1
     p_value = result.shown_p_value if differs and reaches_1 else None
     caught = round(100 * max(aucs)) if aucs else None
-    return Facts(differs, seen_by, caught, p_value, result.texts_needed, notes_of(result))
+    layout = layout_of(result) if result.verdict_reason == "layout" else ()
+    plain = ""
+    if result.closeness_without_layout is not None:
+        ends = in_brackets(result.closeness_without_layout_ci)
+        plain = f"{digits(result.closeness_without_layout, '.3f')}{ends}"
+    facts = (differs, seen_by, caught, p_value, result.texts_needed, notes_of(result))
+    return Facts(*facts, _test_of(result), layout, result.by_layout_alone, plain)
+
+
+def _test_of(result: MauveResult) -> str:
+    """The test with the least p-value of those that show a difference."""
+    if result.repeats_p_value is not None and result.repeats_p_value == result.shown_p_value:
+        return "a test of how much it repeats itself"
+    tested = [bound for bound in result.bounds if bound.p_value is not None]
+    least = min(tested, key=lambda bound: bound.p_value or 0.0, default=None)
+    if least is None:
+        return "a test"
+    return "a test of the classifier's AUC" if least.kind == "classifier" else "a permutation test of the groups"
+
+
+def layout_of(result: MauveResult) -> tuple[str, ...]:
+    """The parts of the layout that tell the sets apart, the strongest first."""
+    names = [name for warning in result.warnings for name in warning.numbers.get("layout", ())]
+    kinds = [warning.numbers["kind"] for warning in result.warnings if warning.code == "wrapping_in_one_set"]
+    said = [*(FORMATS[name].what for name in names), *(SIGHTS[kind] for kind in kinds)]
+    return tuple(dict.fromkeys(said))[:_MOST_LAYOUT]
 
 
 def headline(result: MauveResult, facts: Facts | None = None) -> str:
@@ -85,9 +119,15 @@ def verdict_sentence(
     lead = LEADS[verdict].format(n=n)
     if verdict == "different":
         how = "; ".join(DIFFERS[kind] for kind in facts.differs) or "by its features"
-        how = f", in part by its layout: {how}" if reason == "layout" else f": {how}"
+        layout = f" ({listed([*facts.layout])})" if facts.layout else ""
+        if facts.by_layout_alone:
+            how = f" by layout alone{layout}"
+        else:
+            how = f", in part by its layout{layout}: {how}" if reason == "layout" else f": {how}"
         if facts.p_value is not None:
-            how += f" (a test with p = {digits(facts.p_value, '.1g')}; the interval reaches 1)"
+            how += f". {facts.test.capitalize()} shows it (p = {digits(facts.p_value, '.1g')}); the interval reaches 1"
+        if facts.without_layout:
+            how += f". Without that layout, closeness is {facts.without_layout}"
         shown = f" Shown by {listed([*shown_names([*facts.seen_by]).values()])}." if facts.seen_by else ""
         cause = f" But {NO_VERDICT[reason]}" if reason in NO_VERDICT else ""
         return f"{lead}{how}.{shown}{cause}"
@@ -125,11 +165,40 @@ def ranking_sentence(comparison: Comparison) -> str:
     if doubtful:
         reasons = {headline(result).removeprefix(LEADS["no verdict"]) for result in doubtful.values()}
         return f"NO RANKING: there is no verdict on {listed([*doubtful])}{reasons.pop() if len(reasons) == 1 else '.'}"
-    best = comparison.ranking[0]
+    lead = ""
+    if comparison.ranked_by == "precision":
+        by_recall = _order(comparison.recall_ranking, comparison.recall_differences, called)
+        by_precision = _order(comparison.ranking, comparison.differences, called)
+        said = "The closeness of all is near 0, where it orders nothing."
+        return f"{said} By precision (quality), {by_precision}. By recall (diversity), {by_recall}."
+    if comparison.ranked_by == "groups":
+        lead = "The closeness of all is near 0, where it orders nothing; by groups of similar texts: "
+    elif any(result.closeness_without_layout is not None for result in comparison.models.values()):
+        lead = "Without the layout that differs: "
+    best, *others = comparison.ranking
     alike = [called[pair.b] for pair in comparison.differences if pair.a == best and not pair.real]
-    real = sum(pair.real for pair in comparison.differences)
-    if not real:
-        return "These texts do not tell the models apart."
-    if alike:
-        return f"{listed([called[best], *alike])} come first, and cannot be told apart."
-    return f"{called[best]} is closest to human text, as far as these tests see."
+    if any(pair.real for pair in comparison.differences) and not alike:
+        said = f"{lead}{called[best]} is closest to human text, as far as these tests see."
+        behind = [called[name] for name in others if _is_unsure(comparison.models[name])]
+        layout = f" Layout alone may put {listed(behind)} behind." if behind else ""
+        return said + layout
+    said = f"{lead}{_order(comparison.ranking, comparison.differences, called)}."
+    return f"These{said[5:]}" if said.startswith("these texts do not") else said
+
+
+def _is_unsure(result: MauveResult) -> bool:
+    """Return whether a model differs by layout, and its closeness without that is not known."""
+    return result.verdict_reason == "layout" and result.closeness_without_layout is None
+
+
+def _order(ranking: Sequence[str], differences: Sequence[Difference], called: Mapping[str, str]) -> str:
+    """The models that come first in an order, or that it does not tell them apart."""
+    if not any(pair.real for pair in differences):
+        return "these texts do not tell the models apart"
+    best = ranking[0]
+    alike = [called[pair.b] for pair in differences if pair.a == best and not pair.real]
+    return (
+        f"{listed([called[best], *alike])} come first, and cannot be told apart"
+        if alike
+        else f"{called[best]} is first"
+    )

@@ -17,6 +17,7 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 ResultT = TypeVar("ResultT", "MauveResult", "Comparison")
 
+RECALL_DIFFERENCES = "Differences of recall"
 LEARNED_DIFFERENCES = "Differences by classifier"
 TOGETHER_DIFFERENCES = "Differences by one classifier of the features of all featurizers"
 
@@ -141,7 +142,7 @@ def many_warnings(number: int, more: bool = False) -> str:
 
 def notes(comparison: Comparison) -> list[str]:
     """Explanations of the columns of the tables."""
-    order = "closeness" if comparison.ranked_by == "closeness" else "by groups"
+    order = {"closeness": "closeness", "groups": "the score by groups", "precision": "precision"}[comparison.ranked_by]
     lines = [
         f"closeness, low, high: the lower score of by groups and by classifier, and its interval. Ranked by {order}.",
         "by groups, by classifier: MAUVE without sampling bias on these buckets, where two human sets reach 1.",
@@ -154,7 +155,8 @@ def notes(comparison: Comparison) -> list[str]:
     if len(comparison.by_featurizer) > 1:
         first = next(iter(each_featurizer(comparison)))
         lines.append(
-            "featurizer: each ranks the models by itself and corrects for its own pairs. "
+            "featurizer: the rows of all decide, by the lowest closeness of the others; "
+            "each ranks the models by itself and corrects for its own pairs. "
             f"Curves and explanations are those of the first, {first}."
         )
     return lines
@@ -183,24 +185,23 @@ DIFFERENCE_NOTE = "p: of each pair alone. real: significant with all pairs taken
 def collected_warnings(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
     """Each warning once, with the models it is about: "all models", names, or "" for the comparison's own.
 
-    A warning that only another featurizer than the first has begins with its name.
+    A warning that only one of several featurizers has begins with its name.
     """
     first = _warnings_of(with_labels(comparison))
-    _, *others = each_featurizer(comparison).items()
-    return first + own_warnings(first, {name: _warnings_of(other) for name, other in others})
+    return first + own_warnings(first, {name: _warnings_of(one) for name, one in each_featurizer(comparison).items()})
 
 
 def result_warnings(result: MauveResult) -> list[tuple[str, ScoreWarning]]:
-    """A result's warnings, then what only featurizers after the first one warn of, with their names."""
+    """A result's warnings, then what only some of its featurizers warn of, with their names."""
     first = [("", warning) for warning in result.warnings]
-    _, *others = each_result(result).items()
-    return first + own_warnings(first, {name: [("", warning) for warning in other.warnings] for name, other in others})
+    each = each_result(result).items()
+    return first + own_warnings(first, {name: [("", warning) for warning in other.warnings] for name, other in each})
 
 
 def own_warnings(
     first: Sequence[tuple[str, ScoreWarning]], others: Mapping[str, Sequence[tuple[str, ScoreWarning]]]
 ) -> list[tuple[str, ScoreWarning]]:
-    """The warnings of other featurizers that the first one does not have, with the featurizer's name."""
+    """The warnings of featurizers that are not among the first ones, with the featurizer's name."""
     messages = {(warning.code, warning.message) for _, warning in first}
     return [
         (f"{name}, {who}" if who else name, warning)

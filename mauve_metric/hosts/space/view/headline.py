@@ -9,6 +9,7 @@ from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view.markup import render
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.report.first_screen import comparison_sentences
+from mauve_metric.report.score_rows import parts_of, support_words, with_interval
 from mauve_metric.report.wording import verdict_sentence, words
 from mauve_metric.report.wording.notes import notes_of
 from mauve_metric.results.comparison import Comparison, OwnScore
@@ -55,6 +56,12 @@ def _of_model(
     reach = f"two human sets of this size reach {digits(result.mauve_ceiling)}"
     featurizer = str(result.signature_entries.get("featurize_model_name", ""))
     by = f" by {printable(featurizer)}" if len(each or result.by_featurizer) > 1 else ""
+    scales = [f"MAUVE{by}, {words.as_in_papers(published.signature)}: {digits(published.mauve)}; {reach}."]
+    if result.precision is not None and result.recall is not None:
+        precision = with_interval(result.precision, result.precision_ci, ".2f", ".2f")
+        recall = with_interval(result.recall, result.recall_ci, ".2f", ".2f")
+        halves = f"; {support_words(result)}" if support_words(result) else ""
+        scales.append(f"Precision{by} (quality) {precision}, recall (diversity) {recall}{halves}.")
     return {
         "whose": name,
         "verdict": verdict_sentence.headline(result) if name else "",
@@ -63,7 +70,7 @@ def _of_model(
         "level": f"{100 * result.confidence_level:g} %",
         "bar": bars.Bar.of(name or "this model", result.closeness, result.closeness_ci),
         "rows": featurizer_rows(result, each),
-        "literature": f"MAUVE{by}, {words.as_in_papers(published.signature)}: {digits(published.mauve)}; {reach}.",
+        "scales": scales,
         "notes": notes_of(result),
         "doubt": result.verdict == "no verdict",
     }
@@ -80,8 +87,8 @@ def model_rows(comparison: Comparison, picked: str) -> list[Row]:
             "closeness": _number(result.closeness, result.closeness_ci),
             "groups": _number(result.mauve_debiased),
             "mauve": _number(comparison.own[name].mauve),
-            "precision": _number(result.precision, form=".2f"),
-            "recall": _number(result.recall, form=".2f"),
+            "precision": _number(result.precision, result.precision_ci, ".2f"),
+            "recall": _number(result.recall, result.recall_ci, ".2f"),
             "verdict": result.verdict,
             "reason": result.verdict_reason or "",
         }
@@ -100,15 +107,20 @@ def featurizer_rows(result: MauveResult, each: dict[str, MauveResult] | None = N
     if result.together is not None:
         joint = result.together
         values.append((TOGETHER, joint.mauve_classifier, joint.mauve_classifier_ci, None, joint.auc))
-    known = [value for _, value, *_ in values if value is not None]
+    lowest = min((value for _, value, *_ in values if value is not None), default=None)
+    deciding = next((name for name, value, *_ in values if value is not None and value == lowest), None)
     only = str(result.signature_entries.get("featurize_model_name", ""))
     return [
         {
             "featurizer": name or printable(only) or "these features",
             "sees": "one classifier of all features" if scored is None else SEES.get(name or only, ""),
-            "decides": len(values) > 1 and bool(known) and value == min(known),
+            "decides": len(values) > 1 and name == deciding,
             "closeness": _number(value, ends),
             "groups": None if scored is None else _number(scored.mauve_debiased, scored.mauve_debiased_ci),
+            "finer": next(
+                (_number(score, of) for part, score, of, _ in (parts_of(scored) if scored else ()) if "finer" in part),
+                None,
+            ),
             "classifier": _number(value, ends)
             if scored is None
             else _number(scored.mauve_classifier, scored.mauve_classifier_ci),
@@ -153,7 +165,7 @@ def shared_headline(shared: SharedResult) -> str:
         level="",
         bar=bars.Bar.of("this model", shared.closeness, shared.ends),
         rows=[],
-        literature="",
+        scales=[],
         notes=[f"{shared.n_q} model texts against {shared.n_p} human texts."],
         doubt=shared.verdict == "no verdict",
     )

@@ -17,7 +17,7 @@ from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import PLAY, panel_names
 from mauve_metric.hosts.spelling import ALIGNED, PAGE, label_of
 from mauve_metric.report.document import Prose, Table
-from mauve_metric.report.documents import featurizers_table
+from mauve_metric.report.score_rows import featurizers_table
 from mauve_metric.report.wording import evidence, words
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
@@ -142,7 +142,7 @@ def verdicts(result: MauveResult) -> str:
     """Sentences on further scores, and the table of several featurizers."""
     said = [words.learned_sentence(result)]
     each = result.by_featurizer
-    table = render("featurizers", table=featurizers_table(each)) if each else ""
+    table = render("featurizers", table=featurizers_table(result)) if each else ""
     return render("sentences", sentences=said) + table
 
 

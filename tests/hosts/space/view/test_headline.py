@@ -53,7 +53,7 @@ def test_a_comparison_has_the_published_number_of_its_best_model() -> None:
     compared = compare(p_features=human, models={"small": small, "best": best}, num_runs=1, knn=False)
     published = compute_mauve(p_features=human, q_features=best, num_runs=1, knn=False).mauve
     assert compared.models["best"].mauve != published
-    assert page.first_screen(compared)["literature"].startswith(f"MAUVE, as in papers: {published:.4f};")
+    assert page.first_screen(compared)["scales"][0].startswith(f"MAUVE, as in papers: {published:.4f};")
 
 
 def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:

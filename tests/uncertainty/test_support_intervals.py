@@ -1,0 +1,72 @@
+"""Intervals of nearest-neighbour precision and recall against redraws of both sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric.measures.knn_precision_recall import support_scores
+from mauve_metric.uncertainty.support_intervals import SupportIntervals, support_intervals
+
+Floats = NDArray[np.float32]
+REDRAWS, N = 40, 60
+
+
+def draw(rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Two normal sets of which precision is high and recall is low."""
+    return rng.normal(size=(N, 3)).astype("f4"), (0.6 * rng.normal(size=(N, 3)) + 0.5).astype("f4")
+
+
+def intervals_of(p: Floats, q: Floats, seed: int = 0, groups: bool = False) -> SupportIntervals:
+    codes = (np.arange(len(p)) // 2, len(p) + np.arange(len(q)) // 2) if groups else None
+    return support_intervals(p, q, support_scores(p, q), codes, 4, 0.95, seed)
+
+
+def test_intervals_hold_for_other_texts_on_both_sides() -> None:
+    rng = np.random.default_rng(0)
+    scores, found = [], []
+    for seed in range(REDRAWS):
+        p, q = draw(rng)
+        scores.append(support_scores(p, q)[:2])
+        found.append(intervals_of(p, q, seed))
+    means = np.mean(scores, axis=0)
+    for number, name in enumerate(("precision_ci", "recall_ci")):
+        ends = [getattr(one, name) for one in found]
+        inside = np.mean([low <= means[number] <= high for low, high in ends])
+        assert inside >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / REDRAWS), (name, inside)
+        assert all(low <= one[number] <= high for one, (low, high) in zip(scores, ends, strict=True))
+        # of REDRAWS values the deviation is off by 11 %: four times as much, and the width of Student's quantile
+        deviation = np.std([one[number] for one in scores], ddof=1)
+        assert 0.5 < np.mean([high - low for low, high in ends]) / (4 * deviation) < 2
+
+
+def test_two_halves_reach_what_two_human_sets_reach() -> None:
+    rng = np.random.default_rng(1)
+    halves = [intervals_of(rng.normal(size=(N, 3)).astype("f4"), draw(rng)[1]).human_halves for _ in range(10)]
+    sets = [support_scores(*(rng.normal(size=(N // 2, 3)).astype("f4") for _ in "pq"))[0] for _ in range(40)]
+    error = np.hypot(np.std(halves, ddof=1) / np.sqrt(10), np.std(sets, ddof=1) / np.sqrt(40))
+    assert abs(np.mean(halves) - np.mean(sets)) < 4 * error
+
+
+def test_texts_of_a_group_are_one_draw() -> None:
+    p, q = (np.repeat(side[: N // 2], 2, axis=0) for side in draw(np.random.default_rng(2)))
+    alone, together = intervals_of(p, q), intervals_of(p, q, groups=True)
+    assert alone.recall_ci is not None and together.recall_ci is not None
+    assert together.recall_ci[1] - together.recall_ci[0] > alone.recall_ci[1] - alone.recall_ci[0]
+
+
+def test_the_seed_fixes_them_and_few_texts_have_none() -> None:
+    p, q = draw(np.random.default_rng(3))
+    assert intervals_of(p, q) == intervals_of(p, q) != intervals_of(p, q, seed=1)
+    few = intervals_of(p[:19], q)
+    assert few == SupportIntervals() and intervals_of(p, q[:19]).precision_ci is None
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_shares_at_an_end_have_an_interval_inside(share: float) -> None:
+    p = np.random.default_rng(4).normal(size=(N, 3)).astype("f4")
+    found = intervals_of(p, p + np.float32(0 if share else 99))
+    assert found.precision_ci is not None and share in found.precision_ci
+    low, high = found.precision_ci
+    assert 0 <= low < high <= 1 and high - low < 0.2
