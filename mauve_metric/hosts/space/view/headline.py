@@ -103,31 +103,38 @@ def featurizer_rows(result: MauveResult, each: dict[str, MauveResult] | None = N
     each: the results by the featurizers' names; None: those of the result.
     """
     each = words.each_result(result) if each is None else each
-    values = [(name, scored.closeness, scored.closeness_ci, scored, scored.auc) for name, scored in each.items()]
-    if result.together is not None:
-        joint = result.together
-        values.append((TOGETHER, joint.mauve_classifier, joint.mauve_classifier_ci, None, joint.auc))
-    lowest = min((value for _, value, *_ in values if value is not None), default=None)
-    deciding = next((name for name, value, *_ in values if value is not None and value == lowest), None)
     only = str(result.signature_entries.get("featurize_model_name", ""))
-    return [
-        {
-            "featurizer": name or printable(only) or "these features",
-            "sees": "one classifier of all features" if scored is None else SEES.get(name or only, ""),
-            "decides": len(values) > 1 and name == deciding,
-            "closeness": _number(value, ends),
-            "groups": None if scored is None else _number(scored.mauve_debiased, scored.mauve_debiased_ci),
-            "finer": next(
-                (_number(score, of) for part, score, of, _ in (parts_of(scored) if scored else ()) if "finer" in part),
-                None,
-            ),
-            "classifier": _number(value, ends)
-            if scored is None
-            else _number(scored.mauve_classifier, scored.mauve_classifier_ci),
-            "caught": None if auc is None else f"{round(100 * auc)} times in 100",
-        }
-        for name, value, ends, scored, auc in values
-    ]
+    rows = [_own_row(name or only, scored) for name, scored in each.items()]
+    values = [scored.closeness for scored in each.values()]
+    if result.together is not None:
+        joint, score = result.together, result.together.mauve_classifier
+        number = _number(score, joint.mauve_classifier_ci)
+        shown: Row = {"featurizer": TOGETHER, "sees": "one classifier of all features", "closeness": number}
+        rows.append(shown | {"classifier": number, "groups": None, "finer": None, "caught": _caught(joint.auc)})
+        values.append(score)
+    lowest = min((value for value in values if value is not None), default=None)
+    if len(rows) > 1 and lowest is not None:
+        rows[values.index(lowest)]["decides"] = True
+    return [{"decides": False, **row} for row in rows]
+
+
+def _own_row(featurizer: str, result: MauveResult) -> Row:
+    """The numbers by one featurizer; "": of features."""
+    finer = (_number(value, ends) for part, value, ends, _ in parts_of(result) if part == "by finer groups")
+    return {
+        "featurizer": printable(featurizer) or "these features",
+        "sees": SEES.get(featurizer, ""),
+        "closeness": _number(result.closeness, result.closeness_ci),
+        "groups": _number(result.mauve_debiased, result.mauve_debiased_ci),
+        "finer": next(finer, None),
+        "classifier": _number(result.mauve_classifier, result.mauve_classifier_ci),
+        "caught": _caught(result.auc),
+    }
+
+
+def _caught(auc: float | None) -> str | None:
+    """The AUC of a classifier as times in 100; None for none."""
+    return None if auc is None else f"{round(100 * auc)} times in 100"
 
 
 def _number(value: float | None, ends: tuple[float, float] | None = None, form: str = ".3f") -> tuple[str, str] | None:

@@ -44,11 +44,12 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     """The values of all outputs that show a result; points: drawn in the map at most."""
     scored = shown.scored
     result = scored.result
+    charts: list[alt.LayerChart | None] = [None, None]
     if isinstance(result, Comparison):
         charts = [of_comparison.curves_chart(result), of_comparison.precision_recall_curves_chart(result)]
         tables = markup.comparison_tables(result)
     else:
-        charts, tables = [None, None], markup.verdicts(result)
+        tables = markup.verdicts(result)
     values: dict[str, object] = {
         "signature": result.signature,
         "tables": tables,
