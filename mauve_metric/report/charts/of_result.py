@@ -271,7 +271,7 @@ def _band_layers(band: CurveBand | None, color: str) -> list[alt.Chart]:
     return [
         figure.marks(edge, "line", fill=color, fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**axes),
         figure.marks(inner, "line", color=color, strokeWidth=1.5, strokeDash=[5, 3]).encode(**axes),
-        _curve_label("without sampling bias, with its band", inner, 0.85),
+        _curve_label("without sampling bias", inner, 0.85),
     ]
 
 

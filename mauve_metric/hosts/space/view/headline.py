@@ -9,10 +9,10 @@ from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view.markup import render
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.report.first_screen import comparison_sentences
-from mauve_metric.report.score_rows import parts_of, support_words, with_interval
+from mauve_metric.report.score_rows import has_layout_scores, parts_of, support_words, with_interval
 from mauve_metric.report.wording import verdict_sentence, words
 from mauve_metric.report.wording.notes import notes_of
-from mauve_metric.results.comparison import Comparison, OwnScore
+from mauve_metric.results.comparison import Comparison, OwnScore, ranking_score
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.plain_text import digits, printable, shown_names
 
@@ -85,6 +85,7 @@ def model_rows(comparison: Comparison, picked: str) -> list[Row]:
             "picked": name == picked,
             "model": called[name],
             "closeness": _number(result.closeness, result.closeness_ci),
+            "plain": _number(ranking_score(result), ends) if has_layout_scores(comparison) else None,
             "groups": _number(result.mauve_debiased),
             "mauve": _number(comparison.own[name].mauve),
             "precision": _number(result.precision, result.precision_ci, ".2f"),
@@ -94,6 +95,7 @@ def model_rows(comparison: Comparison, picked: str) -> list[Row]:
         }
         for number, name in enumerate(comparison.ranking)
         for result in (comparison.models[name],)
+        for ends in (result.closeness_without_layout_ci or result.closeness_ci,)
     ]
 
 
