@@ -87,6 +87,12 @@ def give(desk: Handlers, tmp_path: Path, who: str = "a", model: list[str] = MODE
     desk.add_files([write_jsonl(tmp_path / f"{who}_model.jsonl", model)], visitor(desk, who))
 
 
+def close(desk: Handlers, who: str = "a") -> None:
+    """Close the page for as long as its texts are kept for a reload."""
+    desk.leave(request(who))
+    desk.sessions.drop(who)
+
+
 def opened(context: Any, address: str, size: tuple[int, int] = (1200, 900), query: str = "", **media: str) -> Any:
     """The page in a window of its own, whose `complaints` are its errors and what it fetches from elsewhere."""
     page = context.new_page()

@@ -144,11 +144,16 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     named = comparison.by_featurizer or {str(first.signature_entries.get("featurize_model_name", "")): comparison}
     featurizers = " + ".join(printable(name) for name in named if name)
     head = " · ".join(filter(None, (title or sizes, featurizers, design.get(comparison.design, ""))))
-    said = [ranking_sentence(comparison), *runs_sentences(comparison)]
+    said = comparison_sentences(comparison)
     notes = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})[:MOST_NOTES]
     table = [*models_lines(comparison), f"  {scale_sentence(comparison)}"]
     blocks = [[head], table, said, [f"! {note}" for note in notes], [more] if more else []]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def comparison_sentences(comparison: Comparison) -> list[str]:
+    """What differs, in a sentence or two, and a sentence for each model with several runs."""
+    return [ranking_sentence(comparison), *runs_sentences(comparison)]
 
 
 def models_lines(comparison: Comparison) -> list[str]:

@@ -9,6 +9,7 @@ from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts
 
 CEILING_DRAWS = 40  # standard error of the ceiling: about .002 at 500 texts, .0008 at 5000
+_SLOPES = 51  # of the precision-recall curve of random splits
 
 
 def null_scores(
@@ -26,15 +27,44 @@ def null_scores(
     `groups`: splits that keep the design, see `_grouped_splits`.
     """
     p, q = _random_splits(p_counts, q_counts, CEILING_DRAWS, np.random.default_rng(seed), groups)
+    return np.array([frontier.curve_area(curve) for curve in _curves(p, q, scaling_factor, num_points)])
+
+
+def null_curves(
+    p_counts: Counts,
+    q_counts: Counts,
+    scaling_factor: float = 5.0,
+    num_points: int = 25,
+    seed: int = 25,
+    groups: GroupCounts | None = None,
+) -> tuple[Floats, Floats]:
+    """The mean divergence curve and the mean precision-recall curve of the splits of `null_scores`.
+
+    Returns:
+        (num_points, 2) as `frontier.divergence_curve`; (`_SLOPES`, 2): recall, precision. Averaged point by point, at
+        equal weights and slopes.
+
+    >>> divergence, precision_recall = null_curves(np.array([300, 200]), np.array([290, 210]))
+    >>> bool(divergence[12].min() > 0.99), bool(precision_recall.max() <= 1)
+    (True, True)
+    """
+    p, q = _random_splits(p_counts, q_counts, CEILING_DRAWS, np.random.default_rng(seed), groups)
+    slopes = np.tan(np.linspace(0, np.pi / 2, _SLOPES + 2)[1:-1])
+    precision = np.array([np.minimum(slope * p, q).sum(axis=1).mean() for slope in slopes])
+    return np.mean(_curves(p, q, scaling_factor, num_points), axis=0), np.column_stack([precision / slopes, precision])
+
+
+def _curves(p: Floats, q: Floats, scaling_factor: float, num_points: int) -> list[Floats]:
+    """The divergence curve of each pair of histograms, (draws, k) each."""
     weights = frontier.mixture_weights(num_points)
     kinds, kind_of = np.unique(p + 1j * q, return_inverse=True)  # few: of small counts
     q_terms = frontier.kl_terms(kinds.imag, kinds.real, 1 - weights, weights)
     p_terms = frontier.kl_terms(kinds.real, kinds.imag, weights, 1 - weights)
-    areas = []
+    curves = []
     for draw in kind_of.reshape(p.shape):
         type_one, type_two = (np.maximum(terms.take(draw, axis=1).sum(axis=1), 0.0) for terms in (q_terms, p_terms))
-        areas.append(frontier.curve_area(frontier.curve_through(type_one, type_two, scaling_factor)))
-    return np.array(areas)
+        curves.append(frontier.curve_through(type_one, type_two, scaling_factor))
+    return curves
 
 
 def _random_splits(

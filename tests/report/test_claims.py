@@ -12,7 +12,7 @@ import pytest
 from samples import PACKAGE, ROOT
 
 from mauve_metric import Comparison, MauveResult, compare
-from mauve_metric.hosts.space.view import markup
+from mauve_metric.hosts.space.view.headline import headline as page_headline
 from mauve_metric.report.wording import words
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, headline, ranking_sentence
 
@@ -53,7 +53,7 @@ def changed(
 def test_no_verdict_claims_equality(pair: Comparison, said: tuple[Any, str | None]) -> None:
     for ends, p in itertools.product(ENDS, P_VALUES):
         result = changed(pair.models["a"], ends, said, p)
-        for text in (headline(result), str(result), result.to_markdown(), markup.result_html(result)):
+        for text in (headline(result), str(result), result.to_markdown(), page_headline(result)):
             assert not FORBIDDEN.search(text), text
 
 
@@ -67,7 +67,7 @@ def test_no_comparison_claims_equality(
         models = {name: changed(one, ENDS[3], said, p) for name, one in pair.models.items()}
         found = replace(pair, differences=(item,), models=models, texts_needed=needed, learned_ranking=())
         views = [ranking_sentence(found), words.forecast_sentence(found)]
-        views += [markup.result_html(found), str(found), found.to_markdown(), found.to_latex(), found.to_csv()]
+        views += [page_headline(found), str(found), found.to_markdown(), found.to_latex(), found.to_csv()]
         for text in views:
             assert not FORBIDDEN.search(text), text
         sure = said[0] != "no verdict"

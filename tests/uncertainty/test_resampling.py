@@ -54,6 +54,19 @@ def test_draws_with_buckets_alike_are_scored_as_one_by_one() -> None:
     assert resampling.null_scores(p_counts, q_counts, num_points=5).tolist() == alone
 
 
+def test_null_curves_are_means_over_the_draws_of_the_ceiling() -> None:
+    p_counts, q_counts = np.array([3, 9, 0, 4, 3]), np.array([1, 8, 5, 7, 1])
+    splits = resampling._random_splits(p_counts, q_counts, resampling.CEILING_DRAWS, np.random.default_rng(25))
+    divergence, precision_recall = resampling.null_curves(p_counts, q_counts, num_points=5)
+    alone = [frontier.divergence_curve(p, q, 5.0, 5) for p, q in zip(*splits, strict=True)]
+    np.testing.assert_allclose(divergence, np.mean(alone, axis=0), atol=1e-12)
+    # at slope 1 precision is recall: one minus the total variation
+    at_one = precision_recall[np.argmin(np.abs(precision_recall[:, 0] - precision_recall[:, 1]))]
+    variation = np.abs(splits[0] - splits[1]).sum(axis=1).mean() / 2
+    np.testing.assert_allclose(at_one, 1 - variation, atol=1e-12)
+    assert (np.diff(precision_recall[:, 1]) >= 0).all() and (np.diff(precision_recall[:, 0]) <= 1e-12).all()
+
+
 def test_ceiling_of_one_bucket_is_one() -> None:
     assert (resampling.null_scores(np.array([5]), np.array([7])) == 1).all()
 

@@ -27,7 +27,8 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR, Sessions
 from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
-from mauve_metric.hosts.space.view.markup import in_controls
+from mauve_metric.hosts.space.view.headline import MODEL_LINK
+from mauve_metric.hosts.space.view.markup import CONTROL_LINK, in_controls
 from mauve_metric.hosts.space.view.settings import PLAY, SETTINGS, play_ranges
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK, MEASURES, OF_MODEL, RESULT
 from mauve_metric.report.charts.figure import DARK
@@ -46,7 +47,10 @@ _STYLES, _SCRIPTS = (
     "\n".join(HERE.joinpath(name).read_text(encoding="utf-8") for name in files) for files in (STYLES, SCRIPTS)
 )
 CSS = f"{_STYLES}\n{_DARK}"
-JS = "() => {" + _SCRIPTS.replace("BUCKET_LINK", BUCKET_LINK) + "}"
+_LINKS = {"BUCKET_LINK": BUCKET_LINK, "MODEL_LINK": MODEL_LINK, "CONTROL_LINK": CONTROL_LINK}
+for _name, _link in _LINKS.items():
+    _SCRIPTS = _SCRIPTS.replace(_name, _link)
+JS = f"() => {{{_SCRIPTS}}}"
 PLAY_RUNS: dict[str, Any] = {  # from kept features, in seconds
     "api_visibility": "private",
     "concurrency_id": "play",
@@ -60,6 +64,10 @@ RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ON
 _WRITTEN = """(_, ...values) => [JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
 _BETWEEN_SWEEPS = 60  # seconds
+# The key of the session is kept by this tab of the browser, where a reload finds it.
+_KEY = """() => { try { return [sessionStorage.getItem('mauve_metric_key') || '']; } catch { return ['']; } }"""
+_KEEP_KEY = """key => { try { sessionStorage.setItem('mauve_metric_key', key); } catch {} }"""
+_FOCUS = "() => { document.querySelector('#score [aria-current]')?.focus({preventScroll: true}); }"
 _SHOW = "() => window.mauveShowResult()"
 _DOWNLOAD = "() => window.mauveDownload()"
 _LINK = "query => window.mauveLink(query)"
@@ -226,9 +234,10 @@ class Wiring:
     def reading(self) -> None:
         """Connect the choices of model and bucket, the files to download, and the link to the result."""
         handlers, parts, on = self.handlers, self.parts, self._on
-        on(parts["picked"].input, handlers.pick_model, ["picked"], OF_MODEL)
+        picked = on(parts["picked"].change, handlers.pick_model, ["picked"], OF_MODEL)
+        picked.success(None, None, None, js=_FOCUS, **QUICK)
         on(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"])
-        on(parts["clicked"].change, handlers.click_bucket, ["clicked"], ["picked", *OF_MODEL])
+        on(parts["clicked"].change, handlers.click_bucket, ["clicked"], OF_MODEL)
         made = on(parts["make_files"].click, handlers.make_files, [], ["files"], how=PLAY_RUNS)
         made.success(None, None, None, js=_DOWNLOAD, **QUICK)
         self._link("share", "shared_link", handlers.share)
@@ -255,10 +264,13 @@ class Wiring:
         """Connect the settings in the address, the link to the settings, and results from files."""
         handlers, parts = self.handlers, self.parts
 
-        def arrive(request: gr.Request) -> Any:
-            return self._by_part(handlers.arrive(dict(request.query_params)))
+        def arrive(key: str, request: gr.Request) -> Any:
+            return self._by_part(handlers.arrive(dict(request.query_params), key, request.session_hash))
 
-        app.load(arrive, None, [parts[name] for name in (*SETTINGS, "link_problems", *RESULT)], **QUICK)
+        outputs = [*SETTINGS, "link_problems", *RESULT, *_HUMAN, *self.models(), "key"]
+        arrived = app.load(arrive, parts["key"], [parts[name] for name in outputs], js=_KEY, **QUICK)
+        arrived.success(None, parts["key"], None, js=_KEEP_KEY, **QUICK)
+        self.changes.append(arrived)
         self._link("make_link", "settings_link", lambda values, _: handlers.link(values), [SETTINGS])
         shown = self._on(parts["open_result"].upload, handlers.open_result, ["open_result"], RESULT)
         shown.success(None, None, None, js=_SHOW, **QUICK)
@@ -312,8 +324,8 @@ def build_app(
         wiring.runs()
         wiring.reading()
         wiring.measures()
-        wiring.staleness()
         wiring.arrival(app)
+        wiring.staleness()
         app.unload(handlers.leave)
         for name in app.endpoints.names:
             api(app.endpoints.function(name), api_name=name, **ONE_RUN)

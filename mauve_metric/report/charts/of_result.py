@@ -2,7 +2,8 @@
 
 Both curves have the same axes: to the right the model covers more of the human text, upwards more of its own text
 looks human. A chart carries its data, its score and a description for those who do not see it, and can be read in grey.
-The human texts are grey, the model has the first colour, or that of its place among several.
+Human texts, and the curves of two human sets, are grey; the model has the first colour, or that of its place among
+several.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from mauve_metric.arrays import Floats
+from mauve_metric.clustering.histograms import count_labels
+from mauve_metric.measures.groups import SHARED
 from mauve_metric.report.charts import figure
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_value
+from mauve_metric.results.signature import format_value, signature_number
 from mauve_metric.runtime.plain_text import digits, in_brackets, interval_words
+from mauve_metric.uncertainty import resampling
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 _SCORE_ROW = 20  # pixels
@@ -23,13 +28,20 @@ _HISTOGRAM = 200  # pixels of its height
 _FREE = 0.3, 0.6, 0.15  # places of the label of a curve that has points beside it
 
 
-def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
+def divergence_curve_chart(result: MauveResult, model_index: int = 0, named: str = "Published MAUVE") -> alt.LayerChart:
     """The divergence curve (Pillutla et al. 2021, §3); the shaded area under it is MAUVE.
 
     x = exp(-c·KL(P‖R_λ)), coverage of human text; y = exp(-c·KL(Q‖R_λ)), quality of the model's text; both in [0, 1],
     higher is better. Pointing at one of the mixtures shows its weight λ and the two soft errors in nats. The dashed
-    line is the curve without the bias of sampling, in its pointwise band (`jackknife.frontier_band`).
+    line is the curve without the bias of sampling, in its pointwise band (`jackknife.frontier_band`). The grey line is
+    the mean curve of two samples of one distribution, whose area is about `mauve_ceiling`.
+
+    Args:
+        result: the scores.
+        model_index: of the model among several, which have a colour each.
+        named: the words before the area.
     """
+    color, equal = _color(model_index), equal_curves(result)
     errors = {"type_one": "Type I error, KL(Q‖R)", "type_two": "Type II error, KL(P‖R)"}
     tooltip = figure.tooltips({"lambda": "λ, share of human text"}, ".3f")
     tooltip += figure.tooltips(errors | {"quality": "quality", "coverage": "coverage"})
@@ -38,30 +50,34 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
         row |= {"lambda": weight, "type_one": type_one, "type_two": type_two}
     base = figure.of_rows(rows).encode(*figure.curve_axes(figure.COVERAGE, figure.QUALITY))
     mixtures = base.transform_filter("isValid(datum.lambda)")
-    points = mixtures.mark_point(color=figure.COLORS[0], filled=True, size=36, opacity=1, tooltip=None)
-    targets = mixtures.mark_point(color=figure.COLORS[0], filled=True, size=250, opacity=0).encode(tooltip=tooltip)
+    points = mixtures.mark_point(color=color, filled=True, size=36, opacity=1, tooltip=None)
+    targets = mixtures.mark_point(color=color, filled=True, size=250, opacity=0).encode(tooltip=tooltip)
     c = format_value(result.signature_entries["mauve_scaling_factor"])
     sizes = f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
-    named = _curve_label("published", rows)
-    layers = [*_curve_layers(base, dash=[1, 0]), *_band_layers(result.curve_band), named, points, targets]
+    drawn = [*_curve_layers(base, color, [1, 0]), *_band_layers(result.curve_band, color)]
+    label = _curve_label("published" if named == "Published MAUVE" else "MAUVE", rows)
+    layers = [*drawn, label, *([] if equal is None else _equal_layers(equal[0], 0.6)), points, targets]
     description = (
         f"Divergence curve, quality of the model's text against coverage of human text: MAUVE, the area under it, "
         f"{result.mauve:.4f}; {_interval(result)}."
     )
-    title = f"Published MAUVE = {result.mauve:.4f}", sizes, _interval(result)
+    title = f"{named} = {result.mauve:.4f}", sizes, _interval(result)
     return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
 
 
-def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
+def precision_recall_chart(result: MauveResult, model_index: int = 0) -> alt.LayerChart:
     """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
 
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
     The circle is k-NN precision against recall, the square density, at most 1, against coverage; both are labelled.
+    The grey line is the mean curve of the histograms of two samples of one distribution. model_index: of the model
+    among several, which have a colour each.
     """
+    color, equal = _color(model_index), equal_curves(result)
     points = figure.curve_rows(point[::-1] for point in result.prd_curve.tolist())
     axes = figure.curve_axes(f"recall: {figure.COVERAGE}", f"precision: {figure.QUALITY}")
     base = figure.of_rows(points).encode(*axes)
-    targets = base.mark_point(color=figure.COLORS[0], filled=True, size=150, opacity=0)
+    targets = base.mark_point(color=color, filled=True, size=150, opacity=0)
     targets = targets.encode(tooltip=figure.tooltips({"quality": "precision", "coverage": "recall"}))
     scores = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
     missing = ["k-NN scores: not computed"] if result.precision is None else []
@@ -69,9 +85,11 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     heights = [float(row["quality"] or 0) for row in neighbours]
     free = max(_FREE, key=lambda position: min((abs(position - height) for height in heights), default=1))
     named = _curve_label("of the histograms", points, free)
+    others = [place for place in (0.45, 0.75) if all(abs(place - height) > 0.1 for height in heights)]
+    human = [] if equal is None else _equal_layers(equal[1][:, ::-1], (others or [0.45])[0])
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in neighbours)
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {scores}{shown}."
-    layers = [*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(neighbours), named]
+    layers = [*_curve_layers(base, color, [7, 3]), targets, *_neighbour_layers(neighbours, color), *human, named]
     title = f"PRD area = {result.prd_area:.4f}", scores, *missing
     return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
 
@@ -102,7 +120,7 @@ def histogram_chart(result: MauveResult, width: int = 720, model_index: int = 0)
     shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **figure.AXIS_STYLE)
     share = alt.Y("human:Q", title="share of texts", axis=shares, scale=alt.Scale(domain=[-most, most], nice=False))
     up = base.mark_rect(color=figure.HUMAN).encode(y=share, y2=alt.datum(0))
-    down = base.mark_rect(color=figure.COLORS[model_index % len(figure.COLORS)]).encode(y="below:Q", y2=alt.datum(0))
+    down = base.mark_rect(color=_color(model_index)).encode(y="below:Q", y2=alt.datum(0))
     labels = [
         figure.marks([row], "text", align="left", fontSize=12).encode(x=alt.value(6), y=alt.value(y), text="label:N")
         for row, y in (({"label": "human texts"}, 10), ({"label": "model texts"}, _HISTOGRAM - 10))
@@ -176,36 +194,93 @@ def result_chart(result: MauveResult) -> alt.VConcatChart:
     return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=figure.GAP)
 
 
-def _curve_layers(base: alt.Chart, dash: list[int]) -> list[alt.Chart]:
+def equal_curves(result: MauveResult) -> tuple[Floats, Floats] | None:
+    """The mean divergence curve and precision-recall curve of two human sets of these sizes, in these buckets.
+
+    Those of random splits of all texts, as `mauve_ceiling`. None where texts share prompts that are not known.
+    """
+    codes = result.bounds[0].codes if result.bounds else None
+    if codes is None and result.design in SHARED:
+        return None
+    counted = count_labels(result.p_labels, result.q_labels, result.num_buckets, *(codes or ()))
+    c = signature_number(result.signature_entries, "mauve_scaling_factor")
+    points = int(signature_number(result.signature_entries, "divergence_curve_discretization_size"))
+    return resampling.null_curves(counted.p_counts, counted.q_counts, c, points, groups=counted.groups)
+
+
+def divergence_curve_reading(result: MauveResult) -> str:
+    """Say in one sentence how to read the divergence curve of this result."""
+    said = "Up is quality, right is diversity: at its upper end (quality 0.9) the model's curve reaches a diversity of "
+    quality, diversity = _ends_of(result.divergence_curve)
+    said += f"{diversity:.2f}, at its right end (diversity 0.9) a quality of {quality:.2f}"
+    equal = equal_curves(result)
+    if equal is None:
+        return f"{said}."
+    quality, diversity = _ends_of(equal[0])
+    return f"{said}; two human sets of this size (grey line) reach {diversity:.2f} and {quality:.2f}."
+
+
+def precision_recall_reading(result: MauveResult) -> str:
+    """Say in one sentence how to read the precision-recall chart of this result."""
+    precision, recall, mark = result.precision, result.recall, "circle"
+    if precision is None or recall is None:
+        precision, recall, mark = result.prd_precision, result.prd_recall, "curve"
+    said = (
+        f"Up is precision (quality): {precision:.2f} of the model's texts are like human ones; right is recall "
+        f"(diversity): {recall:.2f} of the human texts are like the model's (the {mark})"
+    )
+    equal = equal_curves(result)
+    return f"{said}." if equal is None else f"{said}; the curve of two human sets of this size is the grey line."
+
+
+def _ends_of(curve: Floats) -> tuple[float, float]:
+    """The quality at coverage 0.9, and the coverage at quality 0.9; `curve`: as `divergence_curve`."""
+    quality, coverage = curve.T
+    return float(np.interp(0.9, coverage, quality)), float(np.interp(0.9, quality[::-1], coverage[::-1]))
+
+
+def _color(model_index: int) -> str:
+    """The colour of a model among several."""
+    return figure.COLORS[model_index % len(figure.COLORS)]
+
+
+def _equal_layers(curve: Floats, quality: float) -> list[alt.Chart]:
+    """The curve (quality, coverage) of two human sets, and its name at this quality."""
+    rows = figure.curve_rows(curve.tolist())
+    axes: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
+    line = figure.marks(rows, "line", color=figure.HUMAN, strokeWidth=2)
+    return [line.encode(**axes), _curve_label("two human sets", rows, quality)]
+
+
+def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Chart]:
     """Shaded area, line of equal coverage and quality, and the curve, its points joined in row order."""
     return [
-        base.mark_area(color=figure.COLORS[0], opacity=0.15, orient="vertical", order=False),
+        base.mark_area(color=color, opacity=0.15, orient="vertical", order=False),
         figure.equal_line(),
-        base.mark_line(color=figure.COLORS[0], strokeWidth=2.5, strokeDash=dash, order=False),
+        base.mark_line(color=color, strokeWidth=2.5, strokeDash=dash, order=False),
     ]
 
 
-def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
+def _band_layers(band: CurveBand | None, color: str) -> list[alt.Chart]:
     """The debiased curve, its band and its name; none for a set of one text."""
     if band is None:
         return []
     axes: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
     around = [*band.low.tolist(), *band.high[::-1].tolist()]  # up its low side and back down its high side
     edge, inner = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
-    color = figure.COLORS[0]
     return [
         figure.marks(edge, "line", fill=color, fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**axes),
         figure.marks(inner, "line", color=color, strokeWidth=1.5, strokeDash=[5, 3]).encode(**axes),
-        _curve_label("without sampling bias, with its band", inner, 0.85),
+        _curve_label("without sampling bias", inner, 0.85),
     ]
 
 
-def _neighbour_layers(rows: figure.ChartRows) -> list[alt.Chart]:
+def _neighbour_layers(rows: figure.ChartRows, color: str) -> list[alt.Chart]:
     """The points of the nearest-neighbour scores; none where they were not computed."""
     if not rows:
         return []
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
-    points = figure.marks(rows, "point", color=figure.COLORS[0], filled=True, size=110, opacity=1, clip=False)
+    points = figure.marks(rows, "point", color=color, filled=True, size=110, opacity=1, clip=False)
     shape = alt.Shape("symbol:N", scale=None)
     labels = [_label(str(row["label"]), row, below) for row, below in zip(rows, (-11, 11), strict=True)]
     return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip), *labels]

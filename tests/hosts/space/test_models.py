@@ -26,8 +26,9 @@ from mauve_metric.hosts.space.view.showing import plot_value
 from mauve_metric.hosts.space.view.text_map import map_chart
 from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.charts.figure import COLORS
+from mauve_metric.report.charts.of_result import precision_recall_reading
 from mauve_metric.report.rendering import save_chart
-from mauve_metric.report.wording.verdict_sentence import ranking_sentence
+from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 
 gr = pytest.importorskip("gradio")
 
@@ -127,7 +128,7 @@ def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> 
     press(desk)
     rows = rows_read(shown_of(desk).scored)
     desk.rename_model(1, "loud", visitor(desk))
-    assert "<span class='mm-of'>loud</span>" in press(desk)["score"]
+    assert re.search(r"<a href='#model-\d'[^>]*>loud</a>", press(desk)["score"])
     assert rows_read(shown_of(desk).scored) == rows  # nothing was read again
 
 
@@ -177,9 +178,10 @@ def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path, wante
     differences = [*wanted.differences, *wanted.learned_differences]
     assert len(rows) == sum(item.real for item in differences) > 0
     assert "reading model 2 of 3" in told and "scoring model 3 of 3" in told and told[0] == "loading the model"
-    ranked = re.findall(r"<span class='mm-of'>(.*?)</span>", shown["score"].split("<details>")[0])
-    assert ranked == list(wanted.ranking) == shown["picked"]["choices"]
-    assert shown["picked"]["value"] == wanted.ranking[-1] and shown["picked"]["visible"]
+    rows = re.findall(r"<tr( class='mm-picked')?>\s*<th[^>]*><a href='#model-(\d)'[^>]*>(.*?)</a>", shown["score"])
+    assert rows == [
+        (" class='mm-picked'" if place == 0 else "", str(place), name) for place, name in enumerate(wanted.ranking)
+    ]
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -234,7 +236,8 @@ def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_pat
     give_models(desk, tmp_path)
     press(desk)
     for name, explanation in wanted.explanations.items():
-        shown = desk.pick_model(name, visitor(desk))
+        place = wanted.ranking.index(name)
+        shown: dict[str, Any] = desk.pick_model(f"{place} 1699999999999", visitor(desk))
         bars, rows = spec(shown["contributions"])["layer"][0], rows_of(shown["contributions"])
         np.testing.assert_array_equal(
             [row["contribution"] for row in rows],
@@ -246,8 +249,22 @@ def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_pat
         assert shown["bucket"]["value"] == first.bucket
         assert f"Human: {first.p_count} of 30" in shown["bucket_texts"]
         assert f"Model: {first.q_count} of 24" in shown["bucket_texts"]
-    with pytest.raises(gr.Error, match="there is no model set"):
-        desk.pick_model("nobody", visitor(desk))
+        # nothing of another model is shown with it
+        result = wanted.models[name]
+        assert f"closeness of {name} <strong>{result.closeness:.3f}</strong>" in shown["score"]
+        assert PAGE.respell(headline(result)) in html.unescape(shown["score"])
+        assert f"{wanted.own[name].mauve:.4f}; two human sets of this size reach" in shown["score"]
+        assert f"A text of {name}" in shown["pair"]
+        points = [[row["quality"], row["coverage"]] for row in rows_of(shown["divergence_curve"])]
+        np.testing.assert_array_equal(points, result.divergence_curve)
+        points = [[row["coverage"], row["quality"]] for row in rows_of(shown["precision_recall"])]
+        np.testing.assert_array_equal(points, result.prd_curve)
+        assert precision_recall_reading(result) in html.unescape(shown["precision_recall_reading"])
+        for chart in ("divergence_curve", "precision_recall"):
+            assert spec(shown[chart])["layer"][2]["mark"]["color"] == COLORS[place]
+    for nobody in ("nobody", "3", "-1", "", NASTY):
+        with pytest.raises(gr.Error, match="there is no such model"):
+            desk.pick_model(nobody, visitor(desk))
 
 
 @pytest.mark.slow
@@ -263,10 +280,11 @@ def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_
     assert colors["range"][1:] == list(COLORS[:3])
     text = next(row for row in rows if row["set"] == "again")
     shown: dict[str, Any] = desk.click_bucket(text["link"].removeprefix("#bucket-") + " 1699999999999", visitor(desk))
-    assert shown["picked"] == "again" and shown["bucket"]["value"] == text["bucket"]
+    assert "closeness of again" in shown["score"] and shown["bucket"]["value"] == text["bucket"]
     assert html.escape(text["text"]) in re.sub("</?mark[^>]*>", "", shown["bucket_texts"])
     human = next(row for row in rows if row["set"] == "human texts")
-    assert desk.click_bucket(f"{human['bucket']}-0 1", visitor(desk))["picked"] == "again"  # the model stays
+    assert "score" not in desk.click_bucket(f"{human['bucket']}-0 1", visitor(desk))  # the model stays
+    assert shown_of(desk).picked == "again"
     for clicked in ("", "99 1", "x", "-1", "4 1", NASTY):
         with pytest.raises(gr.Error, match="there is no such bucket"):
             desk.click_bucket(clicked, visitor(desk))
@@ -317,8 +335,8 @@ def test_hostile_names_and_texts_are_shown_as_they_are(desk: Handlers, tmp_path:
         desk.rename_model(number, name, visitor(desk))
     shown = press(desk)
     pages = [shown[name] for name in ("warnings", "score", "tables", "bucket_texts", "table")]
-    of_model = desk.pick_model(NASTY, visitor(desk))
-    pages += [of_model[name] for name in ("bucket_texts", "table")]
+    of_model = desk.pick_model(str(shown_of(desk).scored.best_first.index(NASTY)), visitor(desk))
+    pages += [of_model[name] for name in ("score", "pair", "bucket_texts", "table")]
     session = visitor(desk)
     pages += [desk.click_bucket(f"{bucket} 0", session)["bucket_texts"] for _, bucket in shown["bucket"]["choices"]]
     shown = desk.add_files(None, visitor(desk))

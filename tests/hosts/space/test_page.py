@@ -25,7 +25,7 @@ def expected() -> MauveResult:
 
 
 def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
-    page: Any, served: Any, tmp_path: Path, expected: MauveResult
+    page: Any, served: Any, tmp_path: Path, expected: MauveResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sessions = served.handlers.sessions._sessions
 
@@ -69,6 +69,7 @@ def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
     (own,) = (name for name, session in sessions.items() if session.human and session.human.name == "only here.jsonl")
     taken = sessions[own].folder
     assert "only here.jsonl" in files(uploads) and files(taken) == {"mauve.zip"}
+    monkeypatch.setattr(served.handlers.sessions, "linger", 0)
     page.close()
     # the session goes first, then its files
     wait_until(lambda: own not in sessions and "only here.jsonl" not in files(uploads) and not taken.exists())

@@ -39,7 +39,7 @@ def shown(context: Any, served: Any, tmp_path_factory: pytest.TempPathFactory) -
     sets = zip(LONG, (MODEL, HUMAN[:20], MODEL[:20]), strict=True)
     upload(page, "model", *(write_jsonl(folder / f"{name}.jsonl", texts) for name, texts in sets))
     compare(page)
-    page.wait_for_function("document.querySelectorAll('.mm-save').length == 5")
+    page.wait_for_function("document.querySelectorAll('.mm-save').length == 7")
     yield page
     page.close()
 
@@ -48,7 +48,7 @@ def shown(context: Any, served: Any, tmp_path_factory: pytest.TempPathFactory) -
 def test_plots_are_square_and_large_and_whole_at_every_width(shown: Any, width: int) -> None:
     shown.set_viewport_size({"width": width, "height": 900})
     shown.wait_for_function(FITS)
-    for name in ("divergence_curve", "precision_recall"):
+    for name in ("divergence_curve", "precision_recall", "all_curves"):
         across, up = shown.evaluate(PLOT, name)
         assert across == pytest.approx(up, abs=1) and across >= 230, (name, width)
     for name in FIGURES:  # no text and no mark leaves its figure
@@ -61,7 +61,7 @@ def test_plots_are_square_and_large_and_whole_at_every_width(shown: Any, width: 
 
 
 def test_a_shortened_name_is_whole_under_the_pointer_and_figures_are_described(shown: Any) -> None:
-    label = shown.locator("#divergence_curve .role-legend-label text").first
+    label = shown.locator("#all_curves .role-legend-label text").first
     label.scroll_into_view_if_needed()
     assert "…" in label.text_content() and len(label.text_content()) < len(LONG[0])
     tip = hover(shown, label)
@@ -69,7 +69,7 @@ def test_a_shortened_name_is_whole_under_the_pointer_and_figures_are_described(s
     for name in FIGURES:
         described = shown.locator(f"#{name} [aria-label]").first.get_attribute("aria-label")
         assert described and described.endswith(".") and "Vega" not in described, name
-    described = shown.locator("#divergence_curve [aria-label]").first.get_attribute("aria-label")
+    described = shown.locator("#all_curves [aria-label]").first.get_attribute("aria-label")
     assert all(name in described for name in LONG)
 
 
@@ -94,13 +94,13 @@ def test_a_figure_is_saved_under_its_name_in_three_times_its_size(shown: Any, wa
         else:
             root = ElementTree.fromstring(content)
             assert root.tag.endswith("svg") and root[0].get("fill") == "white"
-            assert b"Divergence curves" in content
+            assert b"MAUVE on shared buckets" in content
     shown.evaluate("document.body.classList.remove('dark')")
 
 
 def test_figures_follow_the_theme_also_when_it_changes(shown: Any) -> None:
     def colors() -> list[str]:
-        found: list[str] = shown.locator("#divergence_curve").evaluate(
+        found: list[str] = shown.locator("#all_curves").evaluate(
             """figure => ['.role-title text', '.role-legend-label text', '.role-axis-label text']
                 .map(part => getComputedStyle(figure.querySelector(part)).fill)
                 .concat(getComputedStyle(figure.querySelector('svg')).backgroundColor)"""

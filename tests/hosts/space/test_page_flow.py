@@ -13,6 +13,70 @@ pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.parametrize(
+    "page", [{"size": (1024, 768)}, {"size": (390, 844)}], indirect=True, ids=["beside each other", "on a phone"]
+)
+def test_both_curves_are_under_the_verdict_without_a_click(page: Any) -> None:
+    paste(page, "human", HUMAN)
+    paste(page, "model", MODEL)
+    page.click("#compare")
+    drawn, said = [], []
+    for name in ("divergence_curve", "precision_recall"):
+        drawn.append(page.wait_for_selector(f"#{name} svg.marks", state="visible").bounding_box())
+        said.append(page.wait_for_selector(f"#{name}_reading p", state="visible").bounding_box())
+        assert all(
+            word in page.inner_text(f"#{name}_reading") for word in ("Up is", "quality", "diversity", "two human")
+        )
+    verdict, texts = (page.locator(part).bounding_box() for part in (".mm-answer", "#pair"))
+    left, right = drawn
+    assert verdict["y"] < left["y"] and max(box["y"] + box["height"] for box in said) <= texts["y"]
+    if page.viewport_size["width"] >= 1024:
+        assert left["x"] + left["width"] <= right["x"] and abs(left["y"] - right["y"]) < 40
+    else:
+        assert left["y"] + left["height"] < said[0]["y"] < right["y"] < said[1]["y"]
+    for box, words in zip(drawn, said, strict=True):  # each sentence is below its own figure
+        assert words["y"] >= box["y"] + box["height"] - 1
+        assert abs(words["x"] - box["x"]) < 100 and box["x"] + box["width"] <= page.viewport_size["width"]
+
+
+def test_work_is_asked_about_before_it_is_left_and_survives_a_reload(page: Any, served: Any) -> None:
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.type), dialog.accept()))
+    page.reload()
+    page.wait_for_selector("#compare")
+    assert dialogs == []  # there is nothing to lose
+    with page.context.expect_page() as other:
+        page.click("#judge_link a")
+    other.value.close()
+    paste(page, "human", HUMAN)
+    paste(page, "model", MODEL)
+    page.click("#compare")
+    score = page.inner_text("#score strong >> nth=0")
+    page.wait_for_selector("#model_1_preview li", state="attached")
+    page.reload()
+    assert dialogs == ["beforeunload"]
+    page.wait_for_selector("#score strong")
+    page.complaints.clear()  # of the requests that the reload cut off
+    assert page.inner_text("#score strong >> nth=0") == score
+    assert all("texts" in page.inner_text(f"#{side}_preview p") for side in ("human", "model_1"))
+    page.wait_for_selector("#divergence_curve svg.marks")
+    assert not page.is_visible("#stale .mm-stale")
+    page.click("#compare")  # with what the page held before
+    page.wait_for_selector("#status [data-result]", state="attached")
+    assert page.inner_text("#score strong >> nth=0") == score
+
+
+@pytest.mark.parametrize("page", [{"reduced_motion": "reduce"}], indirect=True)
+def test_a_cure_that_names_a_control_opens_the_panels_that_hold_it(page: Any) -> None:
+    from mauve_metric.hosts.space.view.markup import CONTROL_LINK, PANELS
+
+    for name in ("aligned", "independent", "strip"):
+        (path,) = (path for path in PANELS.values() if path.endswith(f"/{name}"))
+        page.evaluate("path => { location.hash = path; }", f"{CONTROL_LINK}{path}")
+        page.wait_for_function("name => document.activeElement.closest('#' + name)", arg=name)
+        assert page.is_visible(f"#{name}") and page.evaluate("location.hash") == ""
+
+
 @pytest.mark.parametrize("page", [{"size": (1440, 900), "reduced_motion": "reduce"}], indirect=True)
 def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     page: Any, served: Any, monkeypatch: pytest.MonkeyPatch
@@ -24,11 +88,11 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     page.wait_for_function("document.activeElement.id == 'outcome'")
     assert page.evaluate(IN_SIGHT, "#score")
     above = page.evaluate("document.querySelector('#experts').getBoundingClientRect().top + scrollY")
-    assert above <= 2 * 900  # two screens, then what is folded
+    assert above <= 3 * 900  # three screens, then what is folded
     page.wait_for_function(
         "score => document.querySelector('#said[role=status]').textContent.includes(score)", arg=score
     )
-    assert not page.is_visible("#divergence_curve")  # folded
+    assert page.is_visible("#divergence_curve") and not page.is_visible("#contributions")  # which is folded
     experts(page)
 
     page.fill("#mauve_scaling_factor input[type=number]", "50")

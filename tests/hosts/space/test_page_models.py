@@ -53,7 +53,7 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
         p_text=HUMAN, models={"again": MODEL, "loud": texts["loud"], NASTY: texts["odd"]}, featurize_model_name=ngrams
     )
     assert page.inner_text(".mm-answer") == PAGE.respell(ranking_sentence(wanted))
-    labels = page.locator(".mm-bars > div .mm-of").all_inner_texts()
+    labels = page.locator(".mm-models a").all_inner_texts()
     assert [" ".join(label.split()) for label in labels] == [" ".join(name.split()) for name in wanted.ranking]
     experts(page)
     page.wait_for_selector("#tables tbody tr")
@@ -63,10 +63,15 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
     assert cells[0][place + 1] == f"{wanted.models[wanted.ranking[0]].closeness:.4f}"
     differences = [*wanted.differences, *wanted.learned_differences]
     assert page.locator("#tables .mm-real").count() == sum(item.real for item in differences)
-    assert not page.is_visible("#clicked") and page.locator("img[src=x]").count() == 0
+    assert (
+        not page.is_visible("#clicked") and not page.is_visible("#picked") and page.locator("img[src=x]").count() == 0
+    )
 
-    page.click("#picked label:has-text('again')")
+    page.locator(".mm-models tr", has=page.locator("a:text-is('again')")).locator("td").last.click(force=True)
     page.wait_for_selector("#table :text('again, on the buckets')")
+    page.wait_for_function("document.activeElement.matches('.mm-picked a')")
+    assert page.inner_text(".mm-whose") == page.inner_text(".mm-picked a") == "again"
+    assert page.inner_text("#score strong") == f"{wanted.models['again'].closeness:.3f}"
     shown = shown_over(page, "contributions", TOO_MUCH, "bucket")  # filled too much
     picked_by_click(page, shown)
 
@@ -112,4 +117,4 @@ def test_sets_are_pasted_one_by_one_and_removed(page: Any) -> None:
     page.wait_for_selector("#model_2", state="hidden")
     page.wait_for_function("document.querySelector('#model_paste textarea').value === ''")
     assert compare(page) == f"{compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams).closeness:.3f}"
-    assert not page.is_visible("#picked")
+    assert page.locator(".mm-models").count() == 0 and not page.is_visible("#all_curves")

@@ -86,7 +86,35 @@ def test_the_points_of_the_nearest_neighbours_are_drawn_with_the_curve(result: M
     ]
     assert len({row["symbol"] for row in rows}) == 2  # told apart without colour
     without = dataclasses.replace(result, precision=None, recall=None, density=None, coverage=None)
-    assert len(of_result.precision_recall_chart(without).to_dict()["layer"]) == 4 + 1  # and the label of the curve
+    assert len(of_result.precision_recall_chart(without).to_dict()["layer"]) == 4 + 2 + 1  # two human sets, and a label
+
+
+def test_two_human_sets_are_drawn_with_both_curves_and_named_in_their_readings(result: MauveResult) -> None:
+    divergence, precision_recall = of_result.equal_curves(result) or pytest.fail("no curves")
+    # the area under the mean of 40 curves is not their mean area, but nearly: the curves differ by a few hundredths
+    assert frontier.curve_area(divergence) == pytest.approx(result.mauve_ceiling, abs=0.02)
+    for chart, drawn in (
+        (of_result.divergence_curve_chart(result), divergence),
+        (of_result.precision_recall_chart(result), precision_recall[:, ::-1]),
+    ):
+        grey = [layer for layer in chart.to_dict()["layer"] if layer["mark"].get("color") == figure.HUMAN]
+        (line,) = (chart.to_dict()["datasets"][layer["data"]["name"]] for layer in grey)
+        np.testing.assert_array_equal([[row["quality"], row["coverage"]] for row in line], drawn)
+        assert "two human sets" in json.dumps(chart.to_dict()["datasets"])
+    quality = np.interp(0.9, result.divergence_curve[:, 1], result.divergence_curve[:, 0])
+    said = of_result.divergence_curve_reading(result)
+    assert f"a quality of {quality:.2f}; two human sets of this size (grey line)" in said
+    said = of_result.precision_recall_reading(result)
+    assert f"(quality): {result.precision:.2f} of the model's" in said
+    assert f"(diversity): {result.recall:.2f} of the human" in said
+
+
+def test_nothing_is_said_of_two_human_sets_whose_prompts_are_not_known(result: MauveResult) -> None:
+    unknown = dataclasses.replace(result, design="prompts", bounds=())
+    assert of_result.equal_curves(unknown) is None
+    assert "human sets" not in json.dumps(of_result.divergence_curve_chart(unknown).to_dict())
+    assert "human sets" not in of_result.divergence_curve_reading(unknown)
+    assert "human sets" not in of_result.precision_recall_reading(unknown)
 
 
 def test_a_density_above_one_is_drawn_at_one_and_named(result: MauveResult) -> None:

@@ -1,26 +1,21 @@
-"""The bars of a result: scores on lines from 0 to 1."""
+"""Scores on a line from 0 to 1, and their words."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from mauve_metric.report.wording import words
-from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.plain_text import digits, in_brackets
 
 SCALE = "1 means as close as other people's texts"
 DOUBT = "not reliable here, for the reason above"
 ENDS = "nothing in common", "other people's texts"
-CONTENT, STYLE = "content", "style"
-KINDS = {CONTENT: "groups of similar texts", STYLE: "what a classifier finds, on the same scale"}
-SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout", "use": "what texts are about"}
 
 
 class Mark(NamedTuple):
-    """A score on a bar: its kind, value in [0, 1] and interval."""
+    """A score: its name, value in [0, 1] and interval."""
 
-    kind: str
+    name: str
     value: float
     ends: tuple[float, float] | None
 
@@ -33,46 +28,34 @@ class Mark(NamedTuple):
     @property
     def words(self) -> str:
         """The score in words."""
-        return f"{self.kind} {digits(self.value, '.3f')}{in_brackets(self.ends)}"
+        return f"{self.name} {digits(self.value, '.3f')}{in_brackets(self.ends)}"
 
 
 class Bar(NamedTuple):
-    """A line from 0 to 1 with the scores of one model by one featurizer."""
+    """A line from 0 to 1 with the closeness of one model, if it is known."""
 
     label: str
-    marks: tuple[Mark, ...]
+    mark: Mark | None
+
+    @classmethod
+    def of(cls, label: str, value: float | None, ends: tuple[float, float] | None) -> Bar:
+        """The bar of a model's closeness; value: None if that is not known."""
+        return cls(label, None if value is None else Mark("closeness", value, ends))
+
+    @property
+    def words(self) -> str:
+        """The bar in words, for those who do not see it."""
+        said = f"From 0, {ENDS[0]}, to 1, {ENDS[1]}. {self.label}"
+        return f"{said}: {self.mark.words}." if self.mark else f"{said}: unknown."
 
 
-def bars(result: MauveResult) -> list[Bar]:
-    """A bar for each featurizer."""
-    return [Bar(bar_label("this model", name), _marks(scores)) for name, scores in words.each_result(result).items()]
-
-
-def bar_label(model: str, featurizer: str) -> str:
-    """The label of a bar; featurizer: "" for a single one."""
-    seen = f", seen by {featurizer}" if featurizer else ""
-    return f"{model}{seen} ({SEES[featurizer]})" if featurizer in SEES else f"{model}{seen}"
-
-
-def comparison_bars(comparison: Comparison) -> list[Bar]:
-    """A bar for each model, in the order of the ranking, by each featurizer."""
-    return [
-        Bar(bar_label(model, name), _marks(of_featurizer.models[model]))
-        for name, of_featurizer in words.each_featurizer(comparison).items()
-        for model in of_featurizer.ranking
-    ]
-
-
-def bar_words(shown: list[Bar]) -> str:
-    """The bars in words, for those who do not see them."""
-    said = [f"{bar.label}: {', '.join(mark.words for mark in bar.marks)}" for bar in shown if bar.marks]
-    return f"From 0, {ENDS[0]}, to 1, {ENDS[1]}. {'; '.join(said)}."
-
-
-def _marks(result: MauveResult) -> tuple[Mark, ...]:
-    """The debiased score on groups of similar texts, and that on a classifier's buckets."""
+def marks_of(result: MauveResult) -> list[Mark]:
+    """Closeness, and the scores by groups, by classifier, and by one classifier of all featurizers."""
+    together = (None, None) if result.together is None else result.together[:2]
     scores = (
-        (CONTENT, result.mauve_debiased, result.mauve_debiased_ci),
-        (STYLE, result.mauve_classifier, result.mauve_classifier_ci),
+        ("closeness", result.closeness, result.closeness_ci),
+        ("by groups", result.mauve_debiased, result.mauve_debiased_ci),
+        ("by classifier", result.mauve_classifier, result.mauve_classifier_ci),
+        ("together", *together),
     )
-    return tuple(Mark(kind, value, ends) for kind, value, ends in scores if value is not None)
+    return [Mark(name, value, ends) for name, value, ends in scores if value is not None]

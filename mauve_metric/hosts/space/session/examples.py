@@ -139,7 +139,7 @@ def compare_sets(
             each[name] = score(evaluation, run)
         run.so_far(name, each[name].results)
     scored = with_all({name: each[name] for name, *_ in plan})
-    picked = last.picked if last is not None and last.picked in models else scored.best_first[-1]
+    picked = last.picked if last is not None and last.picked in models else scored.best_first[0]
     run.stage(0.98, "looking for words")
     scored.explain(picked)  # counts the words of all texts once
     run.check()

@@ -163,10 +163,7 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     valid["curve_band"] = curve_band(histograms, config) if has_errors else None
     valid |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
     result = MauveResult(signature_entries=entries, **valid)
-    marks = [mark for bar in bars.bars(result) for mark in bar.marks]
-    if result.closeness is not None:
-        marks.append(bars.Mark("closeness", result.closeness, result.closeness_ci))
-    if not all(mark.is_possible for mark in marks):
+    if not all(mark.is_possible for mark in bars.marks_of(result)):
         raise ValueError("scores and their intervals must be in [0, 1], each score in its interval")
     return result, config
 

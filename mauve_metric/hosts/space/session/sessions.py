@@ -1,4 +1,6 @@
-"""The sessions of visitors: isolated from each other, kept while the page is open, for an hour at most.
+"""The sessions of visitors: isolated from each other, kept while the page is open and ten minutes longer.
+
+An hour without use ends them.
 
 Texts and results lie in memory, uploads and the files to take away in gradio's folder of temporary files.
 """
@@ -6,13 +8,15 @@ Texts and results lie in memory, uploads and the files to take away in gradio's 
 from __future__ import annotations
 
 import contextlib
+import secrets
 import shutil
 import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from gradio.utils import get_upload_folder
@@ -79,6 +83,7 @@ def delete_upload(path: Path) -> None:
 GONE = "uploads and results are kept for an hour without use: choose them again"
 PUSHED_OUT = "this server keeps the texts of {} visitors at a time, and later ones took your place: choose them again"
 HOUR = 3600  # seconds: without use, until a visitor's texts are dropped; on the disk, until an upload is deleted
+LINGER = 600  # seconds that the texts of a closed page are kept for it to be opened again
 
 
 @dataclass
@@ -107,8 +112,9 @@ class Session:
 
     name: of the browser's session. human, models: the sets that are on the page. pasted: the name of the set that the
     models' paste box holds. shown: the last result. run: the one in progress. folder: of the files to take away. lost:
-    why there are no earlier texts. expiry: drops the session. lock: held while something is computed. editing: held
-    while the sets change.
+    why there are no earlier texts. key: opens the page again with this session's texts and result; nobody can guess it.
+    has_left: whether the page was closed. expiry: drops the session. lock: held while something is computed. editing:
+    held while the sets change.
     """
 
     name: str
@@ -119,6 +125,8 @@ class Session:
     run: Run | None = None
     folder: Path | None = None
     lost: str = GONE
+    key: str = field(default_factory=partial(secrets.token_urlsafe, 24), repr=False)
+    has_left: bool = False
     expiry: threading.Timer | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     editing: threading.RLock = field(default_factory=threading.RLock)
@@ -155,11 +163,11 @@ class Sessions:
 
     Args:
         most: kept at a time of either kind.
-        lifetime: seconds without use.
+        lifetime: seconds without use. linger: seconds after the page was closed, for it to be opened again.
     """
 
-    def __init__(self, most: int, lifetime: float = HOUR) -> None:
-        self._most, self._lifetime = most, lifetime
+    def __init__(self, most: int, lifetime: float = HOUR, linger: float = LINGER) -> None:
+        self._most, self._lifetime, self.linger = most, lifetime, linger
         self._sessions: dict[str, Session] = {}
         self._pushed_out: deque[str] = deque(maxlen=_PUSHED_OUT_KNOWN)
         self._chosen: dict[Path, set[str]] = {}  # uploads that are used by pages without a session here
@@ -175,11 +183,7 @@ class Sessions:
         with self._lock:
             lost = PUSHED_OUT.format(self._most) if name in self._pushed_out else GONE
             session = self._sessions[name] = self._sessions.pop(name, Session(name, lost=lost))  # as the last
-            if session.expiry is not None:
-                session.expiry.cancel()
-            session.expiry = threading.Timer(self._lifetime, self.drop, [name])
-            session.expiry.daemon = True
-            session.expiry.start()
+            self._drop_after(self._lifetime, session)
             holding = [name for name, other in self._sessions.items() if other.holds()]
             empty = [name for name in self._sessions if name not in holding]
             pushed_out = holding[: -self._most]
@@ -187,6 +191,42 @@ class Sessions:
         for old in (*pushed_out, *empty[: -self._most]):
             self.drop(old)
         return session
+
+    def _drop_after(self, seconds: float, session: Session) -> None:
+        """Set the time after which a session is dropped."""
+        if session.expiry is not None:
+            session.expiry.cancel()
+        session.expiry = threading.Timer(seconds, self.drop, [session.name])
+        session.expiry.daemon = True
+        session.expiry.start()
+
+    def resume(self, name: str | None, key: str) -> Session:
+        """The session of a page that opens, with what the session of this key holds; that one ends if its page has."""
+        session = self.get(name)
+        with self._lock:
+            others = [other for other in self._sessions.values() if other is not session]
+            old = next((other for other in others if secrets.compare_digest(other.key, key)), None)
+        if old is None or not old.holds():
+            return session
+        session.human, session.models, session.pasted = old.human, dict(old.models), old.pasted
+        session.shown = None if old.shown is None else replace(old.shown)
+        if old.has_left:
+            self.drop(old.name)
+        return session
+
+    def leave(self, name: str | None) -> None:
+        """Stop the run of a closed page; keep what it holds for as long as it may be opened again."""
+        with self._lock:
+            session = self._sessions.get(name or "")
+            if session is not None:
+                session.has_left = True
+        if session is None or not session.holds():
+            self.drop(name)
+            return
+        if session.run is not None:
+            session.run.cancel()
+        with self._lock:
+            self._drop_after(self.linger, session)
 
     def drop(self, name: str | None) -> None:
         """Delete a session and its files; stop a run in progress."""

@@ -21,6 +21,7 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, r
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, settings, takeaway
+from mauve_metric.hosts.space.view.headline import shared_headline
 from mauve_metric.hosts.space.view.settings import PLAY, all_options, check_play, options_of, play_values
 from mauve_metric.hosts.space.view.showing import (
     bucket_html,
@@ -64,20 +65,40 @@ class Handlers(TextHandlers):
             with self.turns.turn("", Run()):
                 read(texts, [*shown.models], job_of(self.encoders.config(shown.options), self.encoders), Run())
 
-    def arrive(self, query: Mapping[str, str]) -> Values:
-        """The values of the controls that the address sets, the result in it, and the problems."""
+    def arrive(self, query: Mapping[str, str], key: str, name: str | None) -> Values:
+        """The texts and the result of before, the controls that the address sets, the result in it, and the problems.
+
+        Args:
+            query: of the address. key: of an earlier session of this page, "" for none. name: of the new session.
+        """
         with show_errors(markup.in_controls):
             options, problems = settings.read_query(query, self.featurizers, self.limits)
-            values: Values = {}
+            session = self.sessions.resume(name, key)
+            values: Values = {"key": session.key}
+            if session.sets() or session.shown is not None:
+                values |= self._as_before(session)
             if settings.SHARED in query:
                 try:
                     shared = settings.read_shared(query[settings.SHARED], self.featurizers)
-                    values = {"about": markup.notice("shared"), "score": markup.shared_html(shared)}
+                    values |= {"about": markup.notice("shared"), "score": shared_headline(shared)}
                 except ValueError as error:
                     problems.append(str(error))
             elif options:
-                values = settings.control_values(options, self.featurizers)
+                values |= settings.control_values(options, self.featurizers)
             return values | {"link_problems": "".join(markup.problem(markup.escape(said)) for said in problems)}
+
+    def _as_before(self, session: Session) -> Values:
+        """The texts and the result of a session, and the settings of the result."""
+        values, shown = self._human_shown(session) | self._models_shown(session), session.shown
+        if shown is not None:
+            values |= result_values(shown, self.limits.points)
+            if shown.options:
+                values |= settings.control_values(shown.options, self.featurizers)
+            if isinstance(shown.scored, Scored):
+                values["aligned"] = shown.scored.aligned
+            else:
+                values["about"] = markup.notice("about_opened", name=shown.human.name)
+        return values
 
     def see_example(self, session: Session) -> Values:
         """Show the result of the example."""
@@ -113,7 +134,7 @@ class Handlers(TextHandlers):
                 name = Path(path).name
                 human = TextSet(HUMAN, name, [])
                 models = {model: TextSet(title_of(model), name, []) for model in opened.results}
-                shown = Shown(human, models, {}, opened, opened.best_first[-1])
+                shown = Shown(human, models, {}, opened, opened.best_first[0])
                 return self._scored(session, shown) | {"about": markup.notice("about_opened", name=name)}
         finally:
             self.sessions.release(Path(path))
@@ -325,13 +346,14 @@ class Handlers(TextHandlers):
 
     # --- what is shown --------------------------------------------------------------------------------------------
 
-    def pick_model(self, name: str | None, session: Session) -> Values:
-        """Show another model's buckets and scores."""
+    def pick_model(self, clicked: str, session: Session) -> Values:
+        """Show another model; clicked: begins with its place in the ranking, from 0."""
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
-            if name not in shown.models:
-                raise ValueError(f"there is no model set “{str(name)[:60]}” in this comparison")
-            shown.picked = name
+            place, names = re.match(r"\d{1,3}\b", clicked, re.ASCII), shown.scored.best_first
+            if place is None or int(place[0]) >= len(names):
+                raise ValueError("there is no such model in this comparison")
+            shown.picked = names[int(place[0])]
             return of_model_values(shown)
 
     def pick_bucket(self, bucket: int | None, session: Session) -> Values:
@@ -344,7 +366,7 @@ class Handlers(TextHandlers):
             return {"bucket_texts": bucket_html(shown, bucket)}
 
     def click_bucket(self, clicked: str, session: Session) -> Values:
-        """Handle a click on a bar or a text in a figure: return the picked model and its outputs that change.
+        """Handle a click on a bar or a text in a figure: return the outputs that change.
 
         Args:
             clicked: begins with the number of a bucket, and of a text's set behind a hyphen: 0 for the human texts,
@@ -360,8 +382,7 @@ class Handlers(TextHandlers):
             if changed:
                 shown.picked = names[which - 1]
             values = of_model_values(shown, number)
-            of_bucket = {"picked": shown.picked} | {name: values[name] for name in ("bucket", "bucket_texts")}
-            return values | of_bucket if changed else of_bucket
+            return values if changed else {name: values[name] for name in ("bucket", "bucket_texts")}
 
     def make_files(self, session: Session) -> Values:
         """Write report, result, figures and signature to a zip file."""
@@ -373,8 +394,8 @@ class Handlers(TextHandlers):
             return {"files": gr.update(value=path, visible=True)}
 
     def leave(self, request: gr.Request) -> None:
-        """Delete the session of a closed page."""
-        self.sessions.drop(request.session_hash)
+        """Stop what a closed page does, and delete its session unless it is opened again."""
+        self.sessions.leave(request.session_hash)
 
 
 def _shown_result(session: Session) -> Shown:

@@ -35,8 +35,9 @@ FEATURIZER_LABELS = {
     "use": "sees what texts are about, in fifteen languages",
 }
 PRIVACY = (
-    "Texts stay in this server's memory and temporary files while the page is open, an hour at most, visible to no "
-    "other visitor; what is replaced, cleared or refused is deleted at once; no text is logged."
+    "Texts stay in this server's memory and temporary files while the page is open, an hour without use at most, and "
+    "ten minutes after it is closed, so that a reload finds them; they are visible to no other visitor; what is "
+    "replaced, cleared or refused is deleted at once; no text is logged."
 )
 
 _MEASURES = (
@@ -191,6 +192,7 @@ def run_part(limits: Limits) -> None:
 
 def result_part(limits: Limits) -> None:
     """The result in two layers: the answer, two texts and the download; folded, what experts ask for."""
+    gr.Textbox(visible=False, elem_id="key")  # of the visitor's session
     gr.Textbox(visible=False, elem_id="written")  # the values of `PLAY` as the visitor wrote them
     with gr.Column(min_width=0, elem_id="outcome"):
         gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for screen readers
@@ -204,13 +206,15 @@ def result_part(limits: Limits) -> None:
             elem_id="aligned_here",
         )
         with gr.Column(visible=False, elem_id="result"):
+            gr.Textbox(label="Clicked model", elem_id="picked")  # filled by a click on its row; likewise
+            _curves_part()
             gr.HTML(elem_id="pair")
             gr.HTML(elem_id="warnings")
             _files_part()
             with gr.Accordion("For experts: pictures, groups of texts, all scores", open=False, elem_id="experts"):
-                with gr.Row(elem_id="curves"):
-                    figure("divergence_curve", "Divergence curve", "mm-square")
-                    figure("precision_recall", "Precision and recall", "mm-square")
+                with gr.Row(elem_id="all"):
+                    figure("all_curves", "Divergence curves of all models", "mm-square")
+                    figure("all_precision_recall", "Precision and recall of all models", "mm-square")
                 _gap_part()
                 figure("text_map", "Map of the texts")
                 gr.HTML(elem_id="tables")
@@ -232,10 +236,18 @@ def result_part(limits: Limits) -> None:
                 gr.HTML(markup.notice("links", code=code), elem_id="links")
 
 
+def _curves_part() -> None:
+    """The MAUVE curve beside precision and recall, each with a sentence on how to read it."""
+    with gr.Row(elem_id="curves"):
+        for name, label in (("divergence_curve", "MAUVE curve"), ("precision_recall", "Precision and recall")):
+            with gr.Column(min_width=320):
+                figure(name, label, "mm-square")
+                gr.HTML(elem_id=f"{name}_reading")
+
+
 def _gap_part() -> None:
     """The buckets of one model, and the texts of one bucket."""
     gr.Markdown("### What keeps the score from 1: the texts of a bucket")
-    gr.Radio(label="Model", info="whose buckets, texts and scores are shown", choices=[], elem_id="picked")
     figure("contributions", "Buckets by their part of the gap")
     gr.Dropdown(
         label="Bucket",

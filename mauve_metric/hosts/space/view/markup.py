@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import statistics
-from collections.abc import Container, Iterable, Sequence
-from typing import Any
+from collections.abc import Container, Sequence
 
 import jinja2
 import numpy as np
@@ -14,15 +13,13 @@ from markupsafe import Markup
 
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.description import Description
-from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
-from mauve_metric.hosts.space.view.settings import SharedResult
-from mauve_metric.hosts.spelling import PAGE
+from mauve_metric.hosts.space.view.settings import PLAY, panel_names
+from mauve_metric.hosts.spelling import ALIGNED, PAGE, label_of
 from mauve_metric.report.document import Prose, Table
 from mauve_metric.report.score_rows import featurizers_table
-from mauve_metric.report.wording import evidence, verdict_sentence, words
-from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
-from mauve_metric.results.comparison import Comparison, OwnScore
+from mauve_metric.report.wording import evidence, words
+from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
@@ -56,6 +53,12 @@ def in_controls(message: str) -> str:
     return str(escape(PAGE.respell(message)))
 
 
+CONTROL_LINK = "#control/"  # target of a click on the name of a control; the page listens for it
+PANELS = {  # by the label of a control, the panels that hold it, and its own name
+    **{label_of(name): f"choices/options/{name}" for name in panel_names()},
+    **{label_of(name): f"experts/{name}" for name in PLAY},
+    ALIGNED: "choices/aligned",
+}
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.PackageLoader("mauve_metric.hosts.space.view"),
     autoescape=True,
@@ -64,7 +67,25 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"digits": digits, "cell": cell, "controls": PAGE.respell}
+
+
+def with_links(message: str) -> Markup:
+    """A message as `in_controls`, with links that open the panels which hold the controls that it names.
+
+    >>> print(with_links("add --aligned"))
+    tick “<a href='#control/choices/aligned'>Rows are aligned</a>”
+    """
+
+    def link(match: re.Match[str]) -> str:
+        path = PANELS.get(match[1])
+        return match[0] if path is None else f"“<a href='{CONTROL_LINK}{path}'>{match[1]}</a>”"
+
+    said = re.sub("“([^”]+)”", link, in_controls(message))
+    others = f"ick <a href='{CONTROL_LINK}choices/featurizers'>ngrams in the options</a>"
+    return Markup(said.replace("ick ngrams in the options", others))
+
+
+_TEMPLATES.filters |= {"digits": digits, "cell": cell, "controls": with_links}
 
 
 def render(name: str, kind: str = "html", /, **values: object) -> str:
@@ -102,68 +123,9 @@ def warnings_list(warnings: Sequence[tuple[str, ScoreWarning]]) -> str:
     return render("warnings", found=warnings, title=words.many_warnings(len(warnings))) if warnings else ""
 
 
-def first_screen_values(result: MauveResult | Comparison) -> dict[str, Any]:
-    """The verdict, closeness with its model, a bar for each model, notes and all warnings; doubt: no verdict."""
-    if isinstance(result, Comparison):
-        whose, lead = f"of {result.ranking[0]}", result.models[result.ranking[0]]
-        published: OwnScore | MauveResult = result.own[result.ranking[0]]
-        said, parts = verdict_sentence.ranking_sentence(result), bars.comparison_bars(result)
-        warnings = words.collected_warnings(result)
-        models = {name: result.models[name] for name in result.ranking}
-    else:
-        whose, lead, published, models = "", result, result, {"this model": result}
-        said, parts, warnings = verdict_sentence.headline(result), bars.bars(result), words.result_warnings(result)
-    notes = said_of_models({name: notes_of(scored) for name, scored in models.items()})[:MOST_NOTES]
-    reach = f"two human sets of this size reach {digits(lead.mauve_ceiling)}"
-    return {
-        "answer": said,
-        "notes": notes,
-        "closeness": lead.closeness,
-        "ends": lead.closeness_ci,
-        "whose": whose,
-        "literature": f"MAUVE {words.as_in_papers(published.signature)}: {digits(published.mauve)}; {reach}.",
-        "bars": [closeness_bar(name, scored.closeness, scored.closeness_ci) for name, scored in models.items()],
-        "parts": parts,
-        "found": warnings,
-        "doubt": lead.verdict == "no verdict",
-    }
-
-
-def closeness_bar(label: str, value: float | None, ends: tuple[float, float] | None) -> bars.Bar:
-    """The bar of a model's closeness, empty if that is not known."""
-    return bars.Bar(label, () if value is None else (bars.Mark("closeness", value, ends),))
-
-
-def result_html(result: MauveResult | Comparison) -> str:
-    """The verdict, closeness in large letters, a bar for each model, notes; folded, the bars of each featurizer."""
-    return _first_screen_html(**first_screen_values(result))
-
-
-def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
-    """Return whether a verdict asks if row i of all sets answers prompt i."""
-    return any(result.verdict_reason == "undeclared_prompts" and result.n_p == result.n_q for result in results)
-
-
-def _first_screen_html(**values: Any) -> str:
-    """The first screen: the values of `first_screen_values`."""
-    number = "unknown" if values["closeness"] is None else digits(values["closeness"], ".3f")
-    scale = bars.DOUBT if values["doubt"] else bars.SCALE
-    return render("headline", number=number, scale=scale, wording=bars, **values)
-
-
-def shared_html(shared: SharedResult) -> str:
-    """The verdict, closeness and its bar of a link, which were not computed here."""
-    return _first_screen_html(
-        answer=shared.answer,
-        notes=[f"{shared.n_q} model texts against {shared.n_p} human texts."],
-        closeness=shared.closeness,
-        ends=shared.ends,
-        whose="",
-        literature="",
-        bars=[closeness_bar("this model", shared.closeness, shared.ends)],
-        parts=[],
-        doubt=shared.verdict == "no verdict",
-    )
+def warnings_of(result: MauveResult | Comparison) -> list[tuple[str, ScoreWarning]]:
+    """All warnings, with the models or the featurizer that they are about."""
+    return words.collected_warnings(result) if isinstance(result, Comparison) else words.result_warnings(result)
 
 
 def scores_panel(result: MauveResult, model: str | None = None, as_stored: Container[str] = ()) -> str:

@@ -17,6 +17,7 @@ from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, takeaway
+from mauve_metric.hosts.space.view.headline import asks_for_alignment, headline
 from mauve_metric.hosts.space.view.text_map import map_chart
 from mauve_metric.hosts.stored_results import AS_STORED
 from mauve_metric.report.charts import of_comparison, of_result
@@ -27,11 +28,13 @@ from mauve_metric.runtime.tensors import on_cpu
 if TYPE_CHECKING:
     import altair as alt
 
-OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table", "pair")  # those of the picked model
+CURVES = ("divergence_curve", "divergence_curve_reading", "precision_recall", "precision_recall_reading")
+# those of the picked model
+OF_MODEL = ("score", *CURVES, "pair", "contributions", "bucket", "bucket_texts", "histogram", "table")
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # of gradio's Vega-Lite, which reads what Altair writes
 MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
-ANSWER = ("status", "stale", "about", "score", "aligned_here", "result", "warnings")
-PICTURES = ("divergence_curve", "precision_recall", "text_map", "picked", *OF_MODEL)
+ANSWER = ("status", "stale", "about", "aligned_here", "result", "warnings")
+PICTURES = ("all_curves", "all_precision_recall", "text_map", *OF_MODEL)
 EXPERTS = ("tables", "play_part", "play_note", "every_measure", "signature", "python", "shell", "away")
 RESULT = (*ANSWER, *PICTURES, *EXPERTS, *MEASURES)  # those that show a result
 BUCKET_LINK = "#bucket-"  # target of a click in a figure; the page listens for it
@@ -41,21 +44,20 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     """The values of all outputs that show a result; points: drawn in the map at most."""
     scored = shown.scored
     result = scored.result
+    charts: list[alt.LayerChart | None] = [None, None]
     if isinstance(result, Comparison):
         charts = [of_comparison.curves_chart(result), of_comparison.precision_recall_curves_chart(result)]
         tables = markup.comparison_tables(result)
     else:
-        charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
         tables = markup.verdicts(result)
     values: dict[str, object] = {
-        "score": markup.result_html(result),
         "signature": result.signature,
         "tables": tables,
-        "divergence_curve": plot_value(charts[0], True),
-        "precision_recall": plot_value(charts[1], True),
-        "warnings": markup.warnings_list(markup.first_screen_values(result)["found"]),
+        "all_curves": plot_value(charts[0], True),
+        "all_precision_recall": plot_value(charts[1], True),
+        "warnings": markup.warnings_list(markup.warnings_of(result)),
         "result": gr.update(visible=True),
-        "aligned_here": gr.update(visible=markup.asks_for_alignment(scored.results.values()), value=False),
+        "aligned_here": gr.update(visible=asks_for_alignment(scored.results.values()), value=False),
         "about": markup.notice("about", result=scored.results[shown.picked], model=shown.picked)
         if shown.example
         else "",
@@ -64,7 +66,6 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         "play_part": gr.update(visible=isinstance(scored, Scored)),
         "away": gr.update(visible=isinstance(scored, Scored)),
         "every_measure": gr.update(visible=isinstance(scored, Scored)),
-        "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=scored.comparison is not None),
     }
     if isinstance(scored, Scored):
         inputs = shown.human, shown.models, shown.options, scored.aligned
@@ -91,6 +92,8 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
     if bucket not in (number for _, number in buckets):
         raise ValueError("there is no such bucket any more: compare again")
     return {
+        "score": headline(scored.result, name),
+        **curve_values(shown),
         "pair": pair_html(shown),
         "contributions": plot_value(of_comparison.contributions_chart(explanation, link=BUCKET_LINK)),
         "bucket": gr.update(choices=buckets, value=bucket),
@@ -99,6 +102,22 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
         "table": markup.scores_panel(
             result, None if scored.comparison is None else name, AS_STORED if isinstance(scored, Opened) else ()
         ),
+    }
+
+
+def curve_values(shown: Shown) -> dict[str, object]:
+    """The values of the outputs of `CURVES`: both curves of the picked model, and how to read them."""
+    scored = shown.scored
+    result, index = scored.results[shown.picked], scored.best_first.index(shown.picked)
+    named = "Published MAUVE" if scored.comparison is None else "MAUVE on shared buckets"
+    several = scored.result.by_featurizer
+    seen = f" Both figures are seen by {next(iter(several))}." if len(several) > 1 else ""
+    readings = of_result.divergence_curve_reading(result), of_result.precision_recall_reading(result)
+    return {
+        "divergence_curve": plot_value(of_result.divergence_curve_chart(result, index, named), True),
+        "divergence_curve_reading": markup.notice("reading", said=f"{readings[0]}{seen}"),
+        "precision_recall": plot_value(of_result.precision_recall_chart(result, index), True),
+        "precision_recall_reading": markup.notice("reading", said=readings[1]),
     }
 
 

@@ -15,7 +15,8 @@ from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet, shared_prompts_of
-from mauve_metric.hosts.space.view.markup import first_screen_values, render
+from mauve_metric.hosts.space.view.headline import first_screen
+from mauve_metric.hosts.space.view.markup import render, warnings_of
 from mauve_metric.hosts.spelling import flag_of
 from mauve_metric.options import config_fields
 from mauve_metric.report.rendering import save_chart
@@ -75,20 +76,23 @@ def write_archive(scored: Scored, folder: Path, description: Description | None 
 
 def card_svg(result: MauveResult | Comparison) -> str:
     """A picture of 1200 × 630 pixels for messages and posts: answer, score, bars and caveats, every word escaped."""
-    values = first_screen_values(result)
+    values = first_screen(result)
     if isinstance(result, Comparison):
-        sizes = counted(len(result.models), "model")
+        sizes, whose = counted(len(result.models), "model"), f" of {values['whose']}"
+        models = {name: result.models[name] for name in result.ranking[:_MOST_BARS]}
     else:
-        sizes = f"{result.n_q} model texts against {result.n_p} human texts"
-    first = sorted((warning for _, warning in values["found"]), key=lambda warning: not warning.severe)[:1]
+        sizes, whose = f"{result.n_q} model texts against {result.n_p} human texts", ""
+        models = {"this model": result}
+    first = sorted((warning for _, warning in warnings_of(result)), key=lambda warning: not warning.severe)[:1]
     caveats = [f" Caveat: {warning.message}." for warning in first]
     return render(
         "card",
         "svg",
-        said=textwrap.wrap(values["answer"], 46, max_lines=3, placeholder=" …"),
+        said=textwrap.wrap(" ".join(values["answer"]), 46, max_lines=3, placeholder=" …"),
+        whose=whose,
         number="unknown" if values["closeness"] is None else digits(values["closeness"], ".3f"),
         doubt=isinstance(result, MauveResult) and values["doubt"],
-        bars=values["bars"][:_MOST_BARS],
+        bars=[bars.Bar.of(name, scored.closeness, scored.closeness_ci) for name, scored in models.items()],
         facts=textwrap.wrap(f"{sizes}.{''.join(caveats)}", 100, max_lines=2, placeholder=" …"),
         color=_COLOR,
         wording=bars,

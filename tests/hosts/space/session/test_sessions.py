@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, ngrams, write_jsonl
-from visitors import give, press, request, visitor, wait_until
+from visitors import close, give, press, request, visitor, wait_until
 
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import example_files
@@ -43,7 +43,7 @@ def test_the_data_of_a_visitor_is_deleted_when_the_page_closes(desk: Handlers, t
     give(desk, tmp_path)
     press(desk)
     session = desk.sessions.get("a")
-    desk.leave(request())
+    close(desk)
     assert len(desk.sessions) == 0
     assert session.sets() == [] and session.shown is None
     assert list(tmp_path.glob("*.jsonl")) == []
@@ -51,11 +51,36 @@ def test_the_data_of_a_visitor_is_deleted_when_the_page_closes(desk: Handlers, t
         press(desk)
 
 
+def test_a_page_that_is_opened_again_finds_its_texts_and_its_result(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor(desk))
+    made = press(desk, play=(3, 4, 7, 0.9))
+    made |= desk.pick_model("1", visitor(desk))
+    key, human = visitor(desk).key, visitor(desk).human
+    desk.leave(request())
+    for stranger in ("", "wrong", key[:-1]):
+        assert "score" not in desk.arrive({}, stranger, f"c{stranger}")
+    shown = desk.arrive({}, key, "b")
+    again = visitor(desk, "b")
+    assert again.human == human and again.key == shown["key"] != key and visitor(desk).human is None
+    same = ("score", "divergence_curve", "pair", "table", "signature")
+    assert {name: shown[name] for name in same} == {name: made[name] for name in same}
+    assert "30 texts" in str(shown["human_preview"]) and shown["model_2_name"] == "loud"
+    assert shown["mauve_scaling_factor"] == 3 and shown["confidence_level"] == 0.9 and shown["aligned"] is False
+    assert human is not None and human.path is not None and human.path.exists()
+    # a page that is still open, of which this one is a copy, keeps what it holds
+    desk.arrive({}, again.key, "d")
+    assert visitor(desk, "b").human == visitor(desk, "d").human == human
+    desk.pick_model("0", visitor(desk, "d"))
+    first, copy = again.shown, visitor(desk, "d").shown
+    assert first is not None and copy is not None and first.picked != copy.picked
+
+
 def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "same.jsonl", HUMAN)
     for who in "ab":
         desk.take_file(path, visitor(desk, who))
-    desk.leave(request("a"))
+    close(desk)
     assert Path(path).exists()
     desk.take_file(None, visitor(desk, "b"))
     assert not Path(path).exists()
@@ -110,7 +135,7 @@ def test_a_file_that_another_page_uses_stays(desk: Handlers, tmp_path: Path) -> 
         desk.sessions.choose(path, user)
     visitor(desk).human = TextSet("people", "a.txt", ["one"], path=path)
     desk.sessions.release(path, "judge")
-    desk.leave(request())
+    close(desk)
     assert path.exists()
     desk.sessions.release(path, "other judge")
     assert not path.parent.exists()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from samples import HUMAN, LIMITS, MODEL
 from tools import harness_file, harness_rows
-from visitors import press, request, visitor
+from visitors import close, press, visitor
 
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup, takeaway
@@ -57,7 +57,7 @@ def test_a_rejected_human_upload_is_deleted(desk: Handlers, folder: Path, upload
     shown = desk.take_file(upload(name, lines), visitor(desk))
     assert "mm-problem" in shown["human_preview"] and left(folder) == []  # the one before it was replaced
     desk.take_file(None, visitor(desk))
-    desk.leave(request())
+    close(desk)
     assert left(folder) == []
 
 
@@ -77,7 +77,7 @@ def test_no_human_upload_outlives_its_use(desk: Handlers, folder: Path, upload: 
     desk.take_paste("\n".join(MODEL), visitor(desk))
     assert left(folder) == []
     desk.take_file(upload("fourth.txt", HUMAN), visitor(desk))
-    desk.leave(request())
+    close(desk)
     assert left(folder) == []
 
 
@@ -95,7 +95,7 @@ def test_no_model_upload_outlives_its_use(
     press(desk)
     desk.make_files(visitor(desk))
     assert "mauve.zip" in left(folder)
-    desk.leave(request())
+    close(desk)
     assert left(folder) == []
 
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, ngrams
-from visitors import give, press, request, rows_read, unpacked, visitor
+from visitors import close, give, press, rows_read, unpacked, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
 from mauve_metric.hosts.cli import main as cli
@@ -58,7 +58,8 @@ def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: Mauve
     )
     assert len(shown["bucket"]["choices"]) == 4 and shown["bucket"]["value"] == shown["bucket"]["choices"][0][1]
     assert "<h4>Human:" in shown["bucket_texts"] and f">{expected.mauve:.4f}<" in shown["table"]
-    assert "<table" not in shown["tables"] and shown["picked"]["visible"] is False  # nothing about several models
+    assert "<table" not in shown["tables"] and "mm-models" not in shown["score"]  # nothing about several models
+    assert shown["all_curves"] is None
     assert shown["signature"] == expected.signature
     assert "num_buckets=4" in shown["python"] and "--num-buckets 4" in shown["shell"]
 
@@ -183,9 +184,11 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
         assert rows_read(again.each[name]) == rows_read(scored.each[name])  # nothing was read again
         assert again.results["a_model"].by_featurizer[name].mauve != result.by_featurizer[name].mauve
     query = dict(parse_qsl(desk.link(settings(others=["letters"]))))
-    assert desk.arrive(query)["featurizers"] == ["letters"]
+    assert desk.arrive(query, "", "a")["featurizers"] == ["letters"]
     query = {"featurizers": "letters,gpt9"}
-    assert "featurize_model_name must be one of ngrams, letters here" in str(desk.arrive(query)["link_problems"])
+    assert "featurize_model_name must be one of ngrams, letters here" in str(
+        desk.arrive(query, "", "a")["link_problems"]
+    )
     with pytest.raises(gr.Error, match="must be one of ngrams, letters here, got"):
         press(desk, others=["gpt9"])
 
@@ -203,7 +206,7 @@ def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path
     assert result.signature in content["signature.txt"].decode()
     assert {name for name, data in content.items() if b"slept" in data} == {"report.html"}
     assert headline(result).encode() in content["report.html"]
-    desk.leave(request())
+    close(desk)
     assert not archive.exists()
 
 

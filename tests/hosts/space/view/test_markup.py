@@ -6,20 +6,17 @@ import html
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from mauve_metric import Explanation, MauveResult, compare, compute_mauve, explain
+from mauve_metric import Explanation, MauveResult, explain
 from mauve_metric.features.text_functions import NgramUse
-from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.wording.notes import NOTES
-from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, headline, ranking_sentence
-from mauve_metric.report.wording.words import learned_sentence
+from mauve_metric.report.wording.verdict_sentence import NO_VERDICT
 from mauve_metric.results.explanation import ScoredText
-from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
 
 _GARBLED = {"p_texts": 0, "n_p": 30, "q_texts": 9, "n_q": 24, "share": 9 / 24}
@@ -41,46 +38,9 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-def test_a_comparison_has_the_published_number_of_its_best_model() -> None:
-    rng = np.random.default_rng(0)
-    human, best, small = rng.normal(size=(120, 4)), rng.normal(size=(120, 4)), 2 + rng.normal(size=(60, 4))
-    compared = compare(p_features=human, models={"small": small, "best": best}, num_runs=1, knn=False)
-    published = compute_mauve(p_features=human, q_features=best, num_runs=1, knn=False).mauve
-    assert compared.models["best"].mauve != published
-    assert markup.first_screen_values(compared)["literature"].startswith(f"MAUVE as in papers: {published:.4f};")
-
-
-def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
-    page = markup.result_html(result)
-    seen, parts = map(text_of, page.split("<details>"))
-    assert seen.startswith(headline(result)) and f"closeness {result.closeness:.3f}" in seen
-    assert f"MAUVE not as in papers: {result.mauve:.4f}" in seen and bars.SCALE in seen
-    (bar,) = bars.bars(result)
-    assert [mark.value for mark in bar.marks] == [result.mauve_debiased, result.mauve_classifier]
-    assert all(mark.words in parts and mark.words not in seen for mark in bar.marks)
-    full = text_of(markup.verdicts(result))
-    assert learned_sentence(result) in full
-    warned = replace(result, warnings=(warn("garbled_texts", _GARBLED, more="model"),))
-    assert "wrongly decoded characters such as â€™ for ’ in" in text_of(markup.result_html(warned))
-    single = replace(
-        result, closeness=None, closeness_ci=None, verdict="no verdict", verdict_reason="undeclared_prompts"
-    )
-    shown = text_of(markup.result_html(single))
-    assert "<strong>unknown</strong>" in markup.result_html(single) and bars.DOUBT in shown and "--" not in shown
-    assert "Tick “Rows are aligned” if row 1 answers row 1, give both files a column “prompt”" in shown
-
-
 @pytest.mark.parametrize("text", [*NO_VERDICT.values(), *NOTES.values()])
 def test_no_cure_on_the_page_is_a_command(text: str) -> None:
     assert not re.search(r"--\w|mauve-metric", PAGE.respell(text.replace("{kind}", "markdown")))
-
-
-def test_headline_of_equal_models_names_no_winner() -> None:
-    rng = np.random.default_rng(0)
-    human, model = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
-    equal = compare(p_features=human, models={"a": model, "b": model}, num_runs=1, num_buckets=4)
-    assert text_of(markup.result_html(equal)).startswith(ranking_sentence(equal))
-    assert "closest" not in ranking_sentence(equal)
 
 
 def test_all_warnings_are_folded_and_severe_ones_come_first() -> None:
@@ -92,13 +52,6 @@ def test_all_warnings_are_folded_and_severe_ones_come_first() -> None:
     assert "<summary>4 things to know before you believe it</summary>" in folded
     assert markup.warnings_list([]) == ""
     assert "<summary>1 thing to know" in markup.warnings_list(mild[:1])
-
-
-def test_alignment_is_asked_for_where_the_verdict_lacks_it(result: MauveResult) -> None:
-    undeclared = replace(result, verdict="no verdict", verdict_reason="undeclared_prompts", n_p=40, n_q=40)
-    assert markup.asks_for_alignment([result, undeclared])
-    others = replace(undeclared, n_q=39), replace(undeclared, verdict_reason="rows_not_aligned"), result
-    assert not markup.asks_for_alignment(others)
 
 
 def test_scores_panel_has_the_spread_over_seeds_and_the_test(result: MauveResult) -> None:

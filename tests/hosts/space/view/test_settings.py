@@ -28,12 +28,12 @@ def test_a_link_holds_the_settings_and_names_what_it_cannot_set(desk: Handlers) 
         "mauve_scaling_factor": "2", "seed": "3", "confidence_level": "0.9", "knn": "False", "match_lengths": "truncate"
     }  # fmt: skip
     query = dict(parse_qsl(query)) | {"<b>": "red", "num_buckets": "many", "__theme": "dark"}
-    shown = desk.arrive(query)
+    shown = desk.arrive(query, "", "a")
     said = html.unescape(str(shown["link_problems"]))
     assert "“<b>”, which is no setting" in said
     assert "num_buckets" in said and "theme" not in said and "<b>" not in str(shown.pop("link_problems"))
     set_by_link = {"mauve_scaling_factor": 2, "seed": 3, "confidence_level": 0.9, "knn": False}
-    assert shown == control_values(set_by_link | {"match_lengths": "truncate"}, ["ngrams"])
+    assert shown.pop("key") and shown == control_values(set_by_link | {"match_lengths": "truncate"}, ["ngrams"])
 
 
 def test_a_link_holds_verdict_and_closeness() -> None:

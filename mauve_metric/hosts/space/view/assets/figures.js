@@ -10,12 +10,17 @@ const showTexts = () => {
     texts.focus({preventScroll: true});
     texts.scrollIntoView({behavior: calm ? 'auto' : 'smooth', block: 'start'});
 };
-window.addEventListener('hashchange', () => {
-    if (!location.hash.startsWith(link)) return;
-    const box = document.querySelector('#clicked textarea, #clicked input');
-    box.value = location.hash.slice(link.length) + ' ' + Date.now();
+const pass = (from, name) => {
+    if (!location.hash.startsWith(from)) return false;
+    const box = document.querySelector(`#${name} textarea, #${name} input`);
+    box.value = location.hash.slice(from.length) + ' ' + Date.now();
     history.replaceState(null, '', location.pathname + location.search);
     box.dispatchEvent(new Event('input', {bubbles: true}));
+    return true;
+};
+window.addEventListener('hashchange', () => {
+    pass('MODEL_LINK', 'picked');  // a click on the row of a model
+    if (!pass(link, 'clicked')) return;
     showTextsUntil = Date.now() + 5000;
     showTexts();
 });

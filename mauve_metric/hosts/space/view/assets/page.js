@@ -49,6 +49,35 @@ window.mauveLink = query => {
     history.replaceState(null, '', location.pathname + (own ? '?' + own : ''));
     return [location.origin + location.pathname + (query ? '?' + query : '')];
 };
+// The browser asks before texts or a result of the visitor's own are left.
+window.addEventListener('beforeunload', event => {
+    const texts = document.querySelector('#human_preview li, [id^=model_][id$=_preview] li');
+    const pasted = [...document.querySelectorAll('#human_paste textarea, #model_paste textarea')].some(box => box.value);
+    const result = document.querySelector('#score strong') && !document.querySelector('#about p');
+    if (texts || pasted || result) event.preventDefault();
+});
+// A cure that names a control opens the panels that hold it, one in the other, and goes to it.
+const openControl = async names => {
+    const here = document.querySelector(`#${names.at(-1)}_here input`);  // the same choice, beside the verdict
+    for (const panel of here ? [] : names.slice(0, -1)) {
+        const button = document.querySelector(`#${panel} > button[aria-expanded]`);
+        if (button?.getAttribute('aria-expanded') === 'false') button.click();
+    }
+    for (let frame = 0; frame < 120; frame++) {
+        const control = here || document.querySelector(`#${names.at(-1)} :is(input, textarea)`);
+        if (control) {
+            control.focus();
+            control.scrollIntoView({block: 'center'});
+            return;
+        }
+        await new Promise(requestAnimationFrame);
+    }
+};
+window.addEventListener('hashchange', () => {
+    if (!location.hash.startsWith('CONTROL_LINK')) return;
+    openControl(location.hash.slice('CONTROL_LINK'.length).split('/'));
+    history.replaceState(null, '', location.pathname + location.search);
+});
 // A .json file that is dropped beside every box goes to the box of results.
 const dropped = event => [...(event.dataTransfer?.files || [])].filter(file => file.name.endsWith('.json'));
 const elsewhere = event => [...(event.dataTransfer?.types || [])].includes('Files')
