@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from mauve_metric.report.document import Document
 
 VerdictWord: TypeAlias = Literal["like human", "different", "undecided", "no verdict"]
+VERDICT_NUMBERS: Mapping[VerdictWord, float] = {  # where only numbers can be logged
+    "like human": 1.0,
+    "undecided": 0.0,
+    "different": -1.0,
+    "no verdict": math.nan,
+}
 
 
 class Stripped(NamedTuple):
@@ -269,6 +276,27 @@ class MauveResult(SignedResult):
         from mauve_metric.report.first_screen import one_line
 
         return one_line(self)
+
+    def numbers(self, names: Iterable[str]) -> dict[str, float]:
+        """Fields as plain floats, for hosts that log numbers only; NaN for one that is not given.
+
+        Args:
+            names: of scores; `NAME_ci_low` and `NAME_ci_high` are the ends of the interval `NAME_ci`, and `verdict` is
+                1 for "like human", 0 for "undecided", -1 for "different" and NaN for "no verdict".
+
+        Raises:
+            AttributeError: there is no such field.
+        """
+        return {name: self._number(name) for name in names}
+
+    def _number(self, name: str) -> float:
+        if name == "verdict":
+            return VERDICT_NUMBERS[self.verdict]
+        field_name, end = name.rsplit("_", 1) if name.endswith(("_ci_low", "_ci_high")) else (name, None)
+        value = getattr(self, field_name)
+        if end is not None and value is not None:
+            value = value[end == "high"]
+        return math.nan if value is None else float(value)
 
     def __str__(self) -> str:
         return self.first_screen()
