@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mauve_metric.options import HUMAN
 from mauve_metric.report.document import Column, Table, plain_table
 from mauve_metric.report.wording.evidence import ngram_sentence
 from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
-from mauve_metric.report.wording.verdict_sentence import facts_of, featurizers_of, headline, ranking_sentence
+from mauve_metric.report.wording.verdict_sentence import (
+    facts_of,
+    featurizers_of,
+    headline,
+    ranking_sentence,
+    reference_text,
+)
 from mauve_metric.report.wording.words import as_in_papers
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
@@ -52,9 +59,15 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
     sizes = _sizes(result)
     head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result), design)))
     caught = f"picks the model's text {facts.caught} times in 100" if facts.caught is not None else ""
-    reach = f"{as_in_papers(result.signature)}; two human sets reach {digits(result.mauve_ceiling, '.3f')}"
+    name = printable(result.reference_name)
+    reach = f"{as_in_papers(result.signature)}; two {name} sets reach {digits(result.mauve_ceiling, '.3f')}"
     rows: list[tuple[str, float | None, tuple[float, float] | None, str]] = [
-        ("  closeness", result.closeness, result.closeness_ci, "1 = like other human texts"),
+        (
+            "  closeness",
+            result.closeness,
+            result.closeness_ci,
+            f"1 = like other {name} texts",
+        ),
         ("    by groups", result.mauve_debiased, result.mauve_debiased_ci, "of similar texts"),
         ("    classifier", result.mauve_classifier, result.mauve_classifier_ci, caught),
         ("  MAUVE", result.mauve, None, reach),
@@ -79,7 +92,8 @@ def one_line(result: MauveResult) -> str:
 
 def verdict_words(result: MauveResult) -> str:
     """The verdict, and the code of its reason in brackets."""
-    return result.verdict + (f" ({result.verdict_reason})" if result.verdict_reason else "")
+    verdict = result.verdict.replace(HUMAN, printable(result.reference_name))
+    return verdict + (f" ({result.verdict_reason})" if result.verdict_reason else "")
 
 
 def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -> str:
@@ -87,7 +101,8 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     first = next(iter(comparison.models.values()))
     called = shown_names(list(comparison.models))
     design = {"aligned": "same prompts", "prompts": "shared prompts", "found": "shared prompts, found"}
-    sizes = f"{counted(len(comparison.models), 'model')} against {counted(first.n_p, 'human text')}"
+    texts = counted(first.n_p, f"{printable(first.reference_name)} text")
+    sizes = f"{counted(len(comparison.models), 'model')} against {texts}"
     named = comparison.by_featurizer or {str(first.signature_entries.get("featurize_model_name", "")): comparison}
     featurizers = " + ".join(printable(name) for name in named if name)
     head = " · ".join(filter(None, (title or sizes, featurizers, design.get(comparison.design, ""))))
@@ -107,7 +122,8 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     table = plain_table(_COLUMNS, rows)
     said = [ranking_sentence(comparison), *runs_sentences(comparison)]
     if comparison.ranked_by == "groups":
-        said.insert(0, "All models differ strongly from human text: closeness cannot order them, groups do.")
+        reference = reference_text(first.reference_name)
+        said.insert(0, f"All models differ strongly from {reference}: closeness cannot order them, groups do.")
     notes = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})[:MOST_NOTES]
     blocks = [[head], table, said, [f"! {note}" for note in notes], [more] if more else []]
     return "\n\n".join("\n".join(block) for block in blocks if block)
@@ -141,7 +157,8 @@ def explanation_screen(explanation: Explanation, title: str = "", more: str = ""
     blocks = [[head], [headline(result)], _giveaways(explanation)]
     for side, heading in (("missed", "Kinds of texts that the model misses:"), ("too much", "That it overdoes:")):
         kinds = [bucket for bucket in explanation.buckets if bucket.side == side and not bucket.noise][:_MOST_SHOWN]
-        blocks.append([heading, *(line for bucket in kinds for line in _kind_lines(bucket))] if kinds else [])
+        said = [line for bucket in kinds for line in _kind_lines(bucket, printable(result.reference_name))]
+        blocks.append([heading, *said] if said else [])
     if not any(blocks[2:]):
         blocks.append(["Nothing here is more than chance would show."])
     return "\n\n".join("\n".join(block) for block in [*blocks, [more] if more else []] if block)
@@ -154,16 +171,19 @@ def _giveaways(explanation: Explanation) -> list[str]:
     is_told = result.auc is not None and result.auc > 0.5 and result.auc_p_value is not None
     if is_told and (result.auc_p_value or 0.0) <= 1 - result.confidence_level:
         for model, human in zip(explanation.most_model[:2], explanation.most_human[:2], strict=False):
-            lines += [f"  {side}: {_short(near)}" for side, near in (("model", model), ("human", human))]
+            lines += [
+                f"  {side}: {_short(near)}"
+                for side, near in (("model", model), (printable(result.reference_name), human))
+            ]
     return ["What gives the model away:", *lines] if lines else []
 
 
-def _kind_lines(bucket: GapBucket) -> list[str]:
+def _kind_lines(bucket: GapBucket, name: str) -> list[str]:
     """A bucket in two lines: its numbers with its words, and its most typical text of the side that has more there."""
     words_of = f": {printable(', '.join(bucket.words))}" if bucket.words else ""
     texts = bucket.p_texts if bucket.side == "missed" else bucket.q_texts
     shown = [f"    {_short(near)}" for near in texts if near.in_bucket][:1]
-    return [f"  {bucket.p_count} human and {bucket.q_count} model texts{words_of}", *shown]
+    return [f"  {bucket.p_count} {name} and {bucket.q_count} model texts{words_of}", *shown]
 
 
 def _short(near: NearText | ScoredText) -> str:
@@ -196,13 +216,13 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
     of_models = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     scaling = format_value(first.signature_entries["mauve_scaling_factor"])
     features = f", features of {featurizers_of(first)}" if featurizers_of(first) else ""
-    ceiling = digits(first.mauve_ceiling, ".3f")
+    ceiling, name = digits(first.mauve_ceiling, ".3f"), printable(first.reference_name)
     return (
-        f"{counted(first.n_p, 'human text')} and {of_models} of each model{features}, "
+        f"{counted(first.n_p, f'{name} text')} and {of_models} of each model{features}, "
         f"{counted(first.num_buckets, 'bucket')}, "
         f"c = {scaling}. Closeness: MAUVE without sampling bias, by groups of similar texts or by a classifier, with "
-        f"{100 * first.confidence_level:g} % intervals; 1 = like other human texts. MAUVE {as_in_papers(signature)} "
-        f"(Pillutla et al., 2021): two human sets of this size reach {ceiling}."
+        f"{100 * first.confidence_level:g} % intervals; 1 = like other {name} texts. MAUVE {as_in_papers(signature)} "
+        f"(Pillutla et al., 2021): two {name} sets of this size reach {ceiling}."
     )
 
 

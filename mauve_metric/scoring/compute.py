@@ -191,7 +191,7 @@ def score_with_each(
         TypeError, ValueError: wrong featurizers; sides that are not texts.
     """
     if featurizers is None:
-        return score(job, inputs, True)[0]
+        return score(job, inputs, True)[0].with_reference_name(job.run.reference_name)
     asked = job.config.featurize_model_name if "featurize_model_name" in job.given else None
     named = named_featurizers(featurizers, asked)
     check_texts_alone(inputs.sides.values())
@@ -202,7 +202,8 @@ def score_with_each(
         return score(job_of_featurizer, sides, name == first)
 
     scored, missing = try_each(named, score_with)
-    return join_featurizers(scored, together, job.config, missing)
+    joined = join_featurizers(scored, together, job.config, missing)
+    return joined.with_reference_name(job.run.reference_name)
 
 
 def join_featurizers(

@@ -96,7 +96,8 @@ def explain(
         composed = tuple(_with_composition(bucket, result, subgroups) for bucket in explanation.buckets)
         explanation = replace(explanation, buckets=composed)
         pair = pair_of_groups(*clustered.groups)
-        return explain_learned(explanation, readable.texts, pair, config, texts, job, inputs.prompts)
+        explanation = explain_learned(explanation, readable.texts, pair, config, texts, job, inputs.prompts)
+        return explanation.with_reference_name(job.run.reference_name)
 
 
 def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: Subgroups) -> GapBucket:

@@ -214,6 +214,10 @@ class CommandParser(argparse.ArgumentParser):
         self.add_field_options()
         self.add_design_options()
         self.add_output_options(*tables, all_of_it=verb in ("compute_mauve", "compare", "explain"))
+        for name, option in run_fields(verb).items():
+            if option.metadata["stage"] == "output":
+                text, metavar = self._help_of(option), _metavar(option)
+                self.add_argument(flag_of(name), metavar=metavar, default=argparse.SUPPRESS, help=text)
         self.add_run_options(verb)
         self.add_config_options(verb, featurizers)
         if verb in ("compute_mauve", "compare", "explain", "describe"):

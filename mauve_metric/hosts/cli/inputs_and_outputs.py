@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT", bound="Result")
 GATE_FAILED, NO_VERDICT = 3, 4  # exit statuses
-COLOURS = {"LIKE HUMAN TEXT": 32, "DIFFERENT": 31, "UNDECIDED": 33, "NO VERDICT": 33}  # of ANSI terminals
+COLOURS = {"LIKE": 32, "DIFFERENT": 31, "UNDECIDED": 33, "NO VERDICT": 33}  # of ANSI terminals
 _HUMAN = re.compile(r"(?<![a-z])(?:human|reference)s?(?![a-z])")  # in the name of a file of human texts
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 

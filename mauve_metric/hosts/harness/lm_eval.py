@@ -32,7 +32,8 @@ Aggregation = Callable[..., float]
 class TaskFunctions(NamedTuple):
     """The functions that a task names: one for each document, and an aggregation for each of `SCORES`.
 
-    notes: verdict as a word, signature and warnings, which the harness writes into its results where the task's `metadata` names them.
+    notes: verdict as a word, signature and warnings, which the harness writes into its results where the task's
+    `metadata` names them.
     """
 
     process_results: Callable[[Document, Sequence[object]], dict[str, tuple[str, str]]]

@@ -51,7 +51,7 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
 
 
 class Notes(dict[str, object]):
-    """Verdict, signature and warnings of the last score. A deep copy is the same object: a copied config gets them, too."""
+    """Verdict, signature and warnings of the last score. A deep copy is the same object, which copied configs get."""
 
     def __deepcopy__(self, memo: object) -> Notes:
         return self

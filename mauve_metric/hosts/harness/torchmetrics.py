@@ -180,9 +180,8 @@ class MauveScore(Metric):  # type: ignore[misc]
         """All rows added to a side, in order of arrival, process after process."""
         parts = [as_array(rows) for rows in getattr(self, f"{name}_features")]
         if not sum(map(len, parts)):
-            raise ValueError(
-                f"MauveScore has no {_NAMES[name]}: call update(preds, target) or update(texts, real={name == 'real'}) first"
-            )
+            call = f"update(preds, target) or update(texts, real={name == 'real'})"
+            raise ValueError(f"MauveScore has no {_NAMES[name]}: call {call} first")
         facts = np.concatenate([as_array(rows) for rows in getattr(self, f"{name}_facts")])
         truncated, dropped, marked, *wrapped = getattr(self, f"{name}_counts").tolist()
         marks = Marks(dict(zip(MARKS, wrapped, strict=True)), None, marked) if marked == len(facts) else None

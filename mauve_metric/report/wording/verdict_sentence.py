@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from mauve_metric.options import HUMAN
 from mauve_metric.report.wording.notes import notes_of
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult, VerdictWord
@@ -18,8 +19,8 @@ DIFFERS = {  # by what shows it
     "repeats": "it repeats itself",
 }
 LEADS: dict[VerdictWord, str] = {
-    "different": "DIFFERENT from human text",
-    "like human": "LIKE HUMAN TEXT",
+    "different": "DIFFERENT from {reference}",
+    "like human": "LIKE {reference}",
     "undecided": "UNDECIDED: {n} texts a set are too few",
     "no verdict": "NO VERDICT",
 }
@@ -75,14 +76,23 @@ def headline(result: MauveResult, facts: Facts | None = None) -> str:
     """The verdict in one or two sentences."""
     size, seen = min(result.n_p, result.n_q), featurizers_of(result)
     facts, low = facts or facts_of(result), None if result.closeness_ci is None else result.closeness_ci[0]
-    return verdict_sentence(result.verdict, result.verdict_reason, size, seen, low, facts)
+    return verdict_sentence(result.verdict, result.verdict_reason, size, seen, low, facts, result.reference_name)
 
 
 def verdict_sentence(
-    verdict: VerdictWord, reason: str | None, n: int, seen: str, low: float | None, facts: Facts
+    verdict: VerdictWord,
+    reason: str | None,
+    n: int,
+    seen: str,
+    low: float | None,
+    facts: Facts,
+    reference_name: str = HUMAN,
 ) -> str:
     """The verdict in words; n: texts of the smaller set. seen: names of the featurizers. low: end of the interval."""
-    lead = LEADS[verdict].format(n=n)
+    reference = reference_text(reference_name)
+    if verdict == "like human" and reference_name == HUMAN:
+        reference = reference.upper()
+    lead = LEADS[verdict].format(n=n, reference=reference)
     if verdict == "different":
         how = "; ".join(DIFFERS[kind] for kind in facts.differs) or "by its features"
         how = f", in part by its layout: {how}" if reason == "layout" else f": {how}"
@@ -98,6 +108,15 @@ def verdict_sentence(
         enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
         return f"{lead}{enough}."
     return f"{lead}: {NO_VERDICT[reason or 'no_interval'].format(texts=counted(n, 'text'))}"
+
+
+def reference_text(name: str) -> str:
+    """The reference in a sentence.
+
+    >>> reference_text("human"), reference_text("release 1.2")
+    ('human text', 'release 1.2')
+    """
+    return f"{HUMAN} text" if name == HUMAN else printable(name)
 
 
 def rounded_down(score: float) -> str:
@@ -132,4 +151,5 @@ def ranking_sentence(comparison: Comparison) -> str:
         return "These texts do not tell the models apart."
     if alike:
         return f"{listed([called[best], *alike])} come first, and cannot be told apart."
-    return f"{called[best]} is closest to human text, as far as these tests see."
+    reference = reference_text(comparison.reference_name)
+    return f"{called[best]} is closest to {reference}, as far as these tests see."

@@ -20,7 +20,7 @@ EXAMPLES = """examples:
   mauve-metric score human.jsonl model.jsonl --prompt-field prompt
   mauve-metric score human.jsonl model.jsonl --json --report report.html"""
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
-_NOT_FOR_SHARDS = ("reference_field", "prediction_field")
+_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "reference_name")
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -66,8 +66,9 @@ def usage_error(options: argparse.Namespace) -> str | None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
         return "--featurizer is given once for shards (-o)"
-    other = next((name for name in _NOT_FOR_SHARDS if flags[name] is not None), None)
-    return None if other is None else f"{flag_of(other)} is not for shards (-o): use --text-field"
+    other = next((name for name in _NOT_FOR_SHARDS if flags.get(name) is not None), None)
+    instead = "leave it out" if other == "reference_name" else "use --text-field"
+    return None if other is None else f"{flag_of(other)} is not for shards (-o): {instead}"
 
 
 def run(options: argparse.Namespace) -> int:
