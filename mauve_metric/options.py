@@ -173,6 +173,8 @@ _score = partial(option, stage="score")
 _speed, _texts, _host = partial(option, stage="speed"), partial(option, stage="texts"), partial(option, stage="host")
 _output = partial(option, stage="output")
 
+# Short names for several featurizers that see different things, where several are allowed.
+FEATURIZER_SETS: Mapping[str, tuple[str, ...]] = {"standard": ("minilm", "ngrams")}
 # What can be taken off texts, in order.
 STRIP = (
     *("undecoded", "reasoning", "special_tokens", "prompts", "next_turn"),
@@ -219,9 +221,10 @@ class MauveConfig(CheckedFields):
     featurize_model_name: Featurizer = _featurize(
         "gpt2-large",
         _model,
-        "featurizer: 'minilm', 'use', 'smollm2' or 'ngrams' (packaged, no download), 'server:MODEL', or "
-        "a name or folder that transformers' AutoModel loads; in Python also a (model, tokenizer) pair, an object with "
-        "a method encode, or a function from texts to an array",
+        "featurizer: 'standard' (minilm for topics and wording, and ngrams for grammar, spelling and layout), "
+        "'minilm', 'use', 'smollm2' or 'ngrams' (packaged, no download), 'server:MODEL', or a name or "
+        "folder that transformers' AutoModel loads; in Python also a (model, tokenizer) pair, an object with a method "
+        "encode, or a function from texts to an array",
         metavar="MODEL",
         label="Featurizer",
         common=True,

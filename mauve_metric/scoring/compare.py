@@ -25,6 +25,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.scoring import score
 from mauve_metric.scoring.compute import joined_sides, judged_together, score_with_each
@@ -222,7 +223,8 @@ def compare_features(
     own_scores: dict[str, OwnScore] = {}
     explanations: dict[str, Explanation] = {}
     pairs = [clustered.pair(number) for number in range(1, len(clustered.sides))]
-    for number, (name, (human, model)) in enumerate(zip(models, pairs, strict=True), start=1):
+    named_pairs = [*zip(models, pairs, strict=True)]
+    for number, (name, (human, model)) in enumerate(watched("compare", named_pairs, run.verbose, " models"), start=1):
         if watch is not None:
             watch(name)
         own_scores[name] = separate = _own_score(human, model, config, _with_checkpoint(run, f"model-{number}"))

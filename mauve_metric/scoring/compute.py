@@ -16,7 +16,7 @@ from mauve_metric.features.sides import Inputs, check_columns, check_same_encode
 from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import Featurizer, MauveConfig, Options, with_options
+from mauve_metric.options import FEATURIZER_SETS, Featurizer, MauveConfig, Options, with_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime import tensors
@@ -190,10 +190,11 @@ def score_with_each(
     Raises:
         TypeError, ValueError: wrong featurizers; sides that are not texts.
     """
-    if featurizers is None:
+    model = job.config.featurize_model_name
+    if featurizers is None and not (isinstance(model, str) and model in FEATURIZER_SETS):
         return score(job, inputs, True)[0].with_reference_name(job.run.reference_name)
-    asked = job.config.featurize_model_name if "featurize_model_name" in job.given else None
-    named = named_featurizers(featurizers, asked)
+    asked = model if "featurize_model_name" in job.given else None
+    named = named_featurizers(model if featurizers is None else featurizers, asked)
     check_texts_alone(inputs.sides.values())
     sides, first, options = inputs.materialised(), next(iter(named)), job.given | {"featurize_model_name"}
 

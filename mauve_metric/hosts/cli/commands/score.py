@@ -83,8 +83,8 @@ def run(options: argparse.Namespace) -> int:
     if options.folder is None:
         result = show_result_of(compute_mauve, options, keywords | two_sides(options), title)
     else:
-        from mauve_metric.apps.job_progress import LogLines
         from mauve_metric.apps.sharding.score_sharded import score_sharded
+        from mauve_metric.runtime.progress import LogLines
 
         keywords |= keywords_of(score_sharded, options)
         if options.text_field is not None:
