@@ -329,7 +329,8 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     parts = list(document.parts)
     for index, part in enumerate(parts):
         if isinstance(part, Preformatted):
-            parts[index] = Preformatted(_with_flags(part.text))
+            text = re.sub(r"\n\n! [^\n]*(\n! [^\n]*)*", "", part.text) if options.markdown else part.text
+            parts[index] = Preformatted(_with_flags(text))  # Markdown has the warnings below, all and once
         elif isinstance(part, Prose) and part.advice:
             parts[index] = part._replace(lines=[line._replace(text=SHELL.respell(line.text)) for line in part.texts])
     document = replace(document, title=title or document.title, parts=parts)
