@@ -12,7 +12,7 @@ PAGE = """# Recipes
 
 ## First
 
-`pip install mauve_metric pandas`
+`pip install ./mauve_metric pandas`
 
 <!-- run first: texts = ["a"] -->
 ```python
@@ -25,7 +25,7 @@ print(texts)
 ```yaml
 steps:
   - uses: actions/checkout@v4
-  - run: pip install 'mauve_metric[texts]' --extra-index-url https://example.org/cpu
+  - run: pip install './mauve_metric[texts]' --extra-index-url https://example.org/cpu
   - run: echo one
   - run: |
       echo "$WHERE" \\
@@ -34,7 +34,7 @@ steps:
 
 ## In a command
 
-`pip install mauve_metric`
+`pip install ./mauve_metric`
 
 <!-- run first: cp a b -->
 ```sh
@@ -50,7 +50,7 @@ cat b
 
 ## Last
 
-`pip install mauve_metric`
+`pip install ./mauve_metric`
 
 ```python
 assert texts == ["a"]

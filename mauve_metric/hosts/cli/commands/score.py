@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 HELP = "score a model's texts against human texts"
 EXAMPLES = """examples:
-  mauve-metric score human.jsonl model.jsonl --featurizer minilm
+  mauve-metric score human.jsonl model.jsonl --featurizer standard
   mauve-metric score human.jsonl model.jsonl --prompt-field prompt
   mauve-metric score human.jsonl model.jsonl --json --report report.html"""
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
