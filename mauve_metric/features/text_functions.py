@@ -290,8 +290,8 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     """
     if isinstance(first, str) and first in FEATURIZER_SETS:
         leading = FEATURIZER_SETS[first]
-        others = {} if featurizers is first else named_featurizers(featurizers)
-        return {name: name for name in leading} | {name: others[name] for name in others if name not in leading}
+        rest = {} if featurizers is first else named_featurizers(featurizers)
+        return {name: name for name in leading} | {name: rest[name] for name in rest if name not in leading}
     is_pair = isinstance(featurizers, tuple) and len(featurizers) == 2 and hasattr(featurizers[0], "state_dict")
     if isinstance(featurizers, Mapping):
         named = list(featurizers.items())

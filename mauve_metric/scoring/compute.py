@@ -192,7 +192,7 @@ def score_with_each(
     """
     model = job.config.featurize_model_name
     if featurizers is None and not (isinstance(model, str) and model in FEATURIZER_SETS):
-        return score(job, inputs, True)[0].with_reference_name(job.run.reference_name)
+        return _named(score(job, inputs, True)[0], job)
     asked = model if "featurize_model_name" in job.given else None
     named = named_featurizers(model if featurizers is None else featurizers, asked)
     check_texts_alone(inputs.sides.values())
@@ -203,8 +203,14 @@ def score_with_each(
         return score(job_of_featurizer, sides, name == first)
 
     scored, missing = try_each(named, score_with)
-    joined = join_featurizers(scored, together, job.config, missing)
-    return joined.with_reference_name(job.run.reference_name)
+    return _named(join_featurizers(scored, together, job.config, missing), job)
+
+
+def _named(result: Scored, job: FeaturizeJob) -> Scored:
+    """The result, whose sentences have the job's name of the reference."""
+    of_any_kind: Any = result
+    named: Scored = of_any_kind.with_reference_name(job.run.reference_name)
+    return named
 
 
 def join_featurizers(
