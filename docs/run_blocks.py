@@ -6,8 +6,9 @@ block wrote to its standard output: white space counts as one space, numbers may
 last decimal), and `...` matches anything.
 
 Comments on the lines above a block say what no reader has to see. What must run before it is given there in the block's
-language (`docs/stand_ins.py` has a small model and a server for that). A block that starts a server names the address
-that must answer, and is then stopped. One that cannot run here is marked:
+language (`docs/stand_ins.py` has a small model and a server for that): it makes files, or supplies what a reader
+supplies, names that the prose of the page has in backticks, such as `human_texts`. Its imports do not reach the block.
+A block that starts a server names the address that must answer, and is then stopped. One that cannot run is marked:
 
     <!-- run first: from stand_ins import tiny_model -->
     <!-- runs until an answer from: http://127.0.0.1:$PORT -->
@@ -24,6 +25,7 @@ failure names the page and the line.
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import importlib.util
 import inspect
@@ -66,7 +68,7 @@ class Block:
     """A fenced block: its first line's number, its language, its lines without the fences' indentation.
 
     skipped: why it is not run. expected: what it must print; None where the page does not say. first: what runs before
-    it. address: of the server that it starts.
+    it. address: of the server that it starts. named: in backticks in the page's prose, which `first` may supply.
     """
 
     line: int
@@ -76,6 +78,7 @@ class Block:
     expected: str | None = None
     first: str = ""
     address: str | None = None
+    named: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -96,6 +99,7 @@ def blocks_of(markdown: str) -> list[Block]:
     """
     blocks: list[Block] = []
     lines = markdown.splitlines()
+    named = named_in(markdown)
     run_until = 0  # the line after the last block that is run
     for first, language, code, above in fenced_blocks(markdown):
         if language in OTHER_NAMES:
@@ -103,7 +107,7 @@ def blocks_of(markdown: str) -> list[Block]:
         if language in RUN:
             address = above.get("runs until an answer from")
             skipped = above.get("not run") or missing(above.get("needs", ""))
-            blocks.append(Block(first, language, code, skipped, None, above.get("run first", ""), address))
+            blocks.append(Block(first, language, code, skipped, None, above.get("run first", ""), address, named))
             run_until = first + code.count("\n")
         elif language == "text" and run_until and not above and not "".join(lines[run_until : first - 2]).strip():
             blocks.append(replace(blocks.pop(), expected=code))
@@ -111,6 +115,17 @@ def blocks_of(markdown: str) -> list[Block]:
         else:
             run_until = 0
     return blocks
+
+
+def named_in(markdown: str) -> frozenset[str]:
+    """The names in backticks in the visible prose of a page.
+
+    >>> sorted(named_in("`model` and `a, b`\\n<!-- `hidden` -->\\n```python\\n`code`\\n```\\n"))
+    ['a', 'b', 'model']
+    """
+    prose = re.sub(r"<!--.*?-->", "", markdown, flags=re.DOTALL)
+    prose = re.sub(r"^( *)(```+|~~~+).*?^\1\2 *$", "", prose, flags=re.DOTALL | re.MULTILINE)
+    return frozenset(name for code in re.findall(r"`([^`\n]+)`", prose) for name in re.findall(r"\w+", code))
 
 
 def fenced_blocks(markdown: str) -> Iterator[tuple[int, str, str, dict[str, str]]]:
@@ -252,12 +267,33 @@ def run_python(block: Block, page: str, names: dict[str, Any]) -> str:
         first = compile(block.first, f"{page}, before line {block.line}", "exec")
         code = compile("\n" * (block.line - 1) + block.code, page, "exec")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), time_limit(SECONDS):
-            exec(first, names)
+            names |= supplied_by(block.first, first, names, block.named)
             out.truncate(out.seek(0))
             exec(code, names)
     except BaseException as error:
         raise RuntimeError(f"{traceback.format_exc()}\n{err.getvalue()[-2000:]}") from error
     return out.getvalue()
+
+
+def supplied_by(code: str, compiled: Any, names: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
+    """Run hidden code; what it supplies by name, without its imports.
+
+    Raises:
+        NameError: it supplies a name that the page does not say a reader supplies.
+    """
+    imported = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    hidden = dict(names)
+    exec(compiled, hidden)
+    supplied = {name: value for name, value in hidden.items() if name not in names or names[name] is not value}
+    supplied = {name: value for name, value in supplied.items() if name not in imported and name != "__builtins__"}
+    if unsaid := sorted({*supplied} - named):
+        raise NameError(f"hidden code supplies {', '.join(unsaid)}: say in the page's prose that a reader supplies it")
+    return supplied
 
 
 @contextlib.contextmanager

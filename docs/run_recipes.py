@@ -1,7 +1,7 @@
 """Run each recipe of docs/recipes.md in a new environment: `python docs/run_recipes.py WHEEL`.
 
-A recipe names what it needs by `pip install …`; just that is installed, with the wheel in place of `mauve_metric`, and
-the recipe's blocks are run away from the checkout. Environments with torch share one installation of
+A recipe names what it needs by `pip install …`; just that is installed, the wheel in place of `./mauve_metric`, and the
+recipe's blocks are run away from the checkout. Environments with torch share one installation of
 `mauve_metric[texts]`, the others one of `mauve_metric`; what else a recipe installs is in a folder of its own. A recipe
 with no such line, or whose blocks are all marked "not run", is named and left out. The exit status is 1 if one fails.
 """
@@ -93,8 +93,8 @@ def run_recipe(recipe: Recipe, environment: Path, folder: Path) -> str | None:
 def main(wheel: str) -> int:
     """Run the recipes; 1 if one fails."""
     failed = ran = 0
-    names = {"mauve_metric": f"mauve_metric @ {Path(wheel).resolve().as_uri()}"}
-    names["mauve_metric[texts]"] = names["mauve_metric"].replace("mauve_metric", "mauve_metric[texts]", 1)
+    uri = Path(wheel).resolve().as_uri()
+    names = {f"./mauve_metric{extra}": f"mauve_metric{extra} @ {uri}" for extra in ("", "[texts]")}
     with tempfile.TemporaryDirectory() as work:
         bases: dict[str, Path] = {}
         for recipe in recipes_of(PAGE.read_text(encoding="utf-8")):

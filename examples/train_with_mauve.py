@@ -222,9 +222,9 @@ def main() -> None:
         print("On texts that neither training nor choice has seen:")
         for name, step in choices.items():
             result = judge(folder, step, args, unseen)
-            low, high = result.mauve_debiased_ci or (float("nan"), float("nan"))
+            low, high = result.closeness_ci or (float("nan"), float("nan"))
             print(
-                f"  {name:>13}: step {step:5d}, MAUVE {result.mauve:.4f}, debiased {result.mauve_debiased:.4f} "
+                f"  {name:>13}: step {step:5d}, MAUVE {result.mauve:.4f}, closeness {result.closeness:.4f} "
                 f"({low:.4f} to {high:.4f}), precision {result.precision:.4f}, recall {result.recall:.4f}"
             )
     if args.plot:

@@ -92,6 +92,16 @@ def _column(name: str, value: object) -> object:
     return value
 
 
+def _label(name: str, value: object) -> object:
+    """A check for the name of a set in sentences and tables."""
+    if not isinstance(value, str):
+        raise wrong(name, "a short name, such as 'release 1.2'", value)
+    if not value.strip() or not value.isprintable() or len(value) > LONGEST_LABEL:
+        expected = f"a name of 1 to {LONGEST_LABEL} characters on one line, such as 'release 1.2'"
+        raise WrongOption.of(name, f"must be {expected}, got {shown(value)}")
+    return value.strip()
+
+
 def _address(name: str, value: object) -> object:
     """A check for the address of a server."""
     return base_address(value, name)
@@ -163,7 +173,10 @@ _kmeans, _drmm = partial(_quantize, of="kmeans"), partial(_quantize, of="drmm")
 _lattice = partial(_quantize, of="lattice")
 _score = partial(option, stage="score")
 _speed, _texts, _host = partial(option, stage="speed"), partial(option, stage="texts"), partial(option, stage="host")
+_output = partial(option, stage="output")
 
+# Short names for several featurizers that see different things, where several are allowed.
+FEATURIZER_SETS: Mapping[str, tuple[str, ...]] = {"standard": ("minilm", "ngrams")}
 # What can be taken off texts, in order.
 STRIP = (
     *("undecoded", "reasoning", "special_tokens", "prompts", "next_turn"),
@@ -171,7 +184,13 @@ STRIP = (
     *("punctuation_blanks", "quotes", "capitals"),
 )
 _SCORES_APART = ("human_baseline", "robustness", "stress_test")  # which have MAUVE alone
-VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
+HUMAN = "human"  # the name of the reference texts unless another is given
+VERBATIM = (
+    "featurize_model_name",
+    "text_prefix",
+    "reference_name",
+)  # whose text is never read as a number, nor stripped
+LONGEST_LABEL = 60  # characters of the name of a set, so that a sentence with it stays a line
 LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
 SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
 
@@ -204,9 +223,10 @@ class MauveConfig(CheckedFields):
     featurize_model_name: Featurizer = _featurize(
         "gpt2-large",
         _model,
-        "featurizer: 'minilm', 'use', 'smollm2' or 'ngrams' (packaged, no download), 'server:MODEL', or "
-        "a name or folder that transformers' AutoModel loads; in Python also a (model, tokenizer) pair, an object with "
-        "a method encode, or a function from texts to an array",
+        "featurizer: 'standard' (minilm for topics and wording, and ngrams for grammar, spelling and layout), "
+        "'minilm', 'use', 'smollm2' or 'ngrams' (packaged, no download), 'server:MODEL', or a name or "
+        "folder that transformers' AutoModel loads; in Python also a (model, tokenizer) pair, an object with a method "
+        "encode, or a function from texts to an array",
         metavar="MODEL",
         label="Featurizer",
         common=True,
@@ -538,6 +558,13 @@ class RunOptions(CheckedFields):
         metavar="NAME",
         common=True,
     )
+    reference_name: str = _output(
+        HUMAN,
+        _label,
+        "name of the reference texts in sentences and tables, such as 'release 1.2'",
+        metavar="NAME",
+        ignored_by=("describe", "featurize", "score_sharded", *_SCORES_APART),
+    )
     prompts: Iterable[str] | str | Path | None = _texts(
         None,
         or_none(_prompts),
@@ -621,6 +648,7 @@ class OptionsOfOneProcess(TypedDict, total=False):
     server: str | None
     verbose: bool
     text_field: str | None
+    reference_name: str
     cache: bool | str | Path
     checkpoint: str | Path | None
     score_device: str | None

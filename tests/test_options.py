@@ -128,7 +128,7 @@ def test_an_option_that_a_verb_ignores_is_refused(verb: str, tmp_path: Path) -> 
     calls = {**VERBS, "score_sharded": lambda **options: score_sharded(p_text="p", q_text="q", folder="f", **options)}
     defaults = {name: item.default for name, item in (config_fields() | run_fields()).items()}
     ignored = {*defaults} - {*config_fields(verb), *run_fields(verb)}
-    assert bool(ignored) == (verb not in ("compute_mauve", "compare", "describe"))
+    assert bool(ignored) == (verb not in ("compute_mauve", "compare"))
     for name in ignored:
         with pytest.raises(TypeError, match=f"{name} is of no use to {verb}: leave it out"):
             calls[verb](**{name: defaults[name]})

@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from mauve_metric.runtime.progress import LINE_SECONDS, LogLines
+
 logger = logging.getLogger(__name__)
-
-LOG_SECONDS = 10.0  # between two lines
-
-
-class LogLines(io.StringIO):
-    """A file whose lines go to a logger."""
-
-    def __init__(self, log: Callable[[str], None]) -> None:
-        super().__init__()
-        self.log = log
-
-    def write(self, text: str) -> int:
-        """Log text that is not only white space."""
-        if text.strip():
-            self.log(text.strip())
-        return len(text)
 
 
 @contextlib.contextmanager
@@ -42,7 +27,7 @@ def job_progress(
     """
     from tqdm import tqdm
 
-    log: dict[str, Any] = {"file": LogLines(logger.info), "mininterval": LOG_SECONDS}
+    log: dict[str, Any] = {"file": LogLines(logger.info), "mininterval": LINE_SECONDS}
     where = {"dynamic_ncols": True} if verbose and sys.stderr.isatty() else log
     line = "{desc}: {percentage:.0f} %{postfix}, {elapsed} elapsed, {remaining} left"
     done = count = 0

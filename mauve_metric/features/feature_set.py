@@ -35,6 +35,7 @@ from mauve_metric.features.featurize import (
     tokenize,
     unseen_formats,
 )
+from mauve_metric.features.packaged import naming_typing_errors
 from mauve_metric.features.pretrained import MODEL_FOLDERS
 from mauve_metric.features.row_blocks import CheckedRows, as_rows, check_features, content_keys, hash_of_rows
 from mauve_metric.features.text_encoder import TextEncoder, rows_by_text
@@ -394,12 +395,13 @@ class FeaturizeJob:
             config, model = self.config, self.config.featurize_model_name
             if not isinstance(model, (str, tuple)) or is_text_function(model):
                 raise TypeError(f"a function has no encoder to load, got {model!r}")
-            self.encoder = load_encoder(
-                model,
-                device=resolve_device(self.run.device, self.run.device_id),
-                compile=self.run.compile,
-                **encoder_options(config),
-            )
+            with naming_typing_errors(model):
+                self.encoder = load_encoder(
+                    model,
+                    device=resolve_device(self.run.device, self.run.device_id),
+                    compile=self.run.compile,
+                    **encoder_options(config),
+                )
         return self.encoder
 
     @functools.cached_property

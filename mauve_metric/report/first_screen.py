@@ -19,7 +19,12 @@ from mauve_metric.report.score_rows import (
 from mauve_metric.report.wording import words
 from mauve_metric.report.wording.evidence import ngram_sentence
 from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
-from mauve_metric.report.wording.verdict_sentence import facts_of, featurizers_of, headline, ranking_sentence
+from mauve_metric.report.wording.verdict_sentence import (
+    facts_of,
+    featurizers_of,
+    headline,
+    ranking_sentence,
+)
 from mauve_metric.report.wording.words import as_in_papers
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
@@ -64,14 +69,19 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
 
 def _closeness_line(result: MauveResult) -> tuple[str, str, str]:
     level = f"{100 * result.confidence_level:g} % interval; " if result.closeness_ci else ""
-    return "closeness", with_interval(result.closeness, result.closeness_ci), f"{level}1 = like other human texts"
+    return (
+        "closeness",
+        with_interval(result.closeness, result.closeness_ci),
+        f"{level}1 = like other {printable(result.reference_name)} texts",
+    )
 
 
 def _single_lines(result: MauveResult) -> list[str]:
     """The numbers of one featurizer, a line each."""
     gloss = {"by groups": "of similar texts", "by finer groups": "of two or three texts a side"}
     gloss["by classifier"] = picks(result.auc)
-    reach = f"{as_in_papers(result.signature)}; two human sets reach {digits(result.mauve_ceiling, '.3f')}"
+    name = printable(result.reference_name)
+    reach = f"{as_in_papers(result.signature)}; two {name} sets reach {digits(result.mauve_ceiling, '.3f')}"
     rows = [_closeness_line(result)]
     for name, value, ends, decides in parts_of(result):
         said = ", ".join(filter(None, ("decides" if decides else "", gloss[name])))
@@ -113,7 +123,8 @@ def _several_lines(result: MauveResult) -> list[str]:
     name, number, said = _closeness_line(result)
     first, single = next(iter(words.each_result(result).items()))
     scale = "picked: the model's text, by a classifier; 50 = chance"
-    reach = f"MAUVE: two human sets reach {digits(single.mauve_ceiling, '.3f')} by {first}"
+    name = printable(result.reference_name)
+    reach = f"MAUVE: two {name} sets reach {digits(single.mauve_ceiling, '.3f')} by {first}"
     return [
         f"  {name} {number}    {said}",
         *plain_table(_SEVERAL_COLUMNS, rows),
@@ -140,7 +151,8 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     """At most 20 lines for three models: a row a model in the order of the ranking, what differs, notes."""
     first = next(iter(comparison.models.values()))
     design = {"aligned": "same prompts", "prompts": "shared prompts", "found": "shared prompts, found"}
-    sizes = f"{counted(len(comparison.models), 'model')} against {counted(first.n_p, 'human text')}"
+    texts = counted(first.n_p, f"{printable(first.reference_name)} text")
+    sizes = f"{counted(len(comparison.models), 'model')} against {texts}"
     named = comparison.by_featurizer or {str(first.signature_entries.get("featurize_model_name", "")): comparison}
     featurizers = " + ".join(printable(name) for name in named if name)
     head = " · ".join(filter(None, (title or sizes, featurizers, design.get(comparison.design, ""))))
@@ -200,7 +212,9 @@ def scale_sentence(comparison: Comparison) -> str:
         said.append("*: closeness is this one")
     else:
         said.append("by groups: common to all models")
-        said.append(f"MAUVE: two human sets reach about {digits(first.mauve_ceiling, '.2f')}")
+        said.append(
+            f"MAUVE: two {printable(first.reference_name)} sets reach about {digits(first.mauve_ceiling, '.2f')}"
+        )
     if len(comparison.by_featurizer) < 2 or comparison.ranked_by == "precision":
         said.append(support_words(first))
     return "; ".join(filter(None, said))
@@ -234,7 +248,8 @@ def explanation_screen(explanation: Explanation, title: str = "", more: str = ""
     blocks = [[head], [headline(result)], _giveaways(explanation)]
     for side, heading in _KINDS:
         kinds = [bucket for bucket in explanation.buckets if bucket.side == side and not bucket.noise][:_MOST_SHOWN]
-        blocks.append([heading, *(line for bucket in kinds for line in _kind_lines(bucket))] if kinds else [])
+        said = [line for bucket in kinds for line in _kind_lines(bucket, printable(result.reference_name))]
+        blocks.append([heading, *said] if said else [])
     if not any(blocks[2:]):
         blocks.append(["Nothing here is more than chance would show."])
     return "\n\n".join("\n".join(block) for block in [*blocks, [more] if more else []] if block)
@@ -247,16 +262,19 @@ def _giveaways(explanation: Explanation) -> list[str]:
     is_told = result.auc is not None and result.auc > 0.5 and result.auc_p_value is not None
     if is_told and (result.auc_p_value or 0.0) <= 1 - result.confidence_level:
         for model, human in zip(explanation.most_model[:2], explanation.most_human[:2], strict=False):
-            lines += [f"  {side}: {_short(near)}" for side, near in (("model", model), ("human", human))]
+            lines += [
+                f"  {side}: {_short(near)}"
+                for side, near in (("model", model), (printable(result.reference_name), human))
+            ]
     return ["What gives the model away:", *lines] if lines else []
 
 
-def _kind_lines(bucket: GapBucket) -> list[str]:
+def _kind_lines(bucket: GapBucket, name: str) -> list[str]:
     """A bucket in two lines: its numbers with its words, and its most typical text of the side that has more there."""
     words_of = f"; telling words: {printable(', '.join(bucket.words))}" if bucket.words else ""
     texts = bucket.p_texts if bucket.side == "missed" else bucket.q_texts
     shown = [f"    {_short(near)}" for near in texts if near.in_bucket][:1]
-    return [f"  a kind with {bucket.p_count} human and {bucket.q_count} model texts{words_of}", *shown]
+    return [f"  a kind with {bucket.p_count} {name} and {bucket.q_count} model texts{words_of}", *shown]
 
 
 def _short(near: NearText | ScoredText) -> str:
@@ -307,14 +325,14 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
     of_models = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     scaling = format_value(first.signature_entries["mauve_scaling_factor"])
     features = f", features of {featurizers_of(first)}" if featurizers_of(first) else ""
-    ceiling = digits(first.mauve_ceiling, ".3f")
+    ceiling, name = digits(first.mauve_ceiling, ".3f"), printable(first.reference_name)
     halves = f" Precision and recall: {support_words(first)}." if support_words(first) else ""
     return (
-        f"{counted(first.n_p, 'human text')} and {of_models} of each model{features}, "
+        f"{counted(first.n_p, f'{name} text')} and {of_models} of each model{features}, "
         f"{counted(first.num_buckets, 'bucket')}, "
         f"c = {scaling}. Closeness: MAUVE without sampling bias, by groups of similar texts or by a classifier, with "
-        f"{100 * first.confidence_level:g} % intervals; 1 = like other human texts. MAUVE {as_in_papers(signature)} "
-        f"(Pillutla et al., 2021): two human sets of this size reach {ceiling}.{halves}"
+        f"{100 * first.confidence_level:g} % intervals; 1 = like other {name} texts. MAUVE {as_in_papers(signature)} "
+        f"(Pillutla et al., 2021): two {name} sets of this size reach {ceiling}.{halves}"
     )
 
 

@@ -15,7 +15,7 @@ from mauve_metric.results.explanation import NearText, ScoredText
 from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.optional_imports import import_vl_convert
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_can_be_written, check_ending, written_whole
-from mauve_metric.runtime.plain_text import cell, digits
+from mauve_metric.runtime.plain_text import cell, counted, digits, printable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -90,7 +90,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
         signatures.append((f"{name}, own buckets", comparison.own[name].signature))
     signatures += [] if measures is None else [("measures", text) for _, text in measures.signatures]
     return _template().render(
-        title=f"{len(results)} model{'s' if len(results) > 1 else ''} against {results[0].n_p} human texts",
+        title=f"{counted(len(results), 'model')} against {results[0].n_p} {printable(results[0].reference_name)} texts",
         screen=next(iter(comparison.models.values())).first_screen() if len(results) == 1 else str(comparison),
         level=f"{100 * comparison.confidence_level:g} %",
         common=results[0],

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mauve_metric.report.document import Column, Table, TableRow
 from mauve_metric.results.comparison import Comparison, ranking_score
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.plain_text import digits, shown_names
+from mauve_metric.runtime.plain_text import digits, printable, shown_names
 from mauve_metric.scoring.verdict import is_same
 
 ALL, TOGETHER = "all", "together"  # closeness over all featurizers; one classifier of the features of all
@@ -105,7 +105,7 @@ def support_words(result: MauveResult, featurizer: str = "") -> str:
     if result.human_halves is None:
         return ""
     by = f" by {featurizer}" if featurizer else ""
-    return f"two halves of the human texts reach {digits(result.human_halves, '.2f')}{by}"
+    return f"two halves of the {printable(result.reference_name)} texts reach {digits(result.human_halves, '.2f')}{by}"
 
 
 def has_layout_scores(comparison: Comparison) -> bool:

@@ -137,6 +137,21 @@ class Comparison(SignedResult):
     by_subgroup: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
     runs: Mapping[str, RunsSummary] = field(default_factory=dict)
 
+    @property
+    def reference_name(self) -> str:
+        """The name of the reference texts, that of every result."""
+        return next(iter(self.models.values())).reference_name
+
+    def with_reference_name(self, name: str) -> Comparison:
+        """The same comparison, whose sentences and tables call the reference texts by this name."""
+        return replace(
+            self,
+            models={label: result.with_reference_name(name) for label, result in self.models.items()},
+            explanations={label: gap.with_reference_name(name) for label, gap in self.explanations.items()},
+            by_featurizer={label: each.with_reference_name(name) for label, each in self.by_featurizer.items()},
+            by_subgroup={label: each.with_reference_name(name) for label, each in self.by_subgroup.items()},
+        )
+
     def with_runs(self, runs: Mapping[str, Sequence[str]]) -> Comparison:
         """The comparison with the means of models of which several runs were compared, such as seeds.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.measures.groups import Design
+from mauve_metric.options import HUMAN
 from mauve_metric.results.methods import SignedResult, plain
 from mauve_metric.results.signature import is_published_setting, signature_number
 from mauve_metric.uncertainty.closeness import Bound
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
     from mauve_metric.report.document import Document
 
 VerdictWord: TypeAlias = Literal["like human", "different", "undecided", "no verdict"]
+VERDICT_NUMBERS: Mapping[VerdictWord, float] = {  # where only numbers can be logged
+    "like human": 1.0,
+    "undecided": 0.0,
+    "different": -1.0,
+    "no verdict": math.nan,
+}
 
 
 class Stripped(NamedTuple):
@@ -144,6 +152,7 @@ class MauveResult(SignedResult):
         learned_p_counts, learned_q_counts: human and model texts in each bucket of `mauve_classifier`, (k,), from the
             most human to the most model-like. The score follows from them by `uncertainty.learned_score.debiased`;
             where texts share prompts, from `bounds[-1].histograms`, the same counts with their groups.
+        reference_name: of the reference texts in sentences and tables; "human" unless another was given.
         learned: buckets and ranks of each text by the classifier (see `uncertainty.learned_score.Learned`).
         texts: of `evaluate_model`, what the model wrote, empty texts too; else empty.
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in
@@ -239,6 +248,7 @@ class MauveResult(SignedResult):
     learned_p_counts: tuple[int, ...] | None = None
     learned_q_counts: tuple[int, ...] | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
+    reference_name: str = HUMAN
     texts: tuple[WrittenText, ...] = field(default=(), repr=False, metadata={"in_dict": False})
     bounds: tuple[Bound, ...] = field(default=(), repr=False, metadata={"in_dict": False})
     bounds_without_layout: tuple[Bound, ...] = field(default=(), repr=False, metadata={"in_dict": False})
@@ -288,6 +298,32 @@ class MauveResult(SignedResult):
         from mauve_metric.report.first_screen import verdict_line
 
         return verdict_line(self)
+
+    def with_reference_name(self, name: str) -> Self:
+        """The same result, whose sentences and tables call the reference texts by this name."""
+        each = {label: result.with_reference_name(name) for label, result in self.by_featurizer.items()}
+        return replace(self, reference_name=name, by_featurizer=each)
+
+    def numbers(self, names: Iterable[str]) -> dict[str, float]:
+        """Fields as plain floats, for hosts that log numbers only; NaN for one that is not given.
+
+        Args:
+            names: of scores; `NAME_ci_low` and `NAME_ci_high` are the ends of the interval `NAME_ci`, and `verdict` is
+                1 for "like human", 0 for "undecided", -1 for "different" and NaN for "no verdict".
+
+        Raises:
+            AttributeError: there is no such field.
+        """
+        return {name: self._number(name) for name in names}
+
+    def _number(self, name: str) -> float:
+        if name == "verdict":
+            return VERDICT_NUMBERS[self.verdict]
+        field_name, end = name.rsplit("_", 1) if name.endswith(("_ci_low", "_ci_high")) else (name, None)
+        value = getattr(self, field_name)
+        if end is not None and value is not None:
+            value = value[end == "high"]
+        return math.nan if value is None else float(value)
 
     def __str__(self) -> str:
         return self.first_screen()

@@ -23,6 +23,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
+from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.scoring import score
 from mauve_metric.scoring.gap import explain_buckets, with_composition, with_extreme_texts
@@ -298,7 +299,10 @@ class Evaluation:
         partition, resolved = self.partition, self.resolved
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
-        for number, (name, (human, model)) in enumerate(zip(self.names, self.pairs, strict=True), start=1):
+        pairs = [*zip(self.names, self.pairs, strict=True)]
+        for number, (name, (human, model)) in enumerate(
+            watched("compare", pairs, self.run.verbose, " models"), start=1
+        ):
             self.watch("score", number)
             own_scores[name] = _own_score(human, model, self.config, self._run_of(f"model-{number}"))
             entries = {"partition": f"common to {', '.join(self.names)}", "model": name}

@@ -13,7 +13,7 @@ from mauve_metric.features.dependence import PairGroups, codes_of, paired, with_
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import named_featurizers
-from mauve_metric.options import Featurizer, MauveConfig
+from mauve_metric.options import FEATURIZER_SETS, Featurizer, MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime import tensors
@@ -72,12 +72,12 @@ def score_with_each(
     Raises:
         TypeError, ValueError: wrong featurizers; sides that are not texts.
     """
-    if featurizers is None:
+    config, model = evaluation.config, evaluation.config.featurize_model_name
+    if featurizers is None and not (isinstance(model, str) and model in FEATURIZER_SETS):
         with evaluation:
-            return score(evaluation, True)
-    config = evaluation.config
-    asked = config.featurize_model_name if "featurize_model_name" in evaluation.chosen else None
-    named = named_featurizers(featurizers, asked)
+            return _named(score(evaluation, True), evaluation)
+    asked = model if "featurize_model_name" in evaluation.chosen else None
+    named = named_featurizers(model if featurizers is None else featurizers, asked)
     check_texts_alone(evaluation.inputs.sides.values())
     first = next(iter(named))
 
@@ -86,7 +86,14 @@ def score_with_each(
             return score(by_featurizer, name == first), by_featurizer.declared
 
     scored, missing = try_each(named, score_with)
-    return join_featurizers(scored, together, config, missing)
+    return _named(join_featurizers(scored, together, config, missing), evaluation)
+
+
+def _named(result: Scored, evaluation: Evaluation) -> Scored:
+    """The result, whose sentences have the run's name of the reference."""
+    of_any_kind: Any = result
+    named: Scored = of_any_kind.with_reference_name(evaluation.run.reference_name)
+    return named
 
 
 def join_featurizers(

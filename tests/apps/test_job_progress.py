@@ -12,7 +12,7 @@ from mauve_metric.apps.job_progress import job_progress
 
 
 def test_lines_in_the_log_have_a_forecast(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LOG_SECONDS", 0.0)
+    monkeypatch.setattr(module, "LINE_SECONDS", 0.0)
     with (
         caplog.at_level(logging.INFO, "mauve_metric.apps.job_progress"),
         job_progress("buckets", [10, 30], True) as done,

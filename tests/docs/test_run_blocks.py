@@ -137,7 +137,8 @@ def test_blocks_share_names_and_a_folder_with_the_examples(tmp_path: Path) -> No
         "```python\nx = open('examples/human.txt').read()\nopen('mine.txt', 'w').write(x)\nprint(x, 0.5)\n```\n\n"
         "```text\na text 0.505\n```\n\n```sh\ncat mine.txt; echo $HF_HUB_OFFLINE >&2\n```\n\n```text\na text\n```\n\n"
         "<!-- not run: no such thing -->\n```sh\nfalse\n```\n\n```python\nassert x\n```\n\n"
-        "<!-- run first: print(y := 3) -->\n```python\nprint(y)\n```\n\n```text\n3\n```\n\n"
+        "`y` is yours.\n\n<!-- run first: import json; print(y := 3) -->\n```python\nprint(y)\n"
+        "assert 'json' not in globals()\n```\n\n```text\n3\n```\n\n"
         "<!-- run first: echo 4; z=5 -->\n```sh\necho $z\n```\n\n```text\n5\n```\n\n"
         "<!-- runs until an answer from: http://127.0.0.1:$PORT/page.md -->\n"
         "```sh\ntouch page.md\npython -m http.server $PORT --bind 127.0.0.1\n```\n"
@@ -157,13 +158,17 @@ def test_blocks_share_names_and_a_folder_with_the_examples(tmp_path: Path) -> No
         ("```sh\nfalse\ntrue\n```\n", ["page.md:2 FAILED: exit status 1"]),
         ("```sh\necho 7\n```\n\n```text\n8\n```\n", ["page.md:2 FAILED: it printed", "not what the page says"]),
         ("```python\nexit()\n```\n", ["page.md:2 FAILED", "SystemExit"]),
+        (
+            "<!-- run first: y = 2 -->\n```python\ny\n```\n",
+            ["page.md:3 FAILED", "hidden code supplies y: say in the page"],
+        ),
         ("<!-- run first: 1 / 0 -->\n```python\n```\n", ["page.md:3 FAILED", "before line 3", "ZeroDivisionError"]),
         (
             "<!-- runs until an answer from: http://127.0.0.1:$PORT -->\n```sh\necho gone\n```\n",
             ["page.md:3 FAILED: nothing answers at http://127.0.0.1:$PORT", "gone"],
         ),
     ],
-    ids=["python", "sh", "output", "exit", "first", "server"],
+    ids=["python", "sh", "output", "exit", "supplied", "first", "server"],
 )
 def test_a_page_that_fails(tmp_path: Path, page: str, said: list[str]) -> None:
     done = run(tmp_path, page)

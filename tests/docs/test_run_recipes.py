@@ -12,7 +12,7 @@ PAGE = """# Recipes
 
 ## First
 
-`pip install mauve_metric pandas`
+`pip install ./mauve_metric pandas`
 
 <!-- run first: texts = ["a"] -->
 ```python
@@ -25,7 +25,7 @@ print(texts)
 ```yaml
 steps:
   - uses: actions/checkout@v4
-  - run: pip install 'mauve_metric[texts]' --extra-index-url https://example.org/cpu
+  - run: pip install './mauve_metric[texts]' --extra-index-url https://example.org/cpu
   - run: echo one
   - run: |
       echo "$WHERE" \\
@@ -34,7 +34,7 @@ steps:
 
 ## In a command
 
-`pip install mauve_metric`
+`pip install ./mauve_metric`
 
 <!-- run first: cp a b -->
 ```sh
@@ -50,7 +50,7 @@ cat b
 
 ## Last
 
-`pip install mauve_metric`
+`pip install ./mauve_metric`
 
 ```python
 assert texts == ["a"]
@@ -69,12 +69,12 @@ def recipes() -> object:
 
 def test_recipes_are_read_from_the_page(recipes: object) -> None:
     first, shell, command, elsewhere, last = recipes.recipes_of(PAGE)  # type: ignore[attr-defined]
-    assert (first.title, first.packages, first.language) == ("First", ("mauve_metric", "pandas"), "python")
-    assert (shell.packages, shell.language) == (("mauve_metric[texts]",), "sh")
+    assert (first.title, first.packages, first.language) == ("First", ("./mauve_metric", "pandas"), "python")
+    assert (shell.packages, shell.language) == (("./mauve_metric[texts]",), "sh")
     assert shell.program.split("\n")[:2] == ["export WHERE=here", "echo one"] and "pip" not in shell.program
     assert (command.language, command.program) == ("sh", "cp a b\ncat b\n")
     assert (elsewhere.packages, elsewhere.program) == ((), "")
-    assert last.packages == ("mauve_metric",)
+    assert last.packages == ("./mauve_metric",)
     for recipe in (first, last):  # each alone: the texts are there
         exec(recipe.program, {})
 
@@ -92,4 +92,4 @@ def test_every_recipe_of_the_page_installs_the_package_or_runs_nothing(recipes: 
     found = list(recipes.recipes_of(page))  # type: ignore[attr-defined]
     assert {recipe.title for recipe in found if recipe.program} >= {"pandas", "CI", "pytest", "sentence-transformers"}
     for recipe in found:
-        assert not recipe.program or any(name.startswith("mauve_metric") for name in recipe.packages), recipe.title
+        assert not recipe.program or any(name.startswith("./mauve_metric") for name in recipe.packages), recipe.title

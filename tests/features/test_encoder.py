@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 from encoders import FLOAT32, WORDS, one_at_a_time, relative_difference
 
+from mauve_metric import compute_mauve
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.featurize import featurize_texts
 from mauve_metric.options import RunOptions
@@ -132,3 +134,11 @@ def test_identity_names_what_fixes_the_features(tiny_gpt2: str, tmp_path: Path) 
     assert set(identity) == {"model", "revision", "tokenizer", "pooling", "max_text_length", "dtype"}
     elsewhere = dict(load_encoder(str(copy_folder(tiny_gpt2, tmp_path))).identity)
     assert {key for key in identity if identity[key] != elsewhere[key]} == {"model"}  # only the name, a path
+
+
+def test_a_typing_error_is_named_where_there_is_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ValueError, match=r"no packaged featurizer 'ngram' \(did you mean 'ngrams'\?\)"):
+        compute_mauve(p_text=["one text", "two"], q_text=["a text", "b"], featurize_model_name="ngram", device="cpu")
+    with pytest.raises(ImportError, match="pip install 'mauve_metric\\[texts\\]'"):
+        compute_mauve(p_text=["one text", "two"], q_text=["a text", "b"], featurize_model_name="minilm", device="cpu")

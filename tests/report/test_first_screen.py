@@ -57,6 +57,23 @@ def test_every_reason_has_a_sentence() -> None:
     assert set(NOTES) <= set(ADVICE)
 
 
+def test_every_view_calls_the_reference_by_its_name(results: dict[str, MauveResult], comparison: Comparison) -> None:
+    named = [results[word].with_reference_name("release 1.2") for word in ("different", "like human")]
+    several = comparison.with_reference_name("release 1.2")
+    assert headline(named[0]).startswith("DIFFERENT from release 1.2: ")
+    assert headline(named[1]).startswith("LIKE release 1.2: ") and named[1].summary().startswith("like release 1.2: ")
+    for shown in (*named, several):
+        assert shown.to_dict()["models" if shown is several else "reference_name"]
+        screen, page = str(shown), shown.to_markdown()
+        assert "release 1.2 texts" in screen and not re.search("human", screen), screen
+        assert "release 1.2" in page and "release 1.2" in shown.to_latex()
+    assert "first is closest to release 1.2" in str(several)
+    asked = compute_mauve(p_features=normal(0), q_features=normal(1, 1.0), reference_name="release 1.2", **FEW)
+    assert asked.to_dict() == named[0].to_dict() and asked.signature == named[0].signature
+    with pytest.raises(ValueError, match="reference_name must be a name of 1 to 60 characters on one line"):
+        compute_mauve(p_features=normal(0), q_features=normal(1), reference_name="a\nb")
+
+
 def test_each_verdict_is_short_and_begins_with_itself(results: dict[str, MauveResult]) -> None:
     for name, result in results.items():
         shown = result.first_screen("model.jsonl against human.jsonl", "more: --all · --report FILE")

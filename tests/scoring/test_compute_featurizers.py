@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
-from mauve_metric import FeatureSet, MauveResult, compute_mauve
+from mauve_metric import FeatureSet, MauveResult, compute_mauve, explain, featurize
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.options import MauveConfig
+from mauve_metric.options import FEATURIZER_SETS, MauveConfig
 
 SETS = {"p_text": texts_of(150, 0), "q_text": [f"{text}!" for text in texts_of(150, 1)]}
 OPTIONS: dict[str, Any] = {"num_runs": 1, "knn": False, "num_buckets": 4}
@@ -156,3 +157,25 @@ def test_the_shell_takes_the_flag_again(
     with pytest.raises(SystemExit) as stop:
         main(["score", *files, *flags, "-o", str(tmp_path / "out")])
     assert stop.value.code == 2 and "is given once for shards" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"featurize_model_name": "standard"},
+        {"featurizers": "standard"},
+        {"featurizers": ["standard"]},
+        {"featurize_model_name": "standard", "featurizers": ["use"]},
+    ],
+)
+def test_a_short_name_stands_for_its_featurizers(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FEATURIZER_SETS, "standard", ("ngrams", "use"))  # type: ignore[arg-type]  # read-only for users
+    expected = compute_mauve(**SETS, featurizers=["ngrams", "use"], **OPTIONS)
+    assert compute_mauve(**SETS, **asked, **OPTIONS).to_dict() == expected.to_dict()
+
+
+def test_a_short_name_is_refused_where_one_featurizer_is_needed() -> None:
+    one = r"featurize_model_name must be one featurizer here, got 'standard', which is 'minilm' and 'ngrams'"
+    for call in (partial(explain, **SETS), partial(featurize, HUMAN)):
+        with pytest.raises(ValueError, match=one):
+            call(featurize_model_name="standard")

@@ -204,9 +204,9 @@ def test_every_host_gives_the_same_headline(tmp_path: Path, capsys: pytest.Captu
     ]
     # row i of a harness is a document with both its texts
     aligned = compute_mauve(p_text=human, q_text=model, aligned=True, **options)
-    assert aligned.mauve_debiased_ci is not None
-    shown = (harness.mauve_debiased(pairs), harness.mauve_ci_low(pairs), harness.mauve_ci_high(pairs))
-    assert shown == (aligned.mauve_debiased, *aligned.mauve_debiased_ci)
+    assert aligned.closeness_ci is not None
+    shown = (harness.closeness(pairs), harness.closeness_ci_low(pairs), harness.closeness_ci_high(pairs))
+    assert shown == (aligned.closeness, *aligned.closeness_ci)
     assert harness.mauve(pairs) == direct.mauve  # the order is that of the data
     batches = torchmetrics.MauveScore(**options)
     for start in range(0, len(human), 7):

@@ -38,28 +38,19 @@ SELF = "self"  # the name of the featurizer that is the model itself
 DISTINCT_N = 4
 LOGGED_SCORES = (
     "closeness",
+    "closeness_ci_low",
+    "closeness_ci_high",
+    "verdict",
     "mauve",
     "mauve_debiased",
     "mauve_debiased_stderr",
-    "mauve_ci_low",
-    "mauve_ci_high",
     "mauve_classifier",
     "auc",
     "precision",
     "recall",
     "frontier_integral",
 )
-_UNKNOWN_AT_TIMES = (
-    *(
-        "closeness",
-        "mauve_debiased",
-        "mauve_debiased_stderr",
-        "mauve_ci_low",
-        "mauve_ci_high",
-        "mauve_classifier",
-        "auc",
-    ),
-)
+_LEFT_OUT = ("precision", "recall")  # where they are not computed, such as with `knn=False`
 STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
 COUNTS = ("mauve_empty", "mauve_failed")
 
@@ -256,17 +247,16 @@ def value_names(others: Sequence[str] = ()) -> tuple[str, ...]:
 def values_of(evaluation: Evaluation, others: Sequence[str] = ()) -> dict[str, float]:
     """The values to log, plain floats; scores and statistics that there should be and are not are NaN.
 
+    The verdict is a number: 1 like human, 0 undecided, -1 different, NaN no verdict.
+
     others: the featurizers after the first, whose scores have their names behind them.
     """
     result, values = evaluation.result, dict[str, float]()
     for other in ("", *others):
         scores = result if other == "" or result is None else result.by_featurizer.get(other)
-        ends = dict(
-            zip(("mauve_ci_low", "mauve_ci_high"), (scores and scores.mauve_debiased_ci) or (None, None), strict=True)
-        )
-        for name in LOGGED_SCORES:
-            value = ends[name] if name in ends else getattr(scores, name, None)
-            if value is not None or scores is None or name in _UNKNOWN_AT_TIMES:
-                values[f"{name}_{other}" if other else name] = math.nan if value is None else float(value)
+        numbers = dict.fromkeys(LOGGED_SCORES, math.nan) if scores is None else scores.numbers(LOGGED_SCORES)
+        for name, value in numbers.items():
+            if scores is None or name not in _LEFT_OUT or not math.isnan(value):
+                values[f"{name}_{other}" if other else name] = value
     values |= {name: float(evaluation.statistics.get(name, math.nan)) for name in STATISTICS}
     return values | dict(zip(COUNTS, (float(evaluation.empty), float(evaluation.failed)), strict=True))

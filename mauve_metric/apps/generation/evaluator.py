@@ -20,7 +20,7 @@ from mauve_metric.apps.generation.written_file import check_new, save_written
 from mauve_metric.features.feature_set import FeatureSet, InputSide
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of, named_featurizers
-from mauve_metric.options import Featurizer, Options, check_option_names, with_options
+from mauve_metric.options import FEATURIZER_SETS, Featurizer, Options, check_option_names, with_options
 from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.model_state import bare_model, release_memory
@@ -69,6 +69,10 @@ class ModelEvaluator:
     ) -> None:
         check_option_names(options, ModelEvaluator.__init__)
         writing, scoring = split_writing({"prompts": prompts, "references": references, **options})
+        model = scoring.get("featurize_model_name")
+        if featurizers is None and isinstance(model, str) and model in FEATURIZER_SETS:
+            featurizers = FEATURIZER_SETS[model]
+            scoring["featurize_model_name"] = featurizers[0]
         if featurizers is None:
             self.scorers = {"": ReferenceScorer(scoring)}
         else:  # that of `featurize_model_name` is the first if it is given

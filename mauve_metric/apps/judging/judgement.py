@@ -354,7 +354,8 @@ class BoundaryGame(SignedResult):
             f"Points: 5 for the very sentence, one less for each sentence after it; those who do not read get "
             f"{digits(total.random, '.2f')} by guessing at random and {digits(total.always_last, '.2f')} by always "
             "saying that no machine wrote. The lower, the harder a text is to tell from a person's.",
-            f"{percent(total.exact, 1)} of the guesses are right.",
+            f"{percent(total.exact, 1)} of the guesses name the very boundary (exact); {percent(total.accuracy, 1)} "
+            "have the right verdict: machine at or after the boundary, or no machine where there is none (accuracy).",
         ]
         if total.eventually is not None:
             notes[-1] += f" {percent(total.eventually, 1)} of the machine's texts are found at or after the boundary."

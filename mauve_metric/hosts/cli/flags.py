@@ -14,7 +14,7 @@ from mauve_metric.apps.studies.protocols import PROTOCOLS, with_protocol
 from mauve_metric.hosts.spelling import SHELL, flag_of
 from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import FEATURE_FILES
-from mauve_metric.options import VERBATIM, config_fields, run_fields
+from mauve_metric.options import FEATURIZER_SETS, VERBATIM, config_fields, run_fields
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.outputs import FIGURE_FILES, REPORT_FILES, check_ending
 
@@ -219,6 +219,10 @@ class CommandParser(argparse.ArgumentParser):
         self.add_field_options()
         self.add_design_options()
         self.add_output_options(*tables, all_of_it=verb in ("compute_mauve", "compare", "explain"))
+        for name, option in run_fields(verb).items():
+            if option.metadata["stage"] == "output":
+                text, metavar = self._help_of(option), _metavar(option)
+                self.add_argument(flag_of(name), metavar=metavar, default=argparse.SUPPRESS, help=text)
         self.add_run_options(verb)
         self.add_config_options(verb, featurizers)
         if verb in ("compute_mauve", "compare", "explain", "describe"):
@@ -258,7 +262,7 @@ class CommandParser(argparse.ArgumentParser):
                 continue
             several: dict[str, Any] = {"action": Once, "dest": name}
             if featurizers:
-                several = {"action": "append", "dest": "featurizers", "default": None}
+                several = {"action": Featurizers, "dest": "featurizers", "default": None}
                 several["help"] = f"{text}; again for each of several: {featurizers}"
             group.add_argument(flag, "--featurize-model-name", **common | several)
 
@@ -319,6 +323,19 @@ def _metavar(option: Any) -> str:
         return "{" + ",".join(str(choice).lower() for choice in choices) + "}"
     kind = "N" if option.type.startswith("int") else "NUMBER" if option.type.startswith("float") else "TEXT"
     return option.metadata["metavar"] or kind
+
+
+class Featurizers(argparse.Action):
+    """A flag that may be repeated; a short name stands for its featurizers."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Add the featurizers, each once; another repetition is left to the function, which refuses it."""
+        given = getattr(namespace, self.dest) or []
+        named = FEATURIZER_SETS.get(values)
+        more = [values] if named is None else [name for name in named if name not in given]
+        setattr(namespace, self.dest, [*given, *more])
 
 
 class Once(argparse.Action):

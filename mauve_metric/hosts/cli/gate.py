@@ -12,6 +12,7 @@ from mauve_metric.features.text_functions import TEXT_FUNCTIONS
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.measures.p_values import holm
 from mauve_metric.options import config_fields
+from mauve_metric.report.document import Column, Document, Heading, Prose, Table, TableRow, row_of
 from mauve_metric.report.wording.verdict_sentence import headline
 from mauve_metric.results.comparison import Comparison, ranking_score
 from mauve_metric.results.result import MauveResult
@@ -26,6 +27,13 @@ _MAY_DIFFER = ("n_q", "q_digest", "q_texts", *VERSIONS)  # entries of the signat
 _KINDS = ("mauve_debiased", "mauve_classifier")
 _SAID = {"mauve_debiased": "by groups", "mauve_classifier": "by classifier"}
 
+COLUMNS = (
+    *Column.each("s", "model", "score"),
+    *Column.each(".4f", "before", "now"),
+    *Column.each("s", "difference", "p"),
+    Column("shows", "shows", ".2g"),
+)
+
 Stored = Mapping[str, Any]  # what `MauveResult.to_dict` gave
 
 
@@ -33,11 +41,12 @@ class Change(NamedTuple):
     """A model's change since an earlier run.
 
     is_worse: a score by either kind of partition is significantly lower, with Holm's correction for all that are
-    tested. sentence: the numbers, and the change that these sets would have shown.
+    tested. sentence: the numbers, and the change that these sets would have shown. rows: the same for `COLUMNS`.
     """
 
     is_worse: bool
     sentence: str
+    rows: tuple[TableRow, ...] = ()
 
 
 def closeness_below(result: MauveResult, bound: float) -> str:
@@ -177,14 +186,33 @@ def _change(name: str, scores: Sequence[tuple[str, Estimate, Estimate, Estimate,
     """
     if not scores:
         return Change(False, f"{name}: no change can be tested, since the score has no interval")
-    said, worse = [], False
+    said, worse, rows, least = [], False, [], {}
     for partition, now, then, difference, p_value in scores:
         value, low, high = (digits(number, "+.4f") for number in (difference.value, *difference.ci))
         numbers = f"{digits(now.value)} now, {digits(then.value)} before"
         said.append(f"{partition} {numbers}, difference {value} ({low} to {high}, {p_words(p_value)})")
         worse = worse or (difference.value < 0 and bool(p_value < 1 - level))
-    smallest = digits(min(detectable_difference(difference.stderr, level) for *_, difference, _ in scores), ".2g")
-    return Change(worse, f"{name}: {'; '.join(said)}. A difference of {smallest} would have shown in 8 of 10 cases")
+        least[partition] = detectable_difference(difference.stderr, level)
+        values = (
+            name,
+            partition,
+            then.value,
+            now.value,
+            f"{value} [{low}, {high}]",
+            p_words(p_value).removeprefix("p ").removeprefix("= "),
+        )
+        rows.append(row_of(COLUMNS, *values, least[partition]))
+    partition = min(least, key=least.__getitem__)
+    power = f"A difference of {digits(least[partition], '.2g')} {partition} would have shown in 8 of 10 cases"
+    return Change(worse, f"{name}: {'; '.join(said)}. {power}", tuple(rows))
+
+
+def document_of(changed: Iterable[Change], outcome: str) -> Document:
+    """The changes since an earlier run as a document: a row for each score of each model, then the outcome."""
+    rows = [row for change in changed for row in change.rows]
+    note = "shows: the difference that these sets would have shown in 8 of 10 cases."
+    table = Table(COLUMNS, rows)
+    return Document("", [Heading("Since the earlier run"), table, Prose([note, outcome])], {"changes": table}, [])
 
 
 def _pairs(comparison: Comparison, name: str, earlier: Stored) -> list[tuple[str, MauveResult, Stored]]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mauve_metric.results.methods import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
-COLOURS = {"LIKE HUMAN TEXT": 32, "DIFFERENT": 31, "UNDECIDED": 33, "NO VERDICT": 33}  # of ANSI terminals
+COLOURS = {"LIKE": 32, "DIFFERENT": 31, "UNDECIDED": 33, "NO VERDICT": 33}  # of ANSI terminals
 _HUMAN = re.compile(r"(?<![a-z])(?:human|reference)s?(?![a-z])")  # in the name of a file of human texts
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
@@ -328,7 +328,8 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     parts = list(document.parts)
     for index, part in enumerate(parts):
         if isinstance(part, Preformatted):
-            parts[index] = Preformatted(_with_flags(part.text))
+            text = re.sub(r"\n\n! [^\n]*(\n! [^\n]*)*", "", part.text) if options.markdown else part.text
+            parts[index] = Preformatted(_with_flags(text))  # Markdown has the warnings below, all and once
         elif isinstance(part, Prose) and part.advice:
             parts[index] = part._replace(lines=[line._replace(text=SHELL.respell(line.text)) for line in part.texts])
     document = replace(document, title=title or document.title, parts=parts)

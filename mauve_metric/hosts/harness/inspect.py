@@ -27,7 +27,7 @@ MauveOfSamples = Callable[[list[SampleScore]], dict[str, float]]
 
 @metric(scores="unreduced")  # type: ignore[untyped-decorator]
 def mauve(**options: Unpack[Options]) -> MauveOfSamples:
-    """MAUVE of all samples in all epochs, sorted by id: score, debiased score, its interval, precision and recall.
+    """MAUVE of all samples in all epochs, sorted by id: the numbers of `pair_scores.SCORES`.
 
     Args:
         **options: those of `compute_mauve`; Inspect notes them in the log.

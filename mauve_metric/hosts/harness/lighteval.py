@@ -28,7 +28,7 @@ class MauveOfCorpus(CorpusLevelComputation):  # type: ignore[misc]
         self.scores = PairScores(**options)
 
     def compute_corpus(self, items: Sequence[GenerativeCorpusMetricInput]) -> dict[str, float]:
-        """Score, debiased score, its interval, precision and recall of the model's texts of all documents."""
+        """The numbers of `pair_scores.SCORES` of the model's texts of all documents."""
         return self.scores.score(
             (_only("gold texts", document.golds), _only("texts of the model", document.preds)) for document in items
         )

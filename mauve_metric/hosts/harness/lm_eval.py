@@ -32,15 +32,17 @@ Aggregation = Callable[..., float]
 class TaskFunctions(NamedTuple):
     """The functions that a task names: one for each document, and an aggregation for each of `SCORES`.
 
-    notes: signature and warnings, which the harness writes into its results where the task's `metadata` names them.
+    notes: verdict as a word, signature and warnings, which the harness writes into its results where the task's
+    `metadata` names them.
     """
 
     process_results: Callable[[Document, Sequence[object]], dict[str, tuple[str, str]]]
     mauve: Aggregation
     closeness: Aggregation
+    closeness_ci_low: Aggregation
+    closeness_ci_high: Aggregation
+    verdict: Aggregation
     mauve_debiased: Aggregation
-    mauve_ci_low: Aggregation
-    mauve_ci_high: Aggregation
     mauve_classifier: Aggregation
     auc: Aggregation
     precision: Aggregation
@@ -104,5 +106,5 @@ def _aggregation(name: str, scores: PairScores) -> Aggregation:
 
 
 functions = task_functions()
-process_results, mauve, closeness, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:6]
-mauve_classifier, auc, precision, recall, notes = functions[6:]
+process_results, mauve, closeness, closeness_ci_low, closeness_ci_high, verdict = functions[:6]
+mauve_debiased, mauve_classifier, auc, precision, recall, notes = functions[6:]

@@ -18,9 +18,10 @@ logger = logging.getLogger(__name__)
 SCORES = (
     "mauve",
     "closeness",
+    "closeness_ci_low",
+    "closeness_ci_high",
+    "verdict",
     "mauve_debiased",
-    "mauve_ci_low",
-    "mauve_ci_high",
     "mauve_classifier",
     "auc",
     "precision",
@@ -35,7 +36,9 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
         result: what `compute_mauve` returned.
 
     Returns:
-        The numbers by name; one that is not given (see `MauveResult`) is NaN.
+        The numbers by name; one that is not given (see `MauveResult`) is NaN. `closeness_ci_low` and
+        `closeness_ci_high` are the ends of the interval of `closeness`; `verdict` is 1 for "like human", 0 for
+        "undecided", -1 for "different" and NaN for "no verdict".
 
     Raises:
         AttributeError: it is no result.
@@ -44,14 +47,11 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
     >>> scalar_scores(compute_mauve(p_features=[[0.0, 1.0]] * 9, q_features=[[0.0, 1.0]] * 9))["mauve"]
     1.0
     """
-    low, high = result.mauve_debiased_ci or (None, None)
-    interval = {"mauve_ci_low": low, "mauve_ci_high": high}
-    scores = {name: interval[name] if name in interval else getattr(result, name) for name in SCORES}
-    return {name: math.nan if value is None else float(value) for name, value in scores.items()}
+    return result.numbers(SCORES)
 
 
 class Notes(dict[str, object]):
-    """Signature and warnings of the last score. A deep copy is the same object: a copied config gets them, too."""
+    """Verdict, signature and warnings of the last score. A deep copy is the same object, which copied configs get."""
 
     def __deepcopy__(self, memo: object) -> Notes:
         return self
@@ -63,7 +63,7 @@ class PairScores:
     Both texts of a pair belong to one document, so that they are not independent: they are scored as aligned.
 
     Pairs are scored in the order in which the harness passes them, which is that of the documents in one process.
-    The debiased score and its interval do not depend on it; the published `mauve` does. A failed
+    Closeness, its interval and the verdict do not depend on it; the published `mauve` does. A failed
     score does not end a run of hours: it is NaN, and the log gives the reason.
 
     Args:
@@ -103,7 +103,7 @@ class PairScores:
         else:
             logger.info("%s; signature %s", result.summary(), result.signature)
             warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]
-            self.notes.update(signature=result.signature, warnings=warnings)
+            self.notes.update(verdict=result.verdict, signature=result.signature, warnings=warnings)
             scores = scalar_scores(result)
         self._last = (samples, groups), scores
         return dict(scores)

@@ -52,8 +52,11 @@ class MauveScore(Metric):  # type: ignore[misc]
     """MAUVE of the texts of all batches and all processes, after the pattern of `KernelInceptionDistance`.
 
     The features of every text stay in memory, in the order in which they came, those of several processes one process
-    after the other. The debiased score and its interval do not depend on that order: several processes give what one
-    gives that has all the texts. The published `mauve` depends on it, as in the literature.
+    after the other. Closeness, its interval and the verdict do not depend on that order: several processes give what
+    one gives that has all the texts. The published `mauve` depends on it, as in the literature.
+
+    `update(preds, target)` takes both sides at once, as metrics of texts do, so that it stands in a `MetricCollection`
+    with them; `update(texts, real=True)` takes one side, as metrics of two sets do.
 
     Args:
         reset_real_features: whether `reset` also forgets the human side; False keeps it from epoch to epoch.
@@ -71,8 +74,8 @@ class MauveScore(Metric):  # type: ignore[misc]
     >>> metric.update(rng.normal(size=(60, 8)), real=True)
     >>> metric.update(rng.normal(size=(50, 8)) + 1, real=False)
     >>> sorted(metric.compute())  # doctest: +NORMALIZE_WHITESPACE
-    ['auc', 'closeness', 'mauve', 'mauve_ci_high', 'mauve_ci_low', 'mauve_classifier', 'mauve_debiased',
-     'precision', 'recall']
+    ['auc', 'closeness', 'closeness_ci_high', 'closeness_ci_low', 'mauve', 'mauve_classifier', 'mauve_debiased',
+     'precision', 'recall', 'verdict']
     """
 
     higher_is_better: bool = True
@@ -100,23 +103,39 @@ class MauveScore(Metric):  # type: ignore[misc]
             self.add_state(f"{side}_facts", [], dist_reduce_fx=None)
             self.add_state(f"{side}_counts", torch.zeros(3 + len(MARKS), dtype=torch.int64), dist_reduce_fx="sum")
 
-    def update(self, texts: object, real: bool) -> None:
-        """Add to the human side (`real=True`) or the model's.
+    def update(self, preds: object, target: object = None, *, real: bool | None = None) -> None:
+        """Add texts of the model with human ones, or to one side alone.
 
         Args:
-            texts: a list of texts, features (n, d) as an array or a tensor, or a `FeatureSet`.
-            real: which side they are of.
+            preds: a list of texts, features (n, d) as an array or a tensor, or a `FeatureSet`: the model's, or with
+                `real` those of that side.
+            target: the human ones likewise; their number may differ.
+            real: without a target, the side of `preds`: True for human, False for the model's.
+
+        Raises:
+            TypeError: not exactly one of target and real is given, or an argument is of another type.
         """
-        if not isinstance(real, bool):
-            raise TypeError(f"real must be True (human) or False (the model's), got {shown(real)}")
-        name, side = _SIDES[real], self._featurize(texts)
+        if target is not None and real is not None:
+            raise TypeError(f"update takes target or real={shown(real)}, got both")
+        if target is None and not isinstance(real, bool):
+            raise TypeError(f"without target, real must be True (human) or False (the model's), got {shown(real)}")
+        if isinstance(target, bool):
+            raise TypeError(f"target must be human texts, got {target}: the side of one set is real={target}")
+        sides = {"preds": self._featurize("preds", preds)}
+        if target is not None:
+            sides["target"] = self._featurize("target", target)
+        for argument, side in sides.items():
+            self._add(_SIDES[real or argument == "target"], argument, side)
+
+    def _add(self, name: str, argument: str, side: FeatureSet) -> None:
+        """Add the rows of an argument to the states of a side."""
         check_same_encoder(self._identities.setdefault(name, side.identity), side.identity)
         features = in_memory(side.features)
         if features is None:
-            raise ValueError("texts must be features in memory, got features that are read in blocks")
+            raise ValueError(f"{argument} must be features in memory, got features that are read in blocks")
         before: list[Tensor] = getattr(self, f"{name}_features")
         if before and before[0].shape[1] != features.shape[1]:
-            raise ValueError(f"texts must have {before[0].shape[1]} columns as before, got {features.shape[1]}")
+            raise ValueError(f"{argument} must have {before[0].shape[1]} columns as before, got {features.shape[1]}")
         for state, rows in (("features", features), ("facts", _facts(side, features))):
             tensor = torch.tensor(rows, device=self.device)  # a copy: the caller may use its array again
             getattr(self, f"{name}_{state}").append(tensor if tensor.dtype in _KINDS else tensor.float())
@@ -125,12 +144,12 @@ class MauveScore(Metric):  # type: ignore[misc]
         before_counts = getattr(self, f"{name}_counts")  # of texts that were cut, dropped, examined, and wrapped
         setattr(self, f"{name}_counts", before_counts + torch.tensor(counts, device=self.device))
 
-    def forward(self, texts: object, real: bool) -> None:
+    def forward(self, preds: object, target: object = None, *, real: bool | None = None) -> None:
         """Add texts, as `update` does: a batch alone is too small for a score of its own."""
-        self.update(texts, real)
+        self.update(preds, target, real=real)
 
     def compute(self) -> dict[str, Tensor]:
-        """Scalars by name: score, debiased score, its interval, precision and recall; NaN for a missing one."""
+        """The numbers of `pair_scores.SCORES` by name; NaN for a missing one."""
         self.result = compute_mauve(p=self._side("real"), q=self._side("fake"), aligned=self.aligned, **self._options)
         return {name: torch.tensor(value, device=self.device) for name, value in scalar_scores(self.result).items()}
 
@@ -146,14 +165,14 @@ class MauveScore(Metric):  # type: ignore[misc]
         """Figure and axes of the scores, or of `val`: what `compute` gave, once or several times."""
         return self._plot(self.compute() if val is None else val, ax)
 
-    def _featurize(self, texts: object) -> FeatureSet:
+    def _featurize(self, argument: str, texts: object) -> FeatureSet:
         if isinstance(texts, FeatureSet):
             return texts
         config, run = scoring_options(self._options)
         with FeaturizeJob(config, run, frozenset(self._options), encoder=self._encoder) as job:
             if is_tensor(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub"):
-                return job.side(InputSide("features", "features", as_array(texts) if is_tensor(texts) else texts))
-            side = job.of_texts("texts", texts)
+                return job.side(InputSide("features", argument, as_array(texts) if is_tensor(texts) else texts))
+            side = job.of_texts(argument, texts)
             self._encoder = job.encoder
         return side
 
@@ -161,7 +180,8 @@ class MauveScore(Metric):  # type: ignore[misc]
         """All rows added to a side, in order of arrival, process after process."""
         parts = [as_array(rows) for rows in getattr(self, f"{name}_features")]
         if not sum(map(len, parts)):
-            raise ValueError(f"MauveScore has no {_NAMES[name]}: call update(texts, real={name == 'real'}) first")
+            call = f"update(preds, target) or update(texts, real={name == 'real'})"
+            raise ValueError(f"MauveScore has no {_NAMES[name]}: call {call} first")
         facts = np.concatenate([as_array(rows) for rows in getattr(self, f"{name}_facts")])
         truncated, dropped, marked, *wrapped = getattr(self, f"{name}_counts").tolist()
         marks = Marks(dict(zip(MARKS, wrapped, strict=True)), None, marked) if marked == len(facts) else None

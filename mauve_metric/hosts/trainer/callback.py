@@ -67,9 +67,10 @@ class MauveCallback(TrainerCallback):
     """Add MAUVE to every evaluation of a Trainer, and change nothing else.
 
     Each evaluation gains `<prefix>_closeness`, which chooses the best model (`metric_for_best_model="eval_closeness"`,
-    `greater_is_better=True`), `_mauve`, `_mauve_debiased`, `_mauve_debiased_stderr`, `_precision`, `_recall`,
-    `_frontier_integral`, `_repetition`, `_distinct_4`, `_mean_length`, and the counts `_mauve_empty` and
-    `_mauve_failed`; of each featurizer after the first the six scores, with its name behind (`_mauve_ngrams`): in the
+    `greater_is_better=True`), its interval `_closeness_ci_low` and `_closeness_ci_high`, `_verdict` (1 like human, 0
+    undecided, -1 different, NaN no verdict), `_mauve`, `_mauve_debiased`, `_mauve_debiased_stderr`, `_precision`,
+    `_recall`, `_frontier_integral`, `_repetition`, `_distinct_4`, `_mean_length`, and the counts `_mauve_empty` and
+    `_mauve_failed`; of each featurizer after the first the scores, with its name behind (`_mauve_ngrams`): in the
     returned metrics, the log history, the choice of the best model, early stopping and the
     search for hyper-parameters, at any position of the callback in the list. Reporters get them if `trainer` is given,
     or the Trainer has the `MauveTrainerMixin`; TensorBoard and Weights & Biases then also some texts and the curve.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mauve_metric.features.languages_read import advice_for, reader_of
+from mauve_metric.options import HUMAN
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.plain_text import counted, digits, shown_names
@@ -114,7 +115,7 @@ def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]
     if "openings" in numbers:
         words["opening"], words["count"] = next(iter(numbers["openings"].items()))
     if "count" in words:
-        words["of"] = counted(words["texts"], f"{words['set']} text")
+        words["of"] = counted(words["texts"], f"{words['set'].replace(HUMAN, result.reference_name)} text")
     if "p_median_length" in numbers and "q_median_length" in numbers:
         check = check_of_lengths(numbers["p_median_length"], numbers["q_median_length"])
         words["check"] = f": {check}" if check else ""

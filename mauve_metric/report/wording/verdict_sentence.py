@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mauve_metric.inputs.fingerprints import TRAITS
+from mauve_metric.options import HUMAN
 from mauve_metric.report.wording.notes import notes_of
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.result import MauveResult, VerdictWord
@@ -22,8 +23,8 @@ DIFFERS = {  # by what shows it
     "repeats": "it repeats itself",
 }
 LEADS: dict[VerdictWord, str] = {
-    "different": "DIFFERENT from human text",
-    "like human": "LIKE HUMAN TEXT",
+    "different": "DIFFERENT from {reference}",
+    "like human": "LIKE {reference}",
     "undecided": "UNDECIDED: {n} texts a set are too few",
     "no verdict": "NO VERDICT",
 }
@@ -109,14 +110,23 @@ def headline(result: MauveResult, facts: Facts | None = None) -> str:
     """The verdict in one or two sentences."""
     size, seen = min(result.n_p, result.n_q), featurizers_of(result)
     facts, low = facts or facts_of(result), None if result.closeness_ci is None else result.closeness_ci[0]
-    return verdict_sentence(result.verdict, result.verdict_reason, size, seen, low, facts)
+    return verdict_sentence(result.verdict, result.verdict_reason, size, seen, low, facts, result.reference_name)
 
 
 def verdict_sentence(
-    verdict: VerdictWord, reason: str | None, n: int, seen: str, low: float | None, facts: Facts
+    verdict: VerdictWord,
+    reason: str | None,
+    n: int,
+    seen: str,
+    low: float | None,
+    facts: Facts,
+    reference_name: str = HUMAN,
 ) -> str:
     """The verdict in words; n: texts of the smaller set. seen: names of the featurizers. low: end of the interval."""
-    lead = LEADS[verdict].format(n=n)
+    reference = reference_text(reference_name)
+    if verdict == "like human" and reference_name == HUMAN:
+        reference = reference.upper()
+    lead = LEADS[verdict].format(n=n, reference=reference)
     if verdict == "different":
         how = "; ".join(DIFFERS[kind] for kind in facts.differs) or "by its features"
         layout = f" ({listed([*facts.layout])})" if facts.layout else ""
@@ -138,6 +148,15 @@ def verdict_sentence(
         enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
         return f"{lead}{enough}."
     return f"{lead}: {NO_VERDICT[reason or 'no_interval'].format(texts=counted(n, 'text'))}"
+
+
+def reference_text(name: str) -> str:
+    """The reference in a sentence.
+
+    >>> reference_text("human"), reference_text("release 1.2")
+    ('human text', 'release 1.2')
+    """
+    return f"{HUMAN} text" if name == HUMAN else printable(name)
 
 
 def rounded_down(score: float) -> str:
@@ -178,7 +197,8 @@ def ranking_sentence(comparison: Comparison) -> str:
     best, *others = comparison.ranking
     alike = [called[pair.b] for pair in comparison.differences if pair.a == best and not pair.real]
     if any(pair.real for pair in comparison.differences) and not alike:
-        said = f"{lead}{called[best]} is closest to human text, as far as these tests see."
+        reference = reference_text(comparison.reference_name)
+        said = f"{lead}{called[best]} is closest to {reference}, as far as these tests see."
         behind = [called[name] for name in others if _is_unsure(comparison.models[name])]
         layout = f" Layout alone may put {listed(behind)} behind." if behind else ""
         return said + layout

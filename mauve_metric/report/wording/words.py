@@ -107,13 +107,13 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
         splits = permutations(result) + 1
         meaning = f"share of {splits} splits of all texts, this one and random ones, that differ as much"
         lines.append(("p-value", digits(result.p_value), meaning))
-    lengths = ""
+    lengths, reference = "", printable(result.reference_name)
     if result.p_median_length is not None and result.q_median_length is not None:
         lengths = f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
-    lines.append(("texts", f"{result.n_p} human, {result.n_q} model", lengths))
+    lines.append(("texts", f"{result.n_p} {reference}, {result.n_q} model", lengths))
     if result.design in SHARED and result.p_prompts is not None:
         rows = f"row by row the same {counted(result.p_prompts, 'prompt')}"
-        prompts = f"{counted(result.p_prompts, 'prompt')} of human texts, {result.q_prompts} of the model's"
+        prompts = f"{counted(result.p_prompts, 'prompt')} of {reference} texts, {result.q_prompts} of the model's"
         meaning = "texts share prompts: such a score does not compare with one of independent texts"
         lines.append(("design", rows if result.design == "aligned" else prompts, meaning))
     lines.append(("buckets", str(result.num_buckets), "kinds of texts that are told apart"))

@@ -78,13 +78,30 @@ def test_only_a_significant_loss_fails(tmp_path: Path, capsys: pytest.CaptureFix
         gate = ["--baseline", str(tmp_path / f"{before}.json"), "--fail-if-worse"]
         assert main(["compare", human, f"m={file}", *gate, *flags]) == status, before
         err = capsys.readouterr().err
-        assert "m: " in err and "would have shown in 8 of 10 cases" in err
+        assert re.search(r"m: .* A difference of \S+ by (groups|classifier) would have shown in 8 of 10 cases", err)
         assert ("failed: m is worse than before" in err) == (status == 3)
     assert main(["compare", human, f"m={first}", "--baseline", str(tmp_path / "good.json"), *flags, "--seed", "3"]) == 1
     assert "cannot be compared with the earlier ones: seed 3 now and 25 before" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["compare", human, first, "--fail-if-worse"])
     assert "--fail-if-worse needs --baseline" in capsys.readouterr().err
+
+
+def test_a_summary_in_markdown_has_before_and_after_and_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    human, second = files(tmp_path, human=HUMAN, second=BAD)
+    gate = ["--baseline", stored(tmp_path, "good"), "--markdown", *flags_of(OPTIONS)]
+    assert main(["compare", human, f"m={second}", *gate, "--fail-if-worse"]) == 3
+    out = capsys.readouterr().out
+    _, table = out.split("**Since the earlier run**")
+    assert "| model | score | before | now | difference | p | shows |" in table
+    assert re.search(r"\| m \| by groups \| 0\.\d{4} \| 0\.\d{4} \|", table)
+    assert "Exit status 3: m is worse than before." in table
+    codes = re.findall(r"\\\[(\w+(?:\\_\w+)*)\\\]\n", out)
+    assert len(codes) == len({*codes}) > 0 and "\n    ! " not in out  # each warning once
+    assert main(["compare", human, f"m={second}", *gate]) == 0
+    assert "Exit status" not in capsys.readouterr().out
 
 
 _BASELINES: list[tuple[Any, str]] = [

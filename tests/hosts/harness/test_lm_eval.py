@@ -38,13 +38,16 @@ def test_every_number_is_that_of_the_pairs_in_their_order() -> None:
     )
     assert all(list(row) == list(SCORES) for row in found)
     numbers = {name: getattr(functions, name)([row[name] for row in found]) for name in SCORES}
-    assert expected.mauve_debiased_ci is not None
+    assert expected.closeness_ci is not None and expected.closeness is not None
+    assert expected.closeness_ci[0] <= expected.closeness <= expected.closeness_ci[1]
+    assert expected.verdict == "different"
     assert numbers == {
+        "verdict": -1,
         "mauve": expected.mauve,
         "closeness": expected.closeness,
         "mauve_debiased": expected.mauve_debiased,
-        "mauve_ci_low": expected.mauve_debiased_ci[0],
-        "mauve_ci_high": expected.mauve_debiased_ci[1],
+        "closeness_ci_low": expected.closeness_ci[0],
+        "closeness_ci_high": expected.closeness_ci[1],
         "mauve_classifier": expected.mauve_classifier,
         "auc": expected.auc,
         "precision": expected.precision,
@@ -125,7 +128,7 @@ def test_the_command_writes_a_task(tmp_path: Path, capsys: pytest.CaptureFixture
     rows = [json.loads(line) for line in (folder / "my_stories_documents.jsonl").read_text("utf-8").splitlines()]
     assert rows == [{"prompt": "one two", "target": "three four"}, {"prompt": "five six", "target": "seven"}]
     task = (folder / "my_stories.yaml").read_text("utf-8")
-    assert "max_gen_toks: 9" in task and "!function my_stories_mauve.mauve_ci_low" in task
+    assert "max_gen_toks: 9" in task and "!function my_stories_mauve.closeness_ci_low" in task
     assert str(tmp_path) not in task
     space: dict[str, Any] = {}
     exec((folder / "my_stories_mauve.py").read_text("utf-8"), space)
@@ -200,9 +203,9 @@ def test_the_harness_runs_the_task_and_its_samples_give_the_same_numbers(
         empty_texts="drop",
         aligned=True,
     )
-    assert expected.mauve_debiased_ci is not None and 0 < expected.mauve < 1
+    assert expected.closeness_ci is not None and 0 < expected.mauve < 1
     assert numbers["mauve,stripped"] == expected.mauve
-    assert numbers["mauve_ci_low,stripped"] == expected.mauve_debiased_ci[0]
+    assert numbers["closeness_ci_low,stripped"] == expected.closeness_ci[0]
     assert numbers["precision,stripped"] == expected.precision
     assert numbers["mauve_debiased_stderr,stripped"] == "N/A"
     notes = found["configs"]["my-story"]["metadata"]["mauve"]

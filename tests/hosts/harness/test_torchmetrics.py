@@ -59,7 +59,7 @@ def test_scalars_are_those_of_the_result() -> None:
     assert whole.signature == direct.signature
 
 
-HEADLINE = ("mauve_debiased", "mauve_ci_low", "mauve_ci_high")
+HEADLINE = ("closeness", "closeness_ci_low", "closeness_ci_high", "mauve_debiased")
 
 
 def test_batches_and_their_order_do_not_move_the_debiased_score() -> None:
@@ -114,7 +114,9 @@ def test_reset_keeps_the_human_side_on_request() -> None:
     metric = filled(score(reset_real_features=False))
     first = metric.compute()
     metric.reset()
-    with pytest.raises(ValueError, match=r"no texts of the model: call update\(texts, real=False\)"):
+    with pytest.raises(
+        ValueError, match=r"no texts of the model: call update\(preds, target\) or update\(texts, real=False\)"
+    ):
         metric.compute()
     assert metric(MODEL, real=False) is None  # a batch has no score of its own
     assert metric.compute() == first and metric.result.n_p == len(HUMAN)
@@ -129,7 +131,15 @@ def test_bad_input_names_the_argument() -> None:
     metric = score()
     with pytest.raises(TypeError, match="real must be True"):
         metric.update(MODEL, real="yes")
-    with pytest.raises(TypeError, match="texts"):
+    with pytest.raises(TypeError, match="without target, real must be True"):
+        metric.update(MODEL)
+    with pytest.raises(TypeError, match="got True: the side of one set is real=True"):
+        metric.update(MODEL, True)
+    with pytest.raises(TypeError, match="target or real=True, got both"):
+        metric.update(MODEL, HUMAN, real=True)
+    with pytest.raises(TypeError, match="target"):
+        metric.update(MODEL, "one text")
+    with pytest.raises(TypeError, match="preds"):
         metric.update("one text", real=True)
     with pytest.raises(ValueError, match="empty"):
         metric.update(["a text", " "], real=True)
@@ -190,6 +200,16 @@ def test_it_is_copied_pickled_collected_and_indexed() -> None:
     assert (metric.higher_is_better, metric.is_differentiable) == (True, False)
 
 
+def test_it_stands_in_a_collection_with_metrics_of_texts() -> None:
+    collection = torchmetrics.MetricCollection({"bleu": torchmetrics.text.BLEUScore(), "close": score()})
+    collection(MODEL[:7], HUMAN[:7])  # forward, as in a training step
+    collection.update(preds=MODEL[7:], target=HUMAN[7 : len(MODEL)])
+    found = numbers(collection.compute())
+    alone = filled(score(), HUMAN[: len(MODEL)]).compute()
+    assert {name: found[name] for name in SCORES} == pytest.approx(numbers(alone), rel=0, nan_ok=True)
+    assert 0 <= found["bleu"] < 1
+
+
 PROCESSES = """
 import sys
 import torch
@@ -208,7 +228,7 @@ else:
     metric.update(MODEL[::3], real=False)
     metric.update(MODEL[2::3], real=False)
 found = metric.compute()
-print([float(found[name]) for name in ("mauve_debiased", "mauve_ci_low", "mauve_ci_high")])
+print([float(found[name]) for name in ("closeness", "closeness_ci_low", "closeness_ci_high", "mauve_debiased")])
 metric.update(MODEL[:2], real=False)  # each process has its own share again
 print(sum(map(len, metric.fake_features)))
 torch.distributed.destroy_process_group()

@@ -104,8 +104,10 @@ class Listener(transformers.TrainerCallback):  # type: ignore[misc]
 
 def value_of(result: Any, name: str) -> float:
     """A score, NaN where a result of few texts has none."""
-    ends = result.mauve_debiased_ci or (None, None)
-    value = ends[name.endswith("high")] if name.startswith("mauve_ci") else getattr(result, name)
+    ends = result.closeness_ci or (None, None)
+    codes = {"like human": 1, "undecided": 0, "different": -1, "no verdict": None}
+    value = ends[name.endswith("high")] if name.startswith("closeness_ci") else getattr(result, name)
+    value = codes[result.verdict] if name == "verdict" else value
     return math.nan if value is None else value
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.exit_status import failed_gate
 from mauve_metric.hosts.cli.flags import CommandParser, count, keywords_of
-from mauve_metric.hosts.cli.inputs_and_outputs import show_result_of, sides_of_models, tell
+from mauve_metric.hosts.cli.inputs_and_outputs import show, show_result_of, sides_of_models, tell
 
 if TYPE_CHECKING:
+    from mauve_metric.hosts.cli.gate import Change
     from mauve_metric.results.comparison import Comparison
 
 _RUN = re.compile(r"(.+) \(run \d+\)")  # see `names_of_runs`
@@ -44,7 +45,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the models, show the result and write its files; the exit status of the gate, 3 or 4 if it fails."""
-    from mauve_metric.hosts.cli.gate import changes, check_before, read_scores, stored_without_verdict, without_verdict
+    from mauve_metric.hosts.cli.gate import changes, check_before, document_of, read_scores
     from mauve_metric.scoring.compare import compare
 
     before = {} if options.baseline is None else read_scores(options.baseline)
@@ -58,12 +59,25 @@ def run(options: argparse.Namespace) -> int:
     changed = changes(result, before) if options.baseline is not None else {}
     for change in changed.values():
         tell(change.sentence)
-    if not options.fail_if_worse:
-        return 0
+    reasons: list[str] = []
+    status = _gate(result, before, changed, reasons) if options.fail_if_worse else 0
+    if options.markdown and changed:
+        why = "; ".join(reasons) or "no model is significantly worse"
+        outcome = f"Exit status {status}: {why}." if options.fail_if_worse else ""
+        show(f"\n{document_of(changed.values(), outcome).markdown().rstrip()}")
+    return status
+
+
+def _gate(result: Comparison, before: Mapping[str, Any], changed: Mapping[str, Change], reasons: list[str]) -> int:
+    """The exit status of --fail-if-worse; adds the reasons, and prints them."""
+    from mauve_metric.hosts.cli.gate import stored_without_verdict, without_verdict
+
     worse = [f"{name} is worse than before" for name, change in changed.items() if change.is_worse]
     unknown = [(name, without_verdict(scores)) for name, scores in result.models.items()]
     unknown += [(f"the earlier result of {name}", stored_without_verdict(before[name])) for name in changed]
-    return failed_gate(worse, [f"{name}: {reason}" for name, reason in unknown if reason])
+    undecidable = [f"{name}: {reason}" for name, reason in unknown if reason]
+    reasons += [*undecidable, *worse]
+    return failed_gate(worse, undecidable)
 
 
 def _with_runs(compare: Callable[..., Comparison], **keywords: Any) -> Comparison:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, count, keywords_of
@@ -75,12 +76,23 @@ def more_outputs(options: argparse.Namespace) -> list[Path]:
     return [unfinished(options.output), lock_of(options.output)]
 
 
+def _quiet(options: argparse.Namespace) -> AbstractContextManager[None]:
+    """Context without the warnings and bars of transformers with --quiet, where transformers writes."""
+    if not options.quiet or options.server is not None:
+        return nullcontext()
+    from mauve_metric.features.pretrained import quiet
+    from mauve_metric.runtime.optional_imports import import_transformers
+
+    return quiet(import_transformers())
+
+
 def run(options: argparse.Namespace) -> None:
     """Write the texts and say how many there are."""
     from mauve_metric.apps.generation.generate import generate
 
     keywords = keywords_of(generate, options) | {"texts": read_texts(options.texts, options.text_field)}
-    written = generate(**keywords)
+    with _quiet(options):
+        written = generate(**keywords)
     tokens = [text.tokens for text in written if text.tokens is not None]
     counts = f" with {counted(sum(tokens), 'new token')}" if tokens else ""
     empty = sum(not text.continuation.strip() for text in written)

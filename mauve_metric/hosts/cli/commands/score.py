@@ -17,11 +17,11 @@ logger = logging.getLogger(__name__)
 
 HELP = "score a model's texts against human texts"
 EXAMPLES = """examples:
-  mauve-metric score human.jsonl model.jsonl --featurizer minilm
+  mauve-metric score human.jsonl model.jsonl --featurizer standard
   mauve-metric score human.jsonl model.jsonl --prompt-field prompt
   mauve-metric score human.jsonl model.jsonl --json --report report.html"""
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
-_NOT_FOR_SHARDS = ("reference_field", "prediction_field")
+_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "reference_name")
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -67,8 +67,9 @@ def usage_error(options: argparse.Namespace) -> str | None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
         return "--featurizer is given once for shards (-o)"
-    other = next((name for name in _NOT_FOR_SHARDS if flags[name] is not None), None)
-    return None if other is None else f"{flag_of(other)} is not for shards (-o): use --text-field"
+    other = next((name for name in _NOT_FOR_SHARDS if flags.get(name) is not None), None)
+    instead = "leave it out" if other == "reference_name" else "use --text-field"
+    return None if other is None else f"{flag_of(other)} is not for shards (-o): {instead}"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -83,8 +84,8 @@ def run(options: argparse.Namespace) -> int:
     if options.folder is None:
         result = show_result_of(compute_mauve, options, keywords | two_sides(options), title)
     else:
-        from mauve_metric.apps.job_progress import LogLines
         from mauve_metric.apps.sharding.score_sharded import score_sharded
+        from mauve_metric.runtime.progress import LogLines
 
         keywords |= keywords_of(score_sharded, options)
         if options.text_field is not None:

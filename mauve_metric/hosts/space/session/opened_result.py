@@ -20,7 +20,7 @@ from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Outcome
 from mauve_metric.hosts.stored_results import bucket_counts, check_stored, check_stored_order
 from mauve_metric.measures.groups import SHARED
-from mauve_metric.options import MauveConfig, config_fields
+from mauve_metric.options import LONGEST_LABEL, MauveConfig, config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
@@ -34,6 +34,7 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 _MOST_FEATURIZERS = 8  # in one file
 _MOST_TEXTS = 4_000_000  # of all results of a file: their labels take eight bytes each
 _WARNINGS = Annotated[tuple[ScoreWarning, ...], Field(max_length=100)]
+_NAME = Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]
 _OF_HISTOGRAMS = ("p_hist", "q_hist", "divergence_curve", "prd_curve")  # computed anew
 _PAIRS = ("differences", "learned_differences", "together_differences")
 _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size", "confidence_level", "seed", "num_runs")
@@ -105,7 +106,7 @@ def _results_in(values: Mapping[str, Any], part: str, most: int) -> list[tuple[s
 @lru_cache
 def _model_of(kind: type) -> type[BaseModel]:
     """A model of the fields of a dataclass that are in its JSON; NaN and infinity are errors."""
-    hints = get_type_hints(kind) | {"warnings": _WARNINGS, "mauve_runs": list[float]}
+    hints = get_type_hints(kind) | {"warnings": _WARNINGS, "mauve_runs": list[float], "reference_name": _NAME}
     leave = (*_OF_HISTOGRAMS, "models", "explanations", "by_featurizer", "signature_entries")
     model_fields: dict[str, Any] = {
         field.name: (hints[field.name], ... if field.default is MISSING else field.default)

@@ -8,9 +8,10 @@ from typing import NoReturn
 import pytest
 from samples import ROOT
 
-from mauve_metric import FeatureSet, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve, read_texts
 from mauve_metric.features import feature_set
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.options import FEATURIZER_SETS
 
 
 def test_the_demonstration_needs_no_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,9 +20,20 @@ def test_the_demonstration_needs_no_model(monkeypatch: pytest.MonkeyPatch, capsy
 
     monkeypatch.setattr(feature_set, "load_encoder", refuse)
     options = {"num_buckets": 10, "seed": 3}
-    assert main(["demo", "--json", "--num-buckets", "10", "--seed", "3"]) == 0
+    assert main(["demo", "--json", "--num-buckets", "10", "--seed", "3", "--featurizer", "minilm"]) == 0
     shown = json.loads(capsys.readouterr().out)
     human, model = (FeatureSet.load(ROOT / f"examples/{name}.npz") for name in ("human", "nucleus"))
     expected = compute_mauve(p=human, q=model, **options)  # type: ignore[arg-type]
     assert (shown["mauve"], shown["signature"]) == (expected.mauve, expected.signature)
     assert "format_differs" not in [warning["code"] for warning in shown["warnings"]]  # as `score` of the texts says
+
+
+def test_the_demonstration_is_by_the_pair_that_the_pages_take(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--json", "--num-buckets", "10"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [*shown["by_featurizer"]] == [*FEATURIZER_SETS["standard"]]
+    texts = [read_texts(ROOT / f"examples/{name}.jsonl") for name in ("human", "nucleus")]
+    ngrams = compute_mauve(p_text=texts[0], q_text=texts[1], featurize_model_name="ngrams", num_buckets=10)
+    assert ngrams.closeness is not None and shown["by_featurizer"]["ngrams"]["closeness"] == ngrams.closeness
+    # one classifier of both featurizers finds more than that of either
+    assert shown["closeness"] <= ngrams.closeness and shown["together"]["auc"] > 0.9
