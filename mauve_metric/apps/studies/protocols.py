@@ -48,8 +48,8 @@ PROTOCOLS: dict[str, Protocol] = {
             "num_buckets": "auto",
             "mauve_scaling_factor": 5.0,
         },
-        "continuations without their prompts, both of a pair cut to the tokens of gpt2-large that the shorter has; pairs "
-        "with an empty continuation are left out",
+        "continuations without their prompts, both of a pair cut to the tokens of gpt2-large that the shorter has; "
+        "pairs with an empty continuation are left out",
         "Su and Collier 2023, by authors of SimCTG",
         "yxuansu/Contrastive_Search_Is_What_You_Need, open_ended_generation/english/utlis/compute_mauve.py",
     ),
