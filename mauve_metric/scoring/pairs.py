@@ -51,7 +51,15 @@ def compare_pairs(pair: MauveResult | Mapping[str, Any], other_pair: MauveResult
     level = float(settings["pair"]["confidence_level"])
     one, other = (_estimate(name, result, level) for name, result in values.items())
     found = estimate_difference(one, other, 0.0, level)
-    return Difference(*values, found.value, found.ci, found.p_value, bool(found.p_value < 1 - level), found.stderr)
+    return Difference(
+        "pair",
+        "other_pair",
+        found.value,
+        found.ci,
+        found.p_value,
+        bool(found.p_value < 1 - level),
+        found.stderr,
+    )
 
 
 def _values(name: str, given: object) -> dict[str, Any]:

@@ -111,7 +111,8 @@ def test_the_shell_reads_the_result_of_another_pair(tmp_path: Path, capsys: pyte
     assert main(["score", paths[0], paths[3], *flags, "--other-pair", str(stored)]) == 1
     assert "--other-pair must have other human texts than pair" in capsys.readouterr().err
     values = json.loads(stored.read_text())
-    for content in (values | {"mauve": 0.5}, [], {}):
+    contents: list[Any] = [values | {"mauve": 0.5}, [], {}]
+    for content in contents:
         stored.write_text(json.dumps(content))
         assert main(["score", *paths[2:], *flags, "--other-pair", str(stored)]) == 1
         assert "--other-pair must be what `score --json` printed" in capsys.readouterr().err

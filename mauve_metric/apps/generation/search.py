@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mauve_metric.apps.generation.decoding import is_encoder_decoder
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.optional_imports import import_torch
+from mauve_metric.runtime.optional_imports import import_torch, import_transformers
 
 if TYPE_CHECKING:
     import torch
@@ -49,23 +49,17 @@ def diverse_beams(
     of_group.num_beams, of_group.num_beam_groups, of_group.diversity_penalty = settings.num_beams // groups, None, None
     of_group.num_return_sequences = kept = -(-wanted // groups)
     penalty, record = _penalised(len(ids), float(settings.diversity_penalty), settings, of_group.num_beams)
-    rows = [
-        model.generate(
-            input_ids=ids,
-            attention_mask=mask,
-            generation_config=of_group,
-            logits_processor=[penalty],
-            stopping_criteria=[record],
-            **options,
-        ).tolist()
-        for _ in range(groups)
-    ]
+    generation = import_transformers().generation
+    options |= {"input_ids": ids, "attention_mask": mask, "generation_config": of_group}
+    options |= {"logits_processor": generation.LogitsProcessorList([penalty])}
+    options |= {"stopping_criteria": generation.StoppingCriteriaList([record])}
+    rows = [cast("torch.Tensor", model.generate(**options)).tolist() for _ in range(groups)]
     return [rows[place % groups][row * kept + place // groups] for row in range(len(ids)) for place in range(wanted)]
 
 
 def _penalised(batch: int, penalty: float, settings: GenerationConfig, beams: int) -> tuple[Any, Any]:
     """A logits processor that lowers what earlier groups chose, and a criterion that stops nothing and records it."""
-    torch = import_torch()
+    xp = import_torch()
     chosen: Chosen = {}
 
     def lower(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -77,10 +71,10 @@ def _penalised(batch: int, penalty: float, settings: GenerationConfig, beams: in
     def record(ids: torch.Tensor, scores: torch.Tensor, **_: object) -> torch.Tensor:
         position = ids.shape[1] - 1
         own = chosen.setdefault(position, [])
-        ends = torch.tensor(settings.eos_token_id or [], device=ids.device)
-        running = ~torch.isin(ids[:, min(chosen) :], ends).any(dim=1).view(batch, -1)
+        ends = xp.tensor(settings.eos_token_id or [], device=ids.device)
+        running = ~xp.isin(ids[:, min(chosen) :], ends).any(dim=1).view(batch, -1)
         own.append((ids[:, -1].view(batch, -1), running & (running.cumsum(1) <= beams)))
-        return ids.new_zeros(len(ids), dtype=torch.bool)
+        return ids.new_zeros(len(ids), dtype=xp.bool)
 
     return lower, record
 
@@ -147,7 +141,8 @@ class _Reader:
     """A model that reads rows of tokens piece by piece; keeps the mask, and the keys and values of what it has read."""
 
     def __init__(self, model: LanguageModel, mask: torch.Tensor) -> None:
-        self.model, self.mask, self.cache = model, mask, None
+        self.model, self.mask = model, mask
+        self.cache: Any = None
         self.has_positions = "position_ids" in inspect.signature(model.forward).parameters
 
     def read(self, ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -111,13 +111,13 @@ def _read_pair(path: str) -> dict[str, Any]:
     from mauve_metric.hosts.stored_results import check_stored
     from mauve_metric.inputs.json_rows import read_json
 
-    content = read_json(path)
+    content: Any = read_json(path)
     try:
         check_stored(content)
     except (AttributeError, KeyError, TypeError, OverflowError, ValueError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"--other-pair must be what `score --json` printed, got {path!r} ({reason})") from error
-    return content
+    return dict(content)
 
 
 def _tell_difference(result: MauveResult, other: Mapping[str, Any], path: str) -> None:
