@@ -405,6 +405,6 @@ def run_generate(
     elif is_diverse(settings):
         output = diverse_beams(model, ids, mask, settings, **options)
     else:
-        found = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, **options)
-        output = cast("torch.Tensor", found).tolist()
+        generated: Any = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, **options)
+        output = generated.tolist()
     return [row[1 if right else width :] for row in output]
