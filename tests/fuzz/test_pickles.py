@@ -6,7 +6,7 @@ import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "rank_by_preferences": rank_by_preferences,
     "score_boundary_guesses": score_boundary_guesses,
     "score_sharded": lambda path: score_sharded(path, path, folder=path.parent / "out", **NGRAMS),
-    "compare_pairs": lambda path: compare_pairs(path, path),
+    "compare_pairs": lambda path: compare_pairs(cast("Any", path), cast("Any", path)),
 }
 
 
