@@ -1,4 +1,4 @@
-"""Whether one model is as close to its human texts as another one is to its own: two results that share no set."""
+"""Difference in closeness of two models, each to human texts of its own: two results that share no set."""
 
 from __future__ import annotations
 
@@ -44,29 +44,29 @@ def compare_pairs(pair: MauveResult | Mapping[str, Any], other_pair: MauveResult
     >>> compare_pairs(one, other).real
     True
     """
-    values = {name: _values(name, given) for name, given in (("pair", pair), ("other_pair", other_pair))}
+    values = {name: _values(name, content) for name, content in (("pair", pair), ("other_pair", other_pair))}
     settings = {name: signature_texts(str(result["signature"])) for name, result in values.items()}
     _check_same(settings)
     _check_sets(values, settings)
     level = float(settings["pair"]["confidence_level"])
-    one, other = (_estimate(name, result, level) for name, result in values.items())
-    found = estimate_difference(one, other, 0.0, level)
+    estimates = [_estimate(name, result, level) for name, result in values.items()]
+    difference = estimate_difference(estimates[0], estimates[1], 0.0, level)
     return Difference(
         "pair",
         "other_pair",
-        found.value,
-        found.ci,
-        found.p_value,
-        bool(found.p_value < 1 - level),
-        found.stderr,
+        difference.value,
+        difference.ci,
+        difference.p_value,
+        bool(difference.p_value < 1 - level),
+        difference.stderr,
     )
 
 
-def _values(name: str, given: object) -> dict[str, Any]:
+def _values(name: str, content: object) -> dict[str, Any]:
     """The numbers of a result as its `to_dict` gives them."""
-    values = given.to_dict() if isinstance(given, MauveResult) else given
+    values = content.to_dict() if isinstance(content, MauveResult) else content
     if not isinstance(values, Mapping) or not _is_result(values):
-        raise wrong(name, "a result of compute_mauve or what its to_dict gave", given)
+        raise wrong(name, "a result of compute_mauve or what its to_dict gave", content)
     return dict(values)
 
 

@@ -131,9 +131,9 @@ def check_search(name: str, settings: Mapping[str, object]) -> None:
     Raises:
         ValueError: with the names of both, after `name`.
     """
-    given = {key: value for key, value in settings.items() if value is not None and value != NEUTRAL.get(key)}
-    groups, beams, width = given.get("num_beam_groups", 1), given.get("num_beams", 1), given.get("top_k", 0)
-    sampled, penalty, alpha = settings.get("do_sample"), given.get("diversity_penalty"), given.get("penalty_alpha")
+    changed = {key: value for key, value in settings.items() if value is not None and value != NEUTRAL.get(key)}
+    groups, beams, width = changed.get("num_beam_groups", 1), changed.get("num_beams", 1), changed.get("top_k", 0)
+    sampled, penalty, alpha = settings.get("do_sample"), changed.get("diversity_penalty"), changed.get("penalty_alpha")
     needs = {
         "num_beams that num_beam_groups divides": beams % groups != 0,  # type: ignore[operator]  # checked: integers
         "no sampling with num_beam_groups": groups != 1 and sampled,
@@ -143,10 +143,10 @@ def check_search(name: str, settings: Mapping[str, object]) -> None:
         "no sampling with penalty_alpha": alpha and sampled,
         "one beam with penalty_alpha": alpha and beams != 1,
     }
-    needs |= {f"no {key} with penalty_alpha": alpha and key in given for key in _NOT_CONTRASTIVE}
+    needs |= {f"no {key} with penalty_alpha": alpha and key in changed for key in _NOT_CONTRASTIVE}
     missing = next((need for need, is_missing in needs.items() if is_missing), None)
     if missing is not None:
-        values = {key: value for key, value in given.items() if key in (*_SEARCH, "do_sample", "top_k")}
+        values = {key: value for key, value in changed.items() if key in (*_SEARCH, "do_sample", "top_k")}
         raise ValueError(f"{name} must have {missing}, got {', '.join(f'{key}={values[key]}' for key in values)}")
 
 

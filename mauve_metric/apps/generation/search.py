@@ -54,7 +54,7 @@ def diverse_beams(
     options |= {"logits_processor": generation.LogitsProcessorList([penalty])}
     options |= {"stopping_criteria": generation.StoppingCriteriaList([record])}
     rows = [cast("torch.Tensor", model.generate(**options)).tolist() for _ in range(groups)]
-    return [rows[place % groups][row * kept + place // groups] for row in range(len(ids)) for place in range(wanted)]
+    return [rows[turn % groups][row * kept + turn // groups] for row in range(len(ids)) for turn in range(wanted)]
 
 
 def _penalised(batch: int, penalty: float, settings: GenerationConfig, beams: int) -> tuple[Any, Any]:
@@ -70,10 +70,10 @@ def _penalised(batch: int, penalty: float, settings: GenerationConfig, beams: in
 
     def record(ids: torch.Tensor, scores: torch.Tensor, **_: object) -> torch.Tensor:
         position = ids.shape[1] - 1
-        own = chosen.setdefault(position, [])
+        groups_before = chosen.setdefault(position, [])
         ends = xp.tensor(settings.eos_token_id or [], device=ids.device)
         running = ~xp.isin(ids[:, min(chosen) :], ends).any(dim=1).view(batch, -1)
-        own.append((ids[:, -1].view(batch, -1), running & (running.cumsum(1) <= beams)))
+        groups_before.append((ids[:, -1].view(batch, -1), running & (running.cumsum(1) <= beams)))
         return ids.new_zeros(len(ids), dtype=xp.bool)
 
     return lower, record
@@ -133,8 +133,8 @@ def contrastive_search(
         if bool(done.all()):
             break
         model_input.reorder((rows * k + best).repeat_interleave(k))
-    found: list[list[int]] = ids.tolist()
-    return found
+    token_rows: list[list[int]] = ids.tolist()
+    return token_rows
 
 
 class _Reader:

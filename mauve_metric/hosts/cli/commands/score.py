@@ -125,9 +125,9 @@ def _tell_difference(result: MauveResult, other: Mapping[str, Any], path: str) -
     from mauve_metric.runtime.plain_text import digits, p_words
     from mauve_metric.scoring.pairs import compare_pairs
 
-    found = compare_pairs(result, other)
-    low, high = (digits(end, "+.3f") for end in found.ci or (0.0, 0.0))
-    value, p_value = digits(found.difference, "+.3f"), p_words(found.p_value or 1.0)
-    verdict = "a real difference" if found.real else "no difference is shown"
+    difference = compare_pairs(result, other)
+    low, high = (digits(end, "+.3f") for end in difference.ci or (0.0, 0.0))
+    value, p_value = digits(difference.difference, "+.3f"), p_words(difference.p_value or 1.0)
+    verdict = "a real difference" if difference.real else "no difference is shown"
     numbers = f"closeness {digits(result.closeness or 0.0)} here, {digits(other['closeness'])} in {path}"
     tell(f"{numbers}: difference {value} ({low} to {high}, {p_value}), {verdict}")
