@@ -30,6 +30,7 @@ from mauve_metric.results.result import MauveResult as MauveResult
 from mauve_metric.scoring.compare import compare as compare
 from mauve_metric.scoring.compute import compute_mauve as compute_mauve
 from mauve_metric.scoring.explain import explain as explain
+from mauve_metric.scoring.pairs import compare_pairs as compare_pairs
 from mauve_metric.uncertainty.score_warnings import ScoreWarning as ScoreWarning
 from mauve_metric.version import __version__ as __version__
 

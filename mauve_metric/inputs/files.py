@@ -242,6 +242,11 @@ class TextFile:
         return self._of_bytes(read_bytes(path, self._most), inner_suffix(path))
 
     @property
+    def has_declared_prompts(self) -> bool:
+        """Return whether a field of prompts was named."""
+        return self._prompt_field is not None
+
+    @property
     def _named(self) -> list[str]:
         """The fields that were named."""
         return [field for field in (self._text_field, *self._side_fields.values()) if field is not None]

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import platform
 import secrets
 import shutil
+import signal
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import NoFile, NotWritten
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
 
 FIGURE_FILES = (".png", ".svg", ".pdf", ".html", ".json")
 REPORT_FILES = (".html", ".htm")
 _LOCK_MARK = "mauve_metric: written by "
 _TEMPORARY = ".mauve_metric-"
+_HELD = f"{_TEMPORARY}held-"  # with a lock while a process writes
 _STALE = 86_400  # seconds, as a write in progress may pause
+_IN_USE: set[tuple[int, Path]] = set()  # what is being written, with its process
 _HEAD_BYTES = 1000  # of a file, in which its mark is looked for
 
 
@@ -97,8 +106,8 @@ def _is_same(path: Path, other: Path) -> bool:
 def written_whole(path: str | Path, new: bool = False) -> Iterator[Path]:
     """The name of a new file beside `path`, which takes its place, and its permissions, once it is written.
 
-    The name is unique; the file is deleted on an error. A link is followed; a special file (a pipe, a device) is
-    written to as it is.
+    The name is unique; the file is deleted on an error and on SIGTERM, and one of a killed process at the next write to
+    the folder. A link is followed; a special file (a pipe, a device) is written to as it is.
 
     new: never replace a file, also one that appeared meanwhile.
 
@@ -110,8 +119,7 @@ def written_whole(path: str | Path, new: bool = False) -> Iterator[Path]:
         if target.exists() and not target.is_file():
             yield target
             return
-        temporary = _new_file(target)
-        try:
+        with _new_file(target) as temporary:
             yield temporary
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())  # where space is only reserved, a full disk shows no earlier
@@ -119,8 +127,6 @@ def written_whole(path: str | Path, new: bool = False) -> Iterator[Path]:
                 _place_new(temporary, target)
             else:
                 temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
 
 
 def _place_new(file: Path, target: Path) -> None:
@@ -176,17 +182,15 @@ def folder_written_whole(path: str | Path) -> Iterator[Path]:
     with naming(path):
         target = Path(path)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _sweep(target.parent)
-        temporary, earlier = (target.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}.part") for _ in range(2))
-        temporary.mkdir(mode=0o700)
-        try:
-            yield temporary
-            if target.exists():
-                target.rename(earlier)
-            temporary.rename(target)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-            shutil.rmtree(earlier, ignore_errors=True)
+        earlier = target.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}.part")
+        with _temporary(target, lambda path: path.mkdir(mode=0o700)) as temporary:
+            try:
+                yield temporary
+                if target.exists():
+                    target.rename(earlier)
+                temporary.rename(target)
+            finally:
+                _delete(earlier)
 
 
 def check_ending(what: str, path: str | Path, endings: Sequence[str]) -> str:
@@ -221,7 +225,8 @@ def check_can_be_written(path: str | Path) -> None:
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError("it must not be changed")
         if not target.exists() or target.is_file():
-            _new_file(target).unlink()
+            with _new_file(target):
+                pass
 
 
 @contextlib.contextmanager
@@ -243,21 +248,98 @@ def naming(path: str | Path) -> Iterator[None]:
         raise named from error
 
 
-@functools.cache  # once for each folder
 def _sweep(folder: Path) -> None:
-    """Delete what killed processes have left in a folder: temporary files that are a day old."""
+    """Delete what killed processes have left in a folder: what no process holds, or, where none can, is a day old."""
     for path in folder.glob(f"{_TEMPORARY}*.part"):
         with contextlib.suppress(OSError):  # it belongs to somebody else, or another process deletes it
-            if time.time() - path.stat().st_mtime > _STALE:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if not path.name.startswith(_HELD):
+                if time.time() - path.stat().st_mtime > _STALE:
+                    _delete(path)
+            elif (descriptor := _held(path)) is not None:
+                _delete(path)
+                os.close(descriptor)
 
 
-def _new_file(target: Path) -> Path:
-    """An empty file beside the target, with the permissions that it has or would have."""
+def _held(path: Path) -> int | None:
+    """A descriptor that holds a file or folder until it is closed or its process ends; None if another one does.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    if fcntl is None:
+        return None
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            return descriptor
+    except OSError:  # another process holds it, or has deleted it
+        pass
+    os.close(descriptor)
+    return None
+
+
+@contextlib.contextmanager
+def _temporary(target: Path, make: Callable[[Path], object]) -> Iterator[Path]:
+    """The name of a new file or folder beside the target, which `make` makes; it is deleted afterwards and on SIGTERM.
+
+    Where the system can, it is held meanwhile, so that other processes know that it is in use.
+    """
     _sweep(target.parent)
-    temporary = target.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}.part")
-    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-    if target.exists():
-        with contextlib.suppress(OSError):  # not every file system has permissions
-            temporary.chmod(target.stat().st_mode & 0o777)
-    return temporary
+    temporary = target.with_name(f"{_HELD}{secrets.token_hex(8)}.part")
+    make(temporary)
+    descriptor = None
+    with contextlib.suppress(OSError):
+        descriptor = _held(temporary)
+    if descriptor is None:  # no locks here, or another process took it for one of a killed process
+        _delete(temporary)
+        temporary = target.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}.part")
+        make(temporary)
+    try:
+        with _deleted_by_sigterm(temporary):
+            yield temporary
+    finally:
+        _delete(temporary)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _delete(path: Path) -> None:
+    """Delete a file or folder, if it is there."""
+    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _deleted_by_sigterm(path: Path) -> Iterator[None]:
+    """Delete a file or folder if SIGTERM ends the process meanwhile, unless the program handles the signal itself."""
+    mark = (os.getpid(), path)
+    _IN_USE.add(mark)
+    in_main = threading.current_thread() is threading.main_thread()
+    if in_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        _IN_USE.discard(mark)
+        if in_main and not _IN_USE and signal.getsignal(signal.SIGTERM) is _end:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Delete what this process, and none that it was forked from, is writing, and end as the signal does by itself."""
+    for process, path in list(_IN_USE):
+        if process == os.getpid():
+            with contextlib.suppress(OSError):
+                _delete(path)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+@contextlib.contextmanager
+def _new_file(target: Path) -> Iterator[Path]:
+    """An empty file beside the target, with the permissions that it has or would have; it is deleted afterwards."""
+    with _temporary(target, lambda path: os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))) as path:
+        if target.exists():
+            with contextlib.suppress(OSError):  # not every file system has permissions
+                path.chmod(target.stat().st_mode & 0o777)
+        yield path

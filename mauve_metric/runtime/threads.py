@@ -122,6 +122,19 @@ def _find_libraries(_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _limit_after_fork() -> None:
+    """Limit OpenMP to one thread in a forked process, which has none of the threads that the library waits for.
+
+    Nothing where this package has not worked before the fork. Processes started by spawn have threads of their own.
+    """
+    if _find_libraries.cache_info().currsize:
+        thread_libraries().limit(limits=1, user_api="openmp")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_limit_after_fork)
+
+
 def one_torch_thread() -> AbstractContextManager[None]:
     """Limit torch to one CPU thread, for many small steps: more only wait for each other.
 

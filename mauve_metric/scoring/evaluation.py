@@ -299,10 +299,8 @@ class Evaluation:
         partition, resolved = self.partition, self.resolved
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
-        pairs = [*zip(self.names, self.pairs, strict=True)]
-        for number, (name, (human, model)) in enumerate(
-            watched("compare", pairs, self.run.verbose, " models"), start=1
-        ):
+        pairs = watched("compare", [*zip(self.names, self.pairs, strict=True)], self.run.verbose, " models")
+        for number, (name, (human, model)) in enumerate(pairs, start=1):
             self.watch("score", number)
             own_scores[name] = _own_score(human, model, self.config, self._run_of(f"model-{number}"))
             entries = {"partition": f"common to {', '.join(self.names)}", "model": name}

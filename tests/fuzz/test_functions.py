@@ -33,6 +33,12 @@ def _write(prompts: list[str]) -> list[str]:
     return [f" and text {len(prompt)}" for prompt in prompts]
 
 
+def stored_pair(name: str) -> dict[str, Any]:
+    """The entries of a result that `compare_pairs` reads."""
+    signature = f"confidence_level:0.95|num_buckets:4|n_p:40|n_q:40|p_digest:{name}p|q_digest:{name}q"
+    return {"closeness": 0.5, "closeness_ci": (0.4, 0.6), "n_p": 40, "n_q": 40, "signature": signature}
+
+
 # The arguments of one good call of each, beside those of `SMALL`; a path in braces is one of the fixture's files.
 CALLS: dict[str, dict[str, Any]] = {
     "compute_mauve": {"p_text": HUMAN, "q_text": MODEL},
@@ -58,12 +64,13 @@ CALLS: dict[str, dict[str, Any]] = {
     "rank_by_preferences": {"preferences": PREFERENCES},
     "score_boundary_guesses": {"guesses": GUESSES},
     "protocol": {"name": "contrastive-decoding"},
+    "compare_pairs": {"pair": stored_pair("a"), "other_pair": stored_pair("b")},
     "read_texts": {"path": "{human}"},
     "score_sharded": {"p_text": "{human}", "q_text": "{model}", "folder": "{folder}"},
     "shard_pass": {"p_text": "{human}", "q_text": "{model}", "folder": "{folder}"},
 }
 SLOW = {"human_baseline", "robustness"}
-WITHOUT_OPTIONS = {"rank_by_preferences", "score_boundary_guesses", "protocol", "read_texts"}
+WITHOUT_OPTIONS = {"compare_pairs", "rank_by_preferences", "score_boundary_guesses", "protocol", "read_texts"}
 # What a message may say in the place of an argument's name.
 ALSO: dict[str, tuple[str, ...]] = {
     "models": ("model ",),

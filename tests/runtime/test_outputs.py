@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -164,19 +165,59 @@ def test_what_must_not_be_changed_is_refused(tmp_path: Path) -> None:
 
 KILLED = """
 import os, signal, sys
-from pathlib import Path
-from mauve_metric.runtime.outputs import written_whole
-with written_whole(sys.argv[1]) as temporary:
-    temporary.write_text("half")
-    os.kill(os.getpid(), signal.SIGKILL)
+from mauve_metric.runtime import outputs
+kind, number = getattr(outputs, sys.argv[2]), getattr(signal, sys.argv[3])
+with kind(sys.argv[1]) as temporary, kind(sys.argv[1] + "2") as other:
+    if os.fork() == 0:
+        os.kill(os.getpid(), signal.SIGTERM)  # of a child, which must not delete what its parent writes
+    os.wait()
+    assert temporary.exists() and other.exists()
+    print(flush=True)
+    os.kill(os.getpid(), number) if number != signal.SIGCONT else sys.stdin.read()
 """
+forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork, and locks of files")
 
 
-def test_a_kill_leaves_what_was_there(tmp_path: Path) -> None:
+def left(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir() if path.name.startswith(".mauve_metric-")}
+
+
+@forked
+@pytest.mark.parametrize("kind", ["written_whole", "folder_written_whole"])
+def test_a_kill_leaves_what_was_there(tmp_path: Path, kind: str) -> None:
+    """A temporary file is deleted on SIGTERM, and after SIGKILL by the next write; one that is being written stays."""
     path = tmp_path / "page.html"
-    path.write_text("old")
-    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], cwd=ROOT, timeout=300, check=False)
-    assert done.returncode == -9 and path.read_text() == "old"
+    if kind == "written_whole":
+        path.write_text("old")
+    command = [sys.executable, "-c", KILLED, str(path), kind]
+    with subprocess.Popen([*command, "SIGCONT"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as alive:
+        assert alive.stdout is not None and alive.stdin is not None and alive.stdout.readline()
+        held = left(tmp_path)
+        assert len(held) == 2
+        for name, remains in (("SIGTERM", 0), ("SIGKILL", 2)):
+            done = subprocess.run([*command, name], cwd=ROOT, timeout=300, check=False, stdout=subprocess.DEVNULL)
+            assert done.returncode == -getattr(signal, name) and len(left(tmp_path) - held) == remains
+        with written_whole(tmp_path / "a"):
+            pass
+        assert left(tmp_path) == held
+        alive.kill()
+    with written_whole(tmp_path / "a"):
+        pass
+    assert left(tmp_path) == set() and (kind != "written_whole" or path.read_text() == "old")
+
+
+def test_a_program_keeps_its_own_answer_to_sigterm(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    own = signal.signal(signal.SIGTERM, lambda number, frame: None)
+    try:
+        mine = signal.getsignal(signal.SIGTERM)
+        with written_whole(tmp_path / "a"):
+            assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, own)
+    with written_whole(tmp_path / "a"), written_whole(tmp_path / "b"):
+        pass
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:

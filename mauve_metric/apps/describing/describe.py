@@ -188,6 +188,11 @@ def describe_read(
         left_out=sets.left_out,
         seconds=sets.seconds,
         sizes=sizes,
+        answers_a_prompt={
+            name: ends
+            for name, side in {HUMAN: sets.human, **sets.models}.items()
+            if (ends := side.answers_a_prompt) is not None
+        },
         same_size=sets.smallest if moved and len(set(sizes.values())) > 1 else None,
         confidence_level=sets.config.confidence_level,
         model_warnings={

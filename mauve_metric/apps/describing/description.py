@@ -52,6 +52,8 @@ class Description(SignedResult):
         left_out: texts, or prompts, that have no value, as too short ones, by the title of the measure and the set.
         seconds: how long each took, for all models.
         sizes: how many texts each set holds; the human one first, under "human".
+        answers_a_prompt: of each set whose prompts have different numbers of texts, the fewest and the most. Means are
+            over texts all the same, so that a prompt with more texts counts more; the intervals allow for that.
         same_size: texts of each set that measures which move with their number were computed on; None where the sets
             are of one size as they are.
         confidence_level: of the intervals.
@@ -70,6 +72,7 @@ class Description(SignedResult):
     left_out: Mapping[str, Mapping[str, int]]
     seconds: Mapping[str, float]
     sizes: Mapping[str, int]
+    answers_a_prompt: Mapping[str, tuple[int, int]]
     same_size: int | None
     confidence_level: float
     model_warnings: Mapping[str, tuple[ScoreWarning, ...]]
@@ -244,9 +247,17 @@ class Description(SignedResult):
                 f"Measures that move with the number of texts are those of {self.same_size} texts of each set, drawn "
                 "by the seed."
             )
+        if self.answers_a_prompt:
+            sets = ", ".join(
+                f"{printable(name)} {low} to {most}" for name, (low, most) in self.answers_a_prompt.items()
+            )
+            lines.append(
+                f"Texts a prompt: {sets}. Values of texts are means over all texts of a set, in which a prompt with "
+                "more texts counts more; those of prompts are means over prompts."
+            )
         lines += [f"{title_of(name)} is missing: {reason}" for name, reason in self.failed.items()]
-        for title, sets in self.left_out.items():
-            numbers = ", ".join(f"{count} of {printable(name)}" for name, count in sets.items())
+        for title, counts in self.left_out.items():
+            numbers = ", ".join(f"{count} of {printable(name)}" for name, count in counts.items())
             lines.append(f"{title} leaves out what is too short for it: {numbers}.")
         slow = {name: seconds for name, seconds in self.seconds.items() if seconds >= 1}
         times = ", ".join(f"{title_of(name)} {slow[name]:.1f} s" for name in sorted(slow, key=lambda key: -slow[key]))

@@ -64,6 +64,14 @@ class DescribedSet:
         """True if several texts of the set have one prompt."""
         return self.groups is not None and len(np.unique(self.groups)) < len(self.groups)
 
+    @property
+    def answers_a_prompt(self) -> tuple[int, int] | None:
+        """The fewest and the most texts of a prompt; None where all prompts have as many, or are not known."""
+        if self.groups is None:
+            return None
+        counts = np.unique(self.groups, return_counts=True)[1]
+        return None if counts.min() == counts.max() else (int(counts.min()), int(counts.max()))
+
     def form(self, form: Form) -> Any:
         """The set in the form that a measure takes."""
         return self.needed_texts() if form == "texts" else getattr(self, form)

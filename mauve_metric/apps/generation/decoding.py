@@ -29,6 +29,8 @@ _CHECKS: dict[str, Check] = {  # of settings that generate itself does not refus
     **dict.fromkeys(("top_k", "min_length", "min_new_tokens", "no_repeat_ngram_size"), partial(check_count, low=0)),
     **dict.fromkeys(("temperature", "repetition_penalty"), number_check("(0, inf)")),
     **dict.fromkeys(("top_p", "typical_p"), number_check("(0, 1]")),
+    "diversity_penalty": number_check("[0, inf)"),
+    "penalty_alpha": number_check("[0, 1]"),
 }
 # A decoder in words: from these settings, which the model's own leave as they are, on.
 NEUTRAL: dict[str, object] = {
@@ -41,7 +43,14 @@ _NAMED: dict[str, dict[str, object]] = {
     "sampling": {},
     "beam": {"do_sample": False, "num_beams": 4},
 }
-_SEARCH = {name: _CHECKS[name] for name in ("num_beams", "no_repeat_ngram_size", "repetition_penalty")}
+_SEARCH = {
+    **{name: _CHECKS[name] for name in ("num_beams", "num_beam_groups", "diversity_penalty", "penalty_alpha")},
+    **{name: _CHECKS[name] for name in ("no_repeat_ngram_size", "repetition_penalty")},
+}
+_NOT_CONTRASTIVE = (
+    *("temperature", "top_p", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff"),
+    *("no_repeat_ngram_size", "repetition_penalty"),
+)
 _SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_tokens", "cache_", "output_")
 
 
@@ -71,6 +80,7 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
         raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {shown(config, 80)}")
     values = config if isinstance(config, Mapping) else config.to_dict()
     _check_values(values)
+    check_search("generation_config", values)
     defaults, is_object = vars(transformers.GenerationConfig()), config is not values
     for wrong in (name for name in values if name not in defaults):  # the library would keep it and never use it
         # a model's file may have settings of its own, as of a speech model: only a misspelt name is refused there
@@ -114,12 +124,39 @@ def _check_values(settings: Mapping[str, object]) -> None:
         check_count("generation_config.eos_token_id", value, low=-1)
 
 
+def check_search(name: str, settings: Mapping[str, object]) -> None:
+    """Refuse settings of diverse beams and of contrastive search that others make useless or impossible.
+
+    Raises:
+        ValueError: with the names of both, after `name`.
+    """
+    changed = {key: value for key, value in settings.items() if value is not None and value != NEUTRAL.get(key)}
+    groups, beams, width = changed.get("num_beam_groups", 1), changed.get("num_beams", 1), changed.get("top_k", 0)
+    sampled, penalty, alpha = settings.get("do_sample"), changed.get("diversity_penalty"), changed.get("penalty_alpha")
+    needs = {
+        "num_beams that num_beam_groups divides": beams % groups != 0,  # type: ignore[operator]  # checked: integers
+        "no sampling with num_beam_groups": groups != 1 and sampled,
+        "a diversity_penalty above 0 with num_beam_groups": groups != 1 and not penalty,
+        "num_beam_groups with diversity_penalty": groups == 1 and penalty,
+        "top_k of at least 2 with penalty_alpha": alpha and width < 2,  # type: ignore[operator]
+        "no sampling with penalty_alpha": alpha and sampled,
+        "one beam with penalty_alpha": alpha and beams != 1,
+    }
+    needs |= {f"no {key} with penalty_alpha": alpha and key in changed for key in _NOT_CONTRASTIVE}
+    missing = next((need for need, is_missing in needs.items() if is_missing), None)
+    if missing is not None:
+        values = {key: value for key, value in changed.items() if key in (*_SEARCH, "do_sample", "top_k")}
+        raise ValueError(f"{name} must have {missing}, got {', '.join(f'{key}={values[key]}' for key in values)}")
+
+
 def decoder_settings(decoder: str) -> dict[str, object]:
     """Read a decoder in words as settings of generation, complete enough that the model's own defaults have no effect.
 
     Args:
         decoder: "greedy", "sampling", "beam" (four), or settings with commas between: temperature (0 is greedy), top_k,
-            top_p, min_p, typical_p, epsilon_cutoff, eta_cutoff, num_beams, no_repeat_ngram_size, repetition_penalty.
+            top_p, min_p, typical_p, epsilon_cutoff, eta_cutoff, num_beams, no_repeat_ngram_size, repetition_penalty;
+            num_beam_groups and diversity_penalty beside num_beams (diverse beams); penalty_alpha with top_k
+            (contrastive search).
 
     Raises:
         TypeError, ValueError: an unknown setting, one out of range, or two that exclude each other.
@@ -149,11 +186,17 @@ def decoder_settings(decoder: str) -> dict[str, object]:
             raise ValueError(f"decoder must be made of {', '.join(names)}, got {shown(part)}{near}")
     if "greedy" in parts and settings.get("num_beams", 1) != 1:
         raise ValueError(f"decoder must have one beam to be greedy, got {shown(decoder)}: leave one out")
-    if sampler and not settings["do_sample"]:
+    if "greedy" in parts and settings.get("penalty_alpha"):
+        raise ValueError(f"decoder must be without penalty_alpha to be greedy, got {shown(decoder)}: leave one out")
+    if settings.get("penalty_alpha"):
+        settings["do_sample"] = False
+    elif sampler and not settings["do_sample"]:
         raise ValueError(f"decoder must sample for {sampler[0]}, got {shown(decoder)}: leave greedy or beam out")
     if "num_beams" in settings and not sampler:
         settings["do_sample"] = False
-    return settings | parse_decoder(",".join(sampler))
+    settings |= parse_decoder(",".join(sampler))
+    check_search("decoder", settings)
+    return settings
 
 
 def _number(text: str) -> object:

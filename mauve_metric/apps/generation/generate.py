@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from mauve_metric.apps.generation.decoding import (
     NEUTRAL,
@@ -27,14 +27,17 @@ from mauve_metric.apps.generation.writing_state import random_states_kept
 from mauve_metric.apps.generation.written_file import JobFile, check_new, lock_of, unfinished
 from mauve_metric.apps.job_progress import job_progress
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.pretrained import load_tokenizer, tokenizer_sha256
+from mauve_metric.features.pretrained import load_tokenizer, quiet, tokenizer_sha256
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.optional_imports import import_transformers
 from mauve_metric.runtime.outputs import check_outputs, owned
 
 logger = logging.getLogger(__name__)
+
+_NOT_OF_SERVERS = ("penalty_alpha", "num_beam_groups", "num_beams", "no_repeat_ngram_size")
 
 
 def generate(
@@ -70,7 +73,7 @@ def generate(
             with `server`, the name that it serves.
         decoder: see `apps.generation.decoding.decoder_settings`.
         prompt_tokens: the first so many tokens of each text are the prompt, which is continued to the text's length.
-        n_per_prompt: texts for each prompt, one after the other.
+        n_per_prompt: texts for each prompt, one after the other; of a search without sampling its best beams.
         max_new_tokens: the most tokens to write; None: the human text's length, or 128 for prompts.
         include_prompt: whether a text begins with its prompt. An answer (`chat`) never does.
         chat: answer the prompts, by the tokenizer's chat template, in place of continuing them.
@@ -92,8 +95,12 @@ def generate(
     """
     settings = decoder_settings(decoder)
     check_count("n_per_prompt", n_per_prompt)
-    if n_per_prompt > 1 and not settings["do_sample"]:
-        raise WrongOption.of("n_per_prompt", f"must be 1 for {decoder!r}, which writes one text, got {n_per_prompt}")
+    n_best = 1 if settings["do_sample"] else n_per_prompt
+    beams = cast("int", settings.get("num_beams", 1))
+    if n_best > beams:
+        most = "1" if beams == 1 else f"at most {beams}"
+        texts_of = "one text" if beams == 1 else f"the best of {beams} beams"
+        raise WrongOption.of("n_per_prompt", f"must be {most} for {decoder!r}, which writes {texts_of}, got {n_best}")
     check_bool("chat", chat)
     check_count("seed", seed, low=0)
     check_count("batch_size", batch_size)
@@ -107,7 +114,9 @@ def generate(
     else:
         source = {"dataset": texts, "prompt_tokens": prompt_tokens}
     options = WritingOptions(**source, include_prompt=include_prompt, chat_template=chat, max_new_tokens=max_new_tokens)
-    prompts = _prompts(PromptSource(options, generation_settings(settings), text_field), author, its_tokenizer)
+    with quiet(import_transformers()):  # which would name neutral settings of a decoder that makes no use of them
+        config = generation_settings(settings)
+    prompts = _prompts(PromptSource(options, config, text_field), author, its_tokenizer)
     rows = [prompt for prompt in prompts for _ in range(n_per_prompt)]
     described = {
         "model": model if isinstance(model, str) else "a pair",
@@ -121,7 +130,7 @@ def generate(
         "dtype": dtype,
         "device": author.device if isinstance(author, Encoder) else None,
     }
-    writer = Writer(generation_settings(settings), batch_size, seed)
+    writer = Writer(config, batch_size, seed, n_best=n_best)
     with owned(lock_of(output)):
         job = JobFile(check_new(output), described)  # another process may have ended meanwhile
         _write(job, author, its_tokenizer, rows, writer, options, verbose)
@@ -153,7 +162,7 @@ def _author(
 
 def _request(settings: Mapping[str, object]) -> dict[str, Any]:
     """The settings of a decoder as fields of a server's request."""
-    for name in ("num_beams", "no_repeat_ngram_size"):
+    for name in _NOT_OF_SERVERS:
         if settings.get(name) != NEUTRAL.get(name):
             raise WrongOption.of("decoder", f"must be without {name} for a server, which has no such setting")
     always = ("temperature", "top_p")  # whatever the server's own defaults are

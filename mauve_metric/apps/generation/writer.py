@@ -18,6 +18,13 @@ from mauve_metric.apps.generation.decoding import (
     known_ids,
     max_positions,
 )
+from mauve_metric.apps.generation.search import (
+    check_contrastive,
+    contrastive_search,
+    diverse_beams,
+    is_contrastive,
+    is_diverse,
+)
 from mauve_metric.apps.generation.writing_options import GenerateFunction, WritingOptions
 from mauve_metric.apps.generation.writing_state import check_finite_weights, generating, seed_everything
 from mauve_metric.runtime.checks import shown
@@ -151,7 +158,8 @@ class Writer:
 
     batch_size: prompts of a batch; halved for good when memory runs out. seed: of the sampling. special: leave special
     tokens in answers, since some models mark their reasoning with them. function: the user's, which writes in place of
-    the model. keep_going: count texts that fail and go on. failure: of the last failed batch.
+    the model. keep_going: count texts that fail and go on. n_best: the best so many beams of a prompt, which is there
+    so many times, in rows beside each other, are its texts. failure: of the last failed batch.
     """
 
     config: GenerationConfig
@@ -160,6 +168,7 @@ class Writer:
     special: bool = False
     function: GenerateFunction | None = None
     keep_going: bool = False
+    n_best: int = 1
     failure: str | None = None
 
     def model(self, model: LanguageModel | None) -> LanguageModel | None:
@@ -284,7 +293,7 @@ class Writer:
         assigned = range(rank, len(prompts), size)
         with generating(model):
             while waiting:
-                chosen = next_batch(prompts, waiting, self.batch_size, max_positions(model), size)
+                chosen = next_batch(prompts, waiting, self.batch_size * self.n_best, max_positions(model), size)
                 mine = [index for index in chosen if index % size == rank]
                 batch = mine or chosen[:1]
                 seed_everything(self.seed, numbers[batch[0]])
@@ -292,8 +301,8 @@ class Writer:
                 try:
                     texts = self._batch(model, tokenizer, [prompts[index] for index in batch], in_step is not None)
                 except Exception as error:  # the model's own code can raise anything
-                    if in_step is None and len(chosen) > 1 and out_of_memory(error):
-                        self.batch_size = (len(chosen) + 1) // 2
+                    if in_step is None and len(chosen) > self.n_best and out_of_memory(error):
+                        self.batch_size = (len(chosen) // self.n_best + 1) // 2
                         logger.warning("out of memory: generation goes on with batches of %d", self.batch_size)
                     elif in_step is None and self.keep_going:
                         logger.warning("generating %d texts failed: %r", len(chosen), error)
@@ -321,12 +330,12 @@ class Writer:
         settings = copy.deepcopy(self.config)
         settings.max_new_tokens, settings.max_length = max(prompt.new_tokens for prompt in prompts), None
         settings.use_cache = True if settings.use_cache is None else settings.use_cache
-        settings.return_dict_in_generate = False
+        settings.return_dict_in_generate, settings.num_return_sequences = False, self.n_best
         settings.eos_token_id = sorted(ends) or None
         padding = ((tokenizer, f"{name}_token_id") for name in ("pad", "eos", "bos"))  # any token, under the mask
         settings.pad_token_id = next(iter(known_ids(model, *padding)), 0)
         alone = is_encoder_decoder(model)
-        rows = run_generate(model, [prompt.ids for prompt in prompts], settings, in_step)
+        rows = run_generate(model, [prompt.ids for prompt in prompts[:: self.n_best]], settings, in_step)
         generations = []
         for prompt, row in zip(prompts, rows, strict=True):
             ids = row[: prompt.new_tokens]
@@ -374,6 +383,8 @@ def run_generate(
 ) -> list[list[int]]:
     """New token ids for each row of ids: padded on the left (an encoder's input on the right) under a mask.
 
+    Of `num_return_sequences` beams of a row, the best comes first, and those of the next row follow.
+
     With `in_step` the model is called until the texts of all processes have ended.
     """
     torch = import_torch()
@@ -388,6 +399,12 @@ def run_generate(
     device = model.device
     ids, mask = ids.to(device), mask.to(device)
     options: dict[str, Any] = {"synced_gpus": True} if in_step else {}
-    output = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, **options)
-    new_ids: list[list[int]] = output[:, 1 if right else width :].tolist()
-    return new_ids
+    if is_contrastive(settings):
+        check_contrastive(model, in_step)
+        output = contrastive_search(model, ids, mask, settings)
+    elif is_diverse(settings):
+        output = diverse_beams(model, ids, mask, settings, **options)
+    else:
+        generated: Any = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, **options)
+        output = generated.tolist()
+    return [row[1 if right else width :] for row in output]

@@ -41,6 +41,18 @@ PROTOCOLS: dict[str, Protocol] = {
         "Li et al. 2023; Su and Xu 2022",
         "XiangLi1999/ContrastiveDecoding, text-generation/eval_script.py",
     ),
+    "simctg": Protocol(
+        {
+            "featurize_model_name": "gpt2-large",
+            "max_text_length": 200,
+            "num_buckets": "auto",
+            "mauve_scaling_factor": 5.0,
+        },
+        "continuations without their prompts, both of a pair cut to the tokens of gpt2-large that the shorter has; "
+        "pairs with an empty continuation are left out",
+        "Su and Collier 2023, by authors of SimCTG",
+        "yxuansu/Contrastive_Search_Is_What_You_Need, open_ended_generation/english/utlis/compute_mauve.py",
+    ),
 }
 
 
@@ -48,7 +60,7 @@ def protocol(name: str) -> dict[str, Any]:
     """The options of a published evaluation, as keywords of `compute_mauve`, `compare`, `explain` and `describe`.
 
     Args:
-        name: "mauve-paper" or "contrastive-decoding".
+        name: "mauve-paper", "contrastive-decoding" or "simctg".
 
     Returns:
         The options that fix MAUVE as it was published. What has to be done with the texts, such as taking prompts off,

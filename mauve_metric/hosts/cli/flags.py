@@ -80,7 +80,10 @@ class CommandParser(argparse.ArgumentParser):
     def flags(self) -> dict[str, str]:
         """The long flag of each argument that has one, by its name; not of what a flag turns off."""
         named = (action for action in self._actions if action.option_strings and action.const is not False)
-        return {action.dest: action.option_strings[-1] for action in named}
+        return {
+            action.dest: action.option_strings[0 if isinstance(action, argparse.BooleanOptionalAction) else -1]
+            for action in named
+        }
 
     def with_flag(self, message: str, options: argparse.Namespace) -> str:
         """An error's message after the flag whose value it repeats, where it is one and the message names none."""

@@ -272,3 +272,15 @@ def test_words_are_said_to_be_no_quality() -> None:
     lexical, other = (describe(HUMAN, {"m": MODEL}, measures=name) for name in ("distinct_2", "near_duplicates"))
     said = "people's ratings need not follow them"
     assert said in " ".join(str(lexical).split()) and said not in " ".join(str(other).split())
+
+
+def test_the_mean_of_prompts_with_different_numbers_of_texts_is_named(rows: dict[str, Measure]) -> None:
+    texts = ["a long answer of seven words here"] * 9 + ["short"] * 3
+    uneven, even = ["one"] * 9 + ["two", "three", "four"], [f"prompt {number // 2}" for number in range(12)]
+    found = describe(texts, {"m": texts, "n": texts}, measures="lengths", q_groups={"m": uneven, "n": even})
+    assert found.answers_a_prompt == {"m": (1, 9)} and found.to_dict()["answers_a_prompt"] == {"m": [1, 9]}
+    mean = sum(len(text.split()) for text in texts) / 12  # of texts: of prompts it would be 2.5
+    assert found.models["m"]["lengths"].value == pytest.approx(mean)
+    for shown in (str(found), found.to_markdown()):
+        assert "Texts a prompt: m 1 to 9. Values of texts are means over all texts" in " ".join(shown.split())
+    assert "Texts a prompt" not in str(describe(texts, {"n": texts}, measures="lengths", q_groups={"n": even}))

@@ -92,9 +92,34 @@ def test_several_texts_of_a_prompt_are_beside_each_other(model: Any, tokenizer: 
     assert all(len({row["text"] for row in rows[start : start + 3]}) == 3 for start in range(0, len(rows), 3))
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert {row["text"] for row in rows}.isdisjoint(row["text"] for row in rows_of(paths[2]))
-    for decoder in ("greedy", "beam", "num_beams=2"):
-        with pytest.raises(ValueError, match=r"n_per_prompt must be 1 for '.*', which writes one text, got 3"):
+    for decoder, most in {"greedy": "1", "penalty_alpha=0.5,top_k=3": "1", "num_beams=2": "at most 2"}.items():
+        with pytest.raises(ValueError, match=rf"n_per_prompt must be {most} for '.*', which writes .*, got 3"):
             generate(PROMPTS, tmp_path / "d.jsonl", decoder=decoder, **options)
+
+
+def test_the_best_beams_are_the_texts_of_a_prompt(model: Any, tokenizer: Any, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"model": (model, tokenizer), "max_new_tokens": 7, "n_per_prompt": 3, "batch_size": 2}
+    generate(PROMPTS, tmp_path / "t.jsonl", decoder="beam", **options)
+    ids = tokenizer(PROMPTS[1], return_tensors="pt")["input_ids"]
+    asked = {"num_beams": 4, "num_return_sequences": 3, "do_sample": False, "max_new_tokens": 7, "pad_token_id": 0}
+    rows = model.generate(ids, attention_mask=torch.ones_like(ids), **asked)
+    texts = [tokenizer.decode(row, skip_special_tokens=True) for row in rows]
+    assert [row["text"] for row in rows_of(tmp_path / "t.jsonl")[3:6]] == texts and len(set(texts)) > 1
+
+
+def test_a_killed_job_of_beams_continues_with_the_same_texts(
+    model: Any, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {"model": (model, tokenizer), "max_new_tokens": 4, "n_per_prompt": 3, "batch_size": 2}
+    options["decoder"] = "num_beams=4,num_beam_groups=2,diversity_penalty=0.7"
+    generate(PROMPTS, tmp_path / "whole.jsonl", **options)
+    path = tmp_path / "texts.jsonl"
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        assert killed_after(1, patch) == []
+        generate(PROMPTS, path, **options)
+    sizes = killed_after(99, monkeypatch)
+    generate(PROMPTS, path, **options)
+    assert sizes == [6, 3] and path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
 def killed_after(batches: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -246,6 +271,8 @@ def test_decoders_in_words() -> None:
         "typical_p=0.2": {"do_sample": True, "typical_p": 0.2},
         "beam,no_repeat_ngram_size=3": {"do_sample": False, "num_beams": 4, "no_repeat_ngram_size": 3},
         "num_beams=2,top_p=0.5": {"do_sample": True, "num_beams": 2, "top_p": 0.5},
+        "num_beams=6,num_beam_groups=3,diversity_penalty=0.5": {"do_sample": False, "num_beam_groups": 3},
+        "penalty_alpha=0.6,top_k=4": {"do_sample": False, "penalty_alpha": 0.6, "top_k": 4},
         "min_p=0.1,repetition_penalty=1.2": {"do_sample": True, "min_p": 0.1, "repetition_penalty": 1.2},
     }.items():
         config = generation_settings(decoder_settings(decoder))
@@ -263,6 +290,21 @@ def test_decoders_in_words() -> None:
         ("num_beams=", "num_beams must be"),
         ("greedy,top_p=0.9", "decoder must sample for top_p=0.9, got 'greedy,top_p=0.9'"),
         ("greedy,num_beams=3", "decoder must have one beam to be greedy, got 'greedy,num_beams=3': leave one out"),
+        ("greedy,penalty_alpha=0.6,top_k=4", "decoder must be without penalty_alpha to be greedy"),
+        ("penalty_alpha=0.6", "decoder must have top_k of at least 2 with penalty_alpha, got .*penalty_alpha=0.6"),
+        ("penalty_alpha=0.6,top_k=4,top_p=0.9", "decoder must have no top_p with penalty_alpha"),
+        ("penalty_alpha=0.6,top_k=4,num_beams=2", "decoder must have one beam with penalty_alpha"),
+        (
+            "penalty_alpha=0.6,top_k=4,repetition_penalty=1.2",
+            "decoder must have no repetition_penalty with penalty_alpha",
+        ),
+        (
+            "num_beams=5,num_beam_groups=2,diversity_penalty=1",
+            "decoder must have num_beams that num_beam_groups divides",
+        ),
+        ("num_beams=4,num_beam_groups=2", "decoder must have a diversity_penalty above 0 with num_beam_groups"),
+        ("num_beams=4,diversity_penalty=1", "decoder must have num_beam_groups with diversity_penalty"),
+        ("num_beams=4,num_beam_groups=2,diversity_penalty=1,top_p=0.9", "must have no sampling with num_beam_groups"),
         ("temperature=0,top_p=2", r"top_p must be a number in \(0, 1\]"),
         ("eta_cutoff=1", r"eta_cutoff must be a number in \(0, 1\)"),
         ("", "decoder must be a text"),
@@ -321,8 +363,10 @@ def test_a_server_continues_human_texts_to_their_length(answers: Answers, tmp_pa
         assert text.tokens == min(len(ids) - 9, len(tokenizer(f"…{text.prompt}")["input_ids"]))
     with pytest.raises(ValueError, match="prompt_tokens needs the tokenizer of the server's model"):
         generate(HUMAN, tmp_path / "other.jsonl", **options)
-    with pytest.raises(ValueError, match="decoder must be without num_beams for a server"):
-        generate(HUMAN, tmp_path / "other.jsonl", decoder="beam", tokenizer=tiny_gpt2, **options)
+    others = {"beam": "num_beams", "penalty_alpha=0.6,top_k=4": "penalty_alpha"}
+    for decoder, name in others.items():
+        with pytest.raises(ValueError, match=f"decoder must be without {name} for a server"):
+            generate(HUMAN, tmp_path / "other.jsonl", decoder=decoder, tokenizer=tiny_gpt2, **options)
 
 
 # --- what is said meanwhile ---------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def test_an_option_that_the_protocol_fixes_cannot_be_another() -> None:
     with pytest.raises(ValueError, match="num_buckets must be 500 with the protocol mauve-paper, got 20"):
         with_protocol("mauve-paper", {"num_buckets": 20})
     with pytest.raises(ValueError, match="protocol must be one of mauve-paper, contrastive-decoding"):
-        protocol("simctg")
+        protocol("simctg-2022")
 
 
 def test_the_command_scores_with_it(

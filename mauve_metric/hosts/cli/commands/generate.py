@@ -18,6 +18,9 @@ HELP = "let a model write texts for prompts, or continue the beginnings of human
 EXAMPLES = """examples:
   mauve-metric generate human.jsonl --prompt-tokens 35 --model smollm2 -o model.jsonl
   mauve-metric generate prompts.txt --model smollm2 --decoder top_p=0.95 --n-per-prompt 5 -o nucleus.jsonl
+  mauve-metric generate prompts.txt --model smollm2 --decoder penalty_alpha=0.6,top_k=4 -o contrastive.jsonl
+  mauve-metric generate prompts.txt --model smollm2 --decoder num_beams=6,num_beam_groups=3,diversity_penalty=0.8 \
+    --n-per-prompt 6 -o beams.jsonl
   mauve-metric generate prompts.csv --text-field question --chat --server http://localhost:8000 --model qwen -o a.jsonl
 
 A job that was killed goes on where it was when the same command is given again (its texts are in FILE.part)."""
@@ -37,10 +40,11 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--prompt-tokens", metavar="N", type=count, help=text)
     text = (
         "greedy, sampling, beam, or settings with commas between: temperature, top_k, top_p, min_p, typical_p, "
-        "epsilon_cutoff, eta_cutoff, num_beams, no_repeat_ngram_size, repetition_penalty (default: sampling)"
+        "epsilon_cutoff, eta_cutoff, num_beams, no_repeat_ngram_size, repetition_penalty; diverse beams by "
+        "num_beam_groups and diversity_penalty, contrastive search by penalty_alpha and top_k (default: sampling)"
     )
     parser.add_argument("--decoder", metavar="DECODER", default="sampling", type=_decoder, help=text)
-    parser.add_number("--n-per-prompt", 1, "texts for each prompt", "N", count)
+    parser.add_number("--n-per-prompt", 1, "texts for each prompt: draws, or the best of num_beams", "N", count)
     text = "most new tokens of a text (unset: up to the length of the human text; 128 for prompts)"
     parser.add_argument("--max-new-tokens", metavar="N", type=count, help=text)
     text = "write the continuation alone as the text, without the prompt"

@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.exit_status import failed_gate
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
-from mauve_metric.hosts.cli.inputs_and_outputs import show_result, show_result_of, two_sides
+from mauve_metric.hosts.cli.inputs_and_outputs import show_result, show_result_of, tell, two_sides
 from mauve_metric.hosts.spelling import flag_of
 from mauve_metric.runtime.outputs import REPORT_FILES
+
+if TYPE_CHECKING:
+    from mauve_metric.results.result import MauveResult
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +35,8 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_score_options("compute_mauve", "scores", featurizers="the first makes the score, all are compared")
     text = "exit status 3 for a closeness below NUMBER, 4 without a verdict"
     parser.add_argument("--fail-under", metavar="NUMBER", type=float, help=text)
+    text = "also say whether this model is as close to its human texts as that of `score --json > FILE` to its own"
+    parser.add_argument("--other-pair", metavar="FILE", help=text)
     group = parser.add_argument_group("many files, many machines (no influence on the score; see docs/scale.md)")
     text = (
         "HUMAN and MODEL are .jsonl or .parquet files, folders of them, patterns or URLs; keep one file of features "
@@ -77,6 +84,7 @@ def run(options: argparse.Namespace) -> int:
     from mauve_metric.hosts.cli.gate import closeness_below, without_verdict
     from mauve_metric.scoring.compute import compute_mauve
 
+    other = None if options.other_pair is None else _read_pair(options.other_pair)
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
         title = f"{options.human} (model and human)"
@@ -93,6 +101,35 @@ def run(options: argparse.Namespace) -> int:
         with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints the state of its workers to stderr
             result = score_sharded(options.human, options.model, **keywords)
         show_result(result, options, title)
+    if other is not None:
+        _tell_difference(result, other, options.other_pair)
     if options.fail_under is None:
         return 0
     return failed_gate([closeness_below(result, options.fail_under)], [without_verdict(result)])
+
+
+def _read_pair(path: str) -> dict[str, Any]:
+    """The result that `score --json` printed of another pair; `ValueError` for a file of something else."""
+    from mauve_metric.hosts.stored_results import check_stored
+    from mauve_metric.inputs.json_rows import read_json
+
+    content: Any = read_json(path)
+    try:
+        check_stored(content)
+    except (AttributeError, KeyError, TypeError, OverflowError, ValueError) as error:
+        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"--other-pair must be what `score --json` printed, got {path!r} ({reason})") from error
+    return dict(content)
+
+
+def _tell_difference(result: MauveResult, other: Mapping[str, Any], path: str) -> None:
+    """Say whether two models are equally close, each to its own human texts."""
+    from mauve_metric.runtime.plain_text import digits, p_words
+    from mauve_metric.scoring.pairs import compare_pairs
+
+    difference = compare_pairs(result, other)
+    low, high = (digits(end, "+.3f") for end in difference.ci or (0.0, 0.0))
+    value, p_value = digits(difference.difference, "+.3f"), p_words(difference.p_value or 1.0)
+    verdict = "a real difference" if difference.real else "no difference is shown"
+    numbers = f"closeness {digits(result.closeness or 0.0)} here, {digits(other['closeness'])} in {path}"
+    tell(f"{numbers}: difference {value} ({low} to {high}, {p_value}), {verdict}")
