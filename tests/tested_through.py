@@ -41,7 +41,7 @@ TESTED_THROUGH = {
     "features/test_featurize.py": ("features/batches",),
     "features/test_use.py": ("features/packaged",),
     "apps/generation/test_remote.py": ("runtime/openai_client",),
-    "features/test_sides.py": ("runtime/progress",),
+    "features/test_sides.py": (),
     "features/test_row_blocks.py": ("features/array_files",),
     "apps/generation/test_evaluator.py": (
         "apps/generation/decoding",

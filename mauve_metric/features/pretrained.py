@@ -67,7 +67,7 @@ def _convert_gguf(name: str, weights: Path, folder: Path) -> None:
     source, file = str(weights.parent), weights.name
     with _named_errors(name), quiet(transformers):
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, gguf_file=file)
-        # its bar goes to stderr, whatever transformers is told
+        # its bar goes to stderr, whatever the verbosity of transformers
         silent = contextlib.nullcontext() if logger.isEnabledFor(logging.WARNING) else _without_stderr()
         with silent:
             packed = transformers.AutoModelForCausalLM.from_pretrained(source, gguf_file=file, dtype=torch.float32)

@@ -296,7 +296,7 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     if isinstance(featurizers, Mapping):
         named = list(featurizers.items())
     elif isinstance(featurizers, (list, tuple)) and not is_pair:
-        named = [(featurizer_name(each), each) for one in featurizers for each in _each_of(one)]
+        named = [(featurizer_name(each), each) for entry in featurizers for each in _each_of(entry)]
     elif isinstance(featurizers, (str, tuple)) or is_text_function(featurizers):
         named = [(featurizer_name(each), each) for each in _each_of(featurizers)]
     else:

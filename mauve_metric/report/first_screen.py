@@ -164,7 +164,7 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
 
 
 def comparison_sentences(comparison: Comparison) -> list[str]:
-    """What differs, in a sentence or two, and a sentence for each model with several runs."""
+    """The differences, in a sentence or two, and a sentence for each model with several runs."""
     return [ranking_sentence(comparison), *runs_sentences(comparison)]
 
 
@@ -197,9 +197,9 @@ def models_lines(comparison: Comparison) -> list[str]:
             "recall": _support_cell(result, "recall"),
             "verdict": verdict_words(result),
         }
-        for one in rows_of_model(comparison, name):
-            mark, value = "*" if one["decides"] else " ", one["closeness"]
-            row[f"by {one['featurizer']}"] = f"{digits(value, '.3f')}{mark}" if isinstance(value, float) else None
+        for scored in rows_of_model(comparison, name):
+            mark, value = "*" if scored["decides"] else " ", scored["closeness"]
+            row[f"by {scored['featurizer']}"] = f"{digits(value, '.3f')}{mark}" if isinstance(value, float) else None
         rows.append({column.key: None for column in columns} | row)
     return plain_table([column for column in columns if any(row[column.key] is not None for row in rows)], rows)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mauve_metric.options import HUMAN
 from mauve_metric.report.document import Column, Table, TableRow
 from mauve_metric.results.comparison import Comparison, ranking_score
 from mauve_metric.results.result import MauveResult
@@ -41,7 +42,8 @@ def with_interval(value: float | None, ends: tuple[float, float] | None, form: s
 
 def verdict_words(result: MauveResult) -> str:
     """The verdict, and the code of its reason in brackets."""
-    return result.verdict + (f" ({result.verdict_reason})" if result.verdict_reason else "")
+    verdict = result.verdict.replace(HUMAN, printable(result.reference_name))
+    return verdict + (f" ({result.verdict_reason})" if result.verdict_reason else "")
 
 
 def picks(auc: float | None) -> str:
@@ -89,19 +91,19 @@ def parts_of(result: MauveResult) -> list[tuple[str, float, tuple[float, float] 
         ("by finer groups", result.mauve_finer, result.mauve_finer_ci),
         ("by classifier", result.mauve_classifier, result.mauve_classifier_ci),
     ]
-    known = [(name, value, ends) for name, value, ends in scores if value is not None]
-    deciding = next((name for name, value, _ in known if is_same(value, result.closeness)), "")
-    others = [ends[0] for name, _, ends in known if ends is not None and "finer" not in name]
+    shown_scores = [(name, value, ends) for name, value, ends in scores if value is not None]
+    deciding = next((name for name, value, _ in shown_scores if is_same(value, result.closeness)), "")
+    others = [ends[0] for name, _, ends in shown_scores if ends is not None and "finer" not in name]
     low = result.mauve_finer_ci and result.mauve_finer_ci[0] < min(others, default=1.0)
     return [
         (name, value, ends, name == deciding)
-        for name, value, ends in known
+        for name, value, ends in shown_scores
         if "finer" not in name or low or name == deciding
     ]
 
 
 def support_words(result: MauveResult, featurizer: str = "") -> str:
-    """What two halves of the human texts reach, beside precision and recall; empty where it is not known."""
+    """The scores that two halves of the human texts reach, beside precision and recall; empty where it is not known."""
     if result.human_halves is None:
         return ""
     by = f" by {featurizer}" if featurizer else ""

@@ -43,8 +43,8 @@ def watch_blocks(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Arr
 def watched(title: str, items: Collection[T], verbose: bool, unit: str) -> Iterator[T]:
     """Yield the items one by one, with their progress when asked for."""
     with progress_bar(title, verbose, unit, total=len(items)) as advance:
-        for done, item in enumerate(items, start=1):
-            yield item
+        for done, work in enumerate(items, start=1):
+            yield work
             if advance is not None:
                 advance(done, len(items))
 

@@ -134,8 +134,8 @@ def bounds_without_layout(results: Mapping[str, MauveResult]) -> tuple[Bound, ..
         name: result.bounds_without_layout if layout_warnings([result]) else result.bounds
         for name, result in results.items()
     }
-    known = all(each.values()) and any(result.bounds_without_layout for result in results.values())
-    return tuple(replace(bound, featurizer=name) for name in each for bound in each[name]) if known else ()
+    is_known = all(each.values()) and any(result.bounds_without_layout for result in results.values())
+    return tuple(replace(bound, featurizer=name) for name in each for bound in each[name]) if is_known else ()
 
 
 def bounds_of(results: Mapping[str, MauveResult]) -> tuple[Bound, ...]:

@@ -119,7 +119,7 @@ class _Trial(NamedTuple):
 
     def with_effect(self, result: MauveResult, warning: ScoreWarning) -> MauveResult:
         """The result with the effect of its layout."""
-        wrapped = [item.numbers["kind"] for item in result.warnings if item.code == "wrapping_in_one_set"]
+        wrapped = [other.numbers["kind"] for other in result.warnings if other.code == "wrapping_in_one_set"]
         layout = [*dict.fromkeys([*warning.numbers["layout"], *wrapped])]
         trial, least, before, after, names = self._tried(result, layout)
         if before is None or after is None:
@@ -153,8 +153,8 @@ class _Trial(NamedTuple):
             return judged(replace(result, warnings=told_all, normalised_missing=TWICE), self.config)
         bounds = (Bound.of_learned(after, result.bounds[-1].codes),)
         plain = LearnedScore.of(after)
-        known = replace(result, normalised=plain, normalised_missing=None, bounds_without_layout=bounds)
-        return judged(replace(known, warnings=told_all), self.config)
+        judged_before = replace(result, normalised=plain, normalised_missing=None, bounds_without_layout=bounds)
+        return judged(replace(judged_before, warnings=told_all), self.config)
 
     def _sample(self) -> _Trial:
         """A trial with a few texts of each side, which do not depend on the order of the texts."""

@@ -76,17 +76,17 @@ def _of_halves(p: Array, codes: Integers, k: int, rng: np.random.Generator) -> f
     """The mean precision and recall of random halves of the human texts."""
     chosen = np.sort(rng.permutation(len(p))[:MOST_HUMAN_ROWS])
     rows, codes = p[chosen], codes[chosen]
-    found: list[Floats] = []
+    scores: list[Floats] = []
     for _ in range(HUMAN_SPLITS):
         in_first = _halves(codes, rng)
         if min(in_first.sum(), (~in_first).sum()) < max(_FEWEST, k + 1):
             return None
-        found.append(np.array(support_scores(rows[in_first], rows[~in_first], k, tolerance=ROUNDING)[:2]))
-    return float(np.mean(found))
+        scores.append(np.array(support_scores(rows[in_first], rows[~in_first], k, tolerance=ROUNDING)[:2]))
+    return float(np.mean(scores))
 
 
 def _halves(codes: Integers, rng: np.random.Generator) -> Bools:
-    """Whether each text is in the first half of the groups, drawn at random."""
+    """A mask of the texts in the first half of the groups, drawn at random."""
     _, places = np.unique(codes, return_inverse=True)
     m = int(places.max()) + 1
     in_first: Bools = (rng.permutation(m) < m // 2)[places]

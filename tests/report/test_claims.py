@@ -12,7 +12,7 @@ import pytest
 from samples import PACKAGE, ROOT
 
 from mauve_metric import Comparison, MauveResult, compare
-from mauve_metric.hosts.space.view.headline import headline as page_headline
+from mauve_metric.hosts.space.view.headline import result_html as page_headline
 from mauve_metric.report.wording import words
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, headline, ranking_sentence
 

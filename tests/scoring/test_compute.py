@@ -225,7 +225,7 @@ def test_result_is_flat_and_fit_for_json() -> None:
     found = out.to_dict()
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     for name, value in found.items():
-        assert value is None or type(value) in (float, int, str, list), name
+        assert value is None or type(value) in (float, int, bool, str, list), name
     assert found["mauve"] == out.mauve and found["p_hist"] == out.p_hist.tolist()
     assert "num_buckets_large" in [warning["code"] for warning in found["warnings"]]
     assert isinstance(out.divergence_curve, np.ndarray) and out.divergence_curve.shape == (27, 2)

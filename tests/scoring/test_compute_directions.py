@@ -174,6 +174,7 @@ NO_SCORES = {
         "auc_p_value",
     ),
     *("format_auc", "format_aucs", "normalised", "normalised_missing", "together", "p_prompts", "q_prompts"),
+    *("closeness_without_layout", "closeness_without_layout_ci", "mauve_finer", "human_halves"),
     *("verdict_reason", "shown_by", "shown_p_value", "texts_needed"),
     *("p_repeated", "q_repeated", "repeats_p_value", "repeated_groups", "closeness_as_prompts"),
     *("partners", "pairs_in_step"),

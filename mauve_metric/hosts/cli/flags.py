@@ -335,10 +335,10 @@ class Featurizers(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         """Add the featurizers, each once; another repetition is left to the function, which refuses it."""
-        given = getattr(namespace, self.dest) or []
+        earlier = getattr(namespace, self.dest) or []
         named = FEATURIZER_SETS.get(values)
-        more = [values] if named is None else [name for name in named if name not in given]
-        setattr(namespace, self.dest, [*given, *more])
+        more = [values] if named is None else [name for name in named if name not in earlier]
+        setattr(namespace, self.dest, [*earlier, *more])
 
 
 class Once(argparse.Action):

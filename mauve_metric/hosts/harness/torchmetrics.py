@@ -55,7 +55,7 @@ class MauveScore(Metric):  # type: ignore[misc]
     after the other. Closeness, its interval and the verdict do not depend on that order: several processes give what
     one gives that has all the texts. The published `mauve` depends on it, as in the literature.
 
-    `update(preds, target)` takes both sides at once, as metrics of texts do, so that it stands in a `MetricCollection`
+    `update(preds, target)` takes both sides at once, as metrics of texts do, so that it can be in a `MetricCollection`
     with them; `update(texts, real=True)` takes one side, as metrics of two sets do.
 
     Args:

@@ -85,7 +85,7 @@ def precision_recall_chart(result: MauveResult, model_index: int = 0) -> alt.Lay
     heights = [float(row["quality"] or 0) for row in neighbours]
     free = max(_FREE, key=lambda position: min((abs(position - height) for height in heights), default=1))
     named = _curve_label("of the histograms", points, free)
-    others = [place for place in (0.45, 0.75) if all(abs(place - height) > 0.1 for height in heights)]
+    others = [level for level in (0.45, 0.75) if all(abs(level - height) > 0.1 for height in heights)]
     human = [] if equal is None else _equal_layers(equal[1][:, ::-1], (others or [0.45])[0])
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in neighbours)
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {scores}{shown}."

@@ -188,7 +188,8 @@ def collected_warnings(comparison: Comparison) -> list[tuple[str, ScoreWarning]]
     A warning that only one of several featurizers has begins with its name.
     """
     first = _warnings_of(with_labels(comparison))
-    return first + own_warnings(first, {name: _warnings_of(one) for name, one in each_featurizer(comparison).items()})
+    each = {name: _warnings_of(single) for name, single in each_featurizer(comparison).items()}
+    return first + own_warnings(first, each)
 
 
 def result_warnings(result: MauveResult) -> list[tuple[str, ScoreWarning]]:

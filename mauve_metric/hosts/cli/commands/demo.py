@@ -38,7 +38,8 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Score the texts and show the result."""
     from mauve_metric.features.text_functions import named_featurizers
-    from mauve_metric.scoring.compute import add_pooled_score, compute_mauve, join_featurizers
+    from mauve_metric.scoring.compute import compute_mauve
+    from mauve_metric.scoring.featurizers import add_pooled_score, join_featurizers
 
     names = [*named_featurizers(getattr(options, "featurize_model_name", "standard"))]
     files = {side: examples_folder() / f"{name}.jsonl" for side, name in (("p", "human"), ("q", "nucleus"))}

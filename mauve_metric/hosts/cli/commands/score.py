@@ -123,7 +123,7 @@ def _read_pair(path: str) -> dict[str, Any]:
 
 
 def _tell_difference(result: MauveResult, other: Mapping[str, Any], path: str) -> None:
-    """Say whether two models are equally close, each to its own human texts."""
+    """Say how much closer one model is than another, each to its own human texts."""
     from mauve_metric.runtime.plain_text import digits, p_words
     from mauve_metric.scoring.pairs import compare_pairs
 

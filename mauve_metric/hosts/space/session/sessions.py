@@ -112,9 +112,9 @@ class Session:
 
     name: of the browser's session. human, models: the sets that are on the page. pasted: the name of the set that the
     models' paste box holds. shown: the last result. run: the one in progress. folder: of the files to take away. lost:
-    why there are no earlier texts. key: opens the page again with this session's texts and result; nobody can guess it.
-    has_left: whether the page was closed. expiry: drops the session. lock: held while something is computed. editing:
-    held while the sets change.
+    why there are no earlier texts. key: opens the page again with this session's texts and result; it cannot be
+    guessed. has_left: whether the page was closed. expiry: drops the session. lock: held while something is computed.
+    editing: held while the sets change.
     """
 
     name: str

@@ -21,7 +21,7 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, r
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, settings, takeaway
-from mauve_metric.hosts.space.view.headline import shared_headline
+from mauve_metric.hosts.space.view.headline import shared_html
 from mauve_metric.hosts.space.view.settings import PLAY, all_options, check_play, options_of, play_values
 from mauve_metric.hosts.space.view.showing import (
     bucket_html,
@@ -80,7 +80,7 @@ class Handlers(TextHandlers):
             if settings.SHARED in query:
                 try:
                     shared = settings.read_shared(query[settings.SHARED], self.featurizers)
-                    values |= {"about": markup.notice("shared"), "score": shared_headline(shared)}
+                    values |= {"about": markup.notice("shared"), "score": shared_html(shared)}
                 except ValueError as error:
                     problems.append(str(error))
             elif options:
@@ -350,10 +350,10 @@ class Handlers(TextHandlers):
         """Show another model; clicked: begins with its place in the ranking, from 0."""
         with show_errors(markup.in_controls):
             shown = _shown_result(session)
-            place, names = re.match(r"\d{1,3}\b", clicked, re.ASCII), shown.scored.best_first
-            if place is None or int(place[0]) >= len(names):
+            clicked_rank, names = re.match(r"\d{1,3}\b", clicked, re.ASCII), shown.scored.best_first
+            if clicked_rank is None or int(clicked_rank[0]) >= len(names):
                 raise ValueError("there is no such model in this comparison")
-            shown.picked = names[int(place[0])]
+            shown.picked = names[int(clicked_rank[0])]
             return of_model_values(shown)
 
     def pick_bucket(self, bucket: int | None, session: Session) -> Values:

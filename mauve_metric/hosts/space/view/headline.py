@@ -22,7 +22,7 @@ TOGETHER = "together"  # one classifier of the features of all featurizers
 Row = dict[str, object]
 
 
-def first_screen(result: MauveResult | Comparison, picked: str = "") -> dict[str, Any]:
+def first_screen_values(result: MauveResult | Comparison, picked: str = "") -> dict[str, Any]:
     """The verdict, a row for each of several models, and the numbers of one of them.
 
     picked: its name; "": the first of the ranking.
@@ -145,9 +145,9 @@ def _number(value: float | None, ends: tuple[float, float] | None = None, form: 
     return None if value is None else (digits(value, form), interval)
 
 
-def headline(result: MauveResult | Comparison, picked: str = "") -> str:
-    """The first screen as HTML: the values of `first_screen`."""
-    return _headline(**first_screen(result, picked))
+def result_html(result: MauveResult | Comparison, picked: str = "") -> str:
+    """The first screen as HTML: the values of `first_screen_values`."""
+    return _headline(**first_screen_values(result, picked))
 
 
 def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
@@ -161,7 +161,7 @@ def _headline(**values: Any) -> str:
     return render("headline", number=number, scale=scale, ends_of_line=bars.ENDS, **values)
 
 
-def shared_headline(shared: SharedResult) -> str:
+def shared_html(shared: SharedResult) -> str:
     """The verdict, closeness and its bar of a link, which were not computed here."""
     return _headline(
         answer=[shared.answer],

@@ -17,7 +17,7 @@ from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, takeaway
-from mauve_metric.hosts.space.view.headline import asks_for_alignment, headline
+from mauve_metric.hosts.space.view.headline import asks_for_alignment, result_html
 from mauve_metric.hosts.space.view.text_map import map_chart
 from mauve_metric.hosts.stored_results import AS_STORED
 from mauve_metric.report.charts import of_comparison, of_result
@@ -92,7 +92,7 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
     if bucket not in (number for _, number in buckets):
         raise ValueError("there is no such bucket any more: compare again")
     return {
-        "score": headline(scored.result, name),
+        "score": result_html(scored.result, name),
         **curve_values(shown),
         "pair": pair_html(shown),
         "contributions": plot_value(of_comparison.contributions_chart(explanation, link=BUCKET_LINK)),

@@ -15,7 +15,7 @@ from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet, shared_prompts_of
-from mauve_metric.hosts.space.view.headline import first_screen
+from mauve_metric.hosts.space.view.headline import first_screen_values
 from mauve_metric.hosts.space.view.markup import render, warnings_of
 from mauve_metric.hosts.spelling import flag_of
 from mauve_metric.options import config_fields
@@ -76,7 +76,7 @@ def write_archive(scored: Scored, folder: Path, description: Description | None 
 
 def card_svg(result: MauveResult | Comparison) -> str:
     """A picture of 1200 × 630 pixels for messages and posts: answer, score, bars and caveats, every word escaped."""
-    values = first_screen(result)
+    values = first_screen_values(result)
     if isinstance(result, Comparison):
         sizes, whose = counted(len(result.models), "model"), f" of {values['whose']}"
         models = {name: result.models[name] for name in result.ranking[:_MOST_BARS]}

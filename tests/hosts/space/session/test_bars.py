@@ -1,39 +1,27 @@
-"""Bars of results and comparisons."""
+"""The line of closeness and its words."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from mauve_metric import MauveResult, compare, compute_mauve
-from mauve_metric.hosts.space.session.bars import bar_words, bars, comparison_bars
-
-
-def rows(seed: int, shift: float = 0.0, n: int = 120) -> np.ndarray:
-    return np.random.default_rng(seed).normal(shift, size=(n, 3))
+from mauve_metric import compute_mauve
+from mauve_metric.hosts.space.session.bars import Bar, marks_of
 
 
-@pytest.fixture(scope="module")
-def result() -> MauveResult:
-    return compute_mauve(p_features=rows(0), q_features=rows(1, 4.0), num_buckets=4, verbose=False)
+def test_a_result_has_a_mark_for_each_score_that_is_known() -> None:
+    rng = np.random.default_rng(0)
+    result = compute_mauve(p_features=rng.normal(size=(120, 3)), q_features=rng.normal(4, size=(120, 3)), num_buckets=4)
+    marks = {mark.name: mark for mark in marks_of(result)}
+    assert [*marks] == ["closeness", "by groups", "by classifier"]
+    assert marks["by groups"].value == result.mauve_debiased and marks["closeness"].ends == result.closeness_ci
+    assert all(mark.is_possible for mark in marks.values())
+    assert not marks["closeness"]._replace(value=1.5).is_possible
+    assert "by classifier" not in {mark.name for mark in marks_of(replace(result, mauve_classifier=None))}
 
 
-def test_each_featurizer_has_a_bar(result: MauveResult) -> None:
-    both = replace(result, by_featurizer={"minilm": result, "ngrams": result})
-    assert [bar.label for bar in bars(both)] == [
-        "this model, seen by minilm (what texts are about)",
-        "this model, seen by ngrams (grammar, spelling and layout)",
-    ]
-    assert [bar.label for bar in bars(result)] == ["this model"]
-    assert [mark.value for mark in bars(result)[0].marks] == [result.mauve_debiased, result.mauve_classifier]
-
-
-def test_a_comparison_has_a_bar_a_model() -> None:
-    models = {"far": rows(1, 4.0), "near": rows(2, 0.5)}
-    found = compare(p_features=rows(0), models=models, num_buckets=4)
-    shown = comparison_bars(found)
-    assert [bar.label for bar in shown] == ["near", "far"]
-    assert [bar.marks[0].value for bar in shown] == [found.models[name].mauve_debiased for name in ("near", "far")]
-    assert bar_words(shown).startswith("From 0, nothing in common, to 1, other people's texts. near: content ")
+def test_the_bar_is_also_in_words() -> None:
+    words = Bar.of("near", 0.25, (0.2, 0.5)).words
+    assert words == "From 0, nothing in common, to 1, other people's texts. near: closeness 0.250 (0.200 to 0.500)."
+    assert Bar.of("near", None, None).words.endswith("near: unknown.")

@@ -53,14 +53,14 @@ def test_a_comparison_has_the_published_number_of_its_best_model() -> None:
     compared = compare(p_features=human, models={"small": small, "best": best}, num_runs=1, knn=False)
     published = compute_mauve(p_features=human, q_features=best, num_runs=1, knn=False).mauve
     assert compared.models["best"].mauve != published
-    assert page.first_screen(compared)["scales"][0].startswith(f"MAUVE, as in papers: {published:.4f};")
+    assert page.first_screen_values(compared)["scales"][0].startswith(f"MAUVE, as in papers: {published:.4f};")
 
 
 def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
-    seen = text_of(page.headline(result))
+    seen = text_of(page.result_html(result))
     assert seen.startswith(headline(result)) and f"closeness {result.closeness:.3f}" in seen
     assert f"MAUVE, not as in papers: {result.mauve:.4f}" in seen and bars.SCALE in seen
-    (row,) = cells(page.headline(result), "mm-seen")
+    (row,) = cells(page.result_html(result), "mm-seen")
     assert row[1] == number(result.closeness, result.closeness_ci)
     assert row[2] == f"{100 * (result.auc or 0):.0f} times in 100"
     assert [row[3], row[-1]] == [
@@ -70,12 +70,12 @@ def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
     full = text_of(verdicts(result))
     assert learned_sentence(result) in full
     warned = replace(result, warnings=(warn("garbled_texts", _GARBLED, more="model"),))
-    assert "wrongly decoded characters such as â€™ for ’ in" in text_of(page.headline(warned))
+    assert "wrongly decoded characters such as â€™ for ’ in" in text_of(page.result_html(warned))
     single = replace(
         result, closeness=None, closeness_ci=None, verdict="no verdict", verdict_reason="undeclared_prompts"
     )
-    shown = text_of(page.headline(single))
-    assert "<strong>unknown</strong>" in page.headline(single) and bars.DOUBT in shown and "--" not in shown
+    shown = text_of(page.result_html(single))
+    assert "<strong>unknown</strong>" in page.result_html(single) and bars.DOUBT in shown and "--" not in shown
     shown = shown.replace("“ ", "“").replace(" ”", "”")  # around links
     assert "Tick “Rows are aligned” if row 1 answers row 1, give both files a column “prompt”" in shown
 
@@ -84,7 +84,7 @@ def test_headline_of_equal_models_names_no_winner() -> None:
     rng = np.random.default_rng(0)
     human, model = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
     equal = compare(p_features=human, models={"a": model, "b": model}, num_runs=1, num_buckets=4)
-    assert text_of(page.headline(equal)).startswith(ranking_sentence(equal))
+    assert text_of(page.result_html(equal)).startswith(ranking_sentence(equal))
     assert "closest" not in ranking_sentence(equal)
 
 
@@ -103,7 +103,7 @@ def featurizers(minilm: str) -> list[str]:
 def test_each_featurizer_has_a_row_of_its_own_numbers_and_the_deciding_one_is_marked(featurizers: list[str]) -> None:
     result = compute_mauve(p_text=HUMAN, q_text=MODEL, featurizers=featurizers, num_runs=1)
     assert result.together is not None
-    rows = cells(page.headline(result), "mm-seen")
+    rows = cells(page.result_html(result), "mm-seen")
     assert len(rows) == len(featurizers) + 1
     values = [*(each.closeness for each in result.by_featurizer.values()), result.together.mauve_classifier]
     assert min(value for value in values if value is not None) == result.closeness
@@ -125,7 +125,7 @@ def test_all_below_the_table_of_models_is_of_the_one_that_is_picked(featurizers:
         p_text=HUMAN, models={"a": MODEL, "b": HUMAN[:24], "c": MODEL[:20]}, featurizers=featurizers, num_runs=1
     )
     for name, result in compared.models.items():
-        shown = page.headline(compared, name)
+        shown = page.result_html(compared, name)
         rows = cells(shown, "mm-models")
         assert [row[0] for row in rows] == list(compared.ranking)
         for row, other in zip(rows, compared.ranking, strict=True):
@@ -141,4 +141,4 @@ def test_all_below_the_table_of_models_is_of_the_one_that_is_picked(featurizers:
             assert row[1] == number(each.models[name].closeness, each.models[name].closeness_ci)
         assert result.together is not None
         assert seen[-1][1] == number(result.together.mauve_classifier, result.together.mauve_classifier_ci)
-    assert page.headline(compared) == page.headline(compared, compared.ranking[0])
+    assert page.result_html(compared) == page.result_html(compared, compared.ranking[0])
