@@ -45,7 +45,7 @@ Featurizer = str | tuple[object, object] | Callable[[list[str]], object] | Encod
 
 def _strip(name: str, value: object) -> object:
     """A check for "no" or some of `STRIP`, joined by commas or in a list; they come out in its order."""
-    expected = f"'no' or a comma-joined list of {', '.join(map(repr, STRIP))}"
+    expected = f"'no' or a comma-joined list of {', '.join(STRIP)}"
     if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
         raise wrong(name, expected, value)
     words = value.split(",") if isinstance(value, str) else value

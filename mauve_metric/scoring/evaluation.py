@@ -169,7 +169,7 @@ class Evaluation:
         for name, features_of in arguments.items():
             if len(features_of) < 2 and models and "human" in self.inputs.sides:
                 raise ValueError(f"{name} must hold at least 2 texts to be compared, got {len(features_of)}")
-            for other in (human, *models[:1]):
+            for other in (human, *models[:1]) if features_of is not human else ():
                 check_same_encoder(other.identity, features_of.identity)
         return [*sides.values()]
 

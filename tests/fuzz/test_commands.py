@@ -59,6 +59,7 @@ BAD = {
     "--tokenizer": " ",
     "--training": "nowhere.txt",
     "--prompt-field": "nowhere",
+    "--reference-name": "two\nlines",
     "--perturbations": "nowhere",
     "--against": "nowhere.jsonl",
     "--with": "nowhere.json",

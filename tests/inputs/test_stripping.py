@@ -230,7 +230,7 @@ def test_prompts_come_from_a_list_or_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("reasonin", r"strip must be 'no' or a comma-joined list of 'undecoded', .*, got 'reasonin' \(did you mean"),
+        ("reasonin", r"strip must be 'no' or a comma-joined list of undecoded, .*, got 'reasonin' \(did you mean"),
         ("", "strip must be"),
         ("no,reasoning", "strip must be"),
         (True, "strip must be"),

@@ -99,7 +99,8 @@ def test_markdown_and_latex_hold_no_markup_of_a_name(nasty: Comparison) -> None:
     assert_plain(latex)
     table = next(part for part in markdown.split("\n\n") if part.startswith("| rank |")).splitlines()
     assert len(table) == len(NASTY) + 2
-    assert all(len(re.findall(r"(?<!\\)\|", line)) == 15 for line in table)
+    columns = len(re.findall(r"(?<!\\)\|", table[1]))
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == columns for line in table)
     assert not re.search(r"(?<!\\)<", "\n".join(table))
     prose = re.sub(r"`[^`\n]*`|^    .*$", "", markdown, flags=re.MULTILINE)  # but code, in which nothing is live
     assert not re.search(r"@\w|://|www\.|#\d", prose)

@@ -20,6 +20,7 @@ from mauve_metric.measures.frontier import exact_area, mauve_floor
 from mauve_metric.options import MauveConfig, Options, ResolvedConfig, RunOptions, with_options
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import integer_check
+from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.scoring.score import score_histograms
@@ -73,6 +74,9 @@ def human_baseline(
     integer_check(2, 10_000)("splits", splits)
     human = given_side("p", {"set": p, "features": p_features, "text": p_text}, p_groups)
     with Evaluation.open("human_baseline", options, {"human": human}) as evaluation:
+        named = isinstance(p_text, TextFile) and p_text.has_declared_prompts
+        if named and evaluation.inputs.sides["human"].groups is None:
+            raise NoSuchField("the human texts lack the field that was named for their prompts (--prompt-field)")
         (side,), config, run = evaluation.declared, evaluation.config, evaluation.run
     if len(side) < 2 * LEAST_TEXTS:
         least = f"{2 * LEAST_TEXTS} texts, for two halves of {LEAST_TEXTS}"

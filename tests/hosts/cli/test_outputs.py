@@ -146,12 +146,21 @@ PARSERS = _parsers()
 OUTPUTS = {"plot": "json", "report": "html", "output": "jsonl"}  # the ending of a file that the argument takes
 WORDS = {  # arguments with a free text that name no file
     *("by", "codes", "answers", "decoder", "device", "score_device", "featurize_device_type", "filter", "name"),
-    *("measures", "perturbations", "prediction_field", "prompt_field", "reference_field", "text_field", "ray"),
-    *("strip", "text_prefix", "cache", "checkpoint", "vary", "server", "host", "encoding"),
+    *(
+        "measures",
+        "perturbations",
+        "prediction_field",
+        "prompt_field",
+        "reference_field",
+        "reference_name",
+        "text_field",
+    ),
+    *("ray", "strip", "text_prefix", "cache", "checkpoint", "vary", "server", "host", "encoding"),
 }
 READ = {
-    *("human", "model", "models", "texts", "training", "baseline", "against", "corpus", "prompts", "featurizers"),
-    *("featurize_model_name", "language_model", "tokenizer", "measures", "preferences", "guesses", "signature"),
+    *("human", "model", "models", "texts", "training", "baseline", "against", "other_pair", "corpus", "prompts"),
+    *("featurizers", "featurize_model_name", "language_model", "tokenizer", "measures", "preferences", "guesses"),
+    "signature",
 }
 
 
