@@ -356,8 +356,8 @@ _AS_TYPED = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’"
 def with_typed_quotes(text: str) -> str:
     """A text with quotation marks, apostrophes and dashes as a keyboard has them.
 
-    >>> with_typed_quotes("“It’s late” – he said — “go.”")
-    '"It\'s late" - he said -- "go."'
+    >>> print(with_typed_quotes("“It’s late” – he said — “go.”"))
+    "It's late" - he said -- "go."
     """
     return text.translate(_AS_TYPED)
 

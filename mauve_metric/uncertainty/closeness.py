@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -105,7 +106,7 @@ class Bound:
         labels = [(learned.p_labels, learned.q_labels)]
         return cls("classifier", labels, codes, p_value, learned.auc, learned.spread, featurizer)
 
-    @property
+    @cached_property
     def histograms(self) -> list[Histograms]:
         """The histograms of each clustering."""
         codes = self.codes or (None, None)
@@ -113,7 +114,14 @@ class Bound:
 
     def estimates(self, config: MauveConfig) -> Estimates:
         """The debiased scores with intervals at the level of a config."""
-        return debiased_estimates(self.histograms, config, self.spread)
+        options = config.mauve_scaling_factor, config.confidence_level
+        if options not in self._estimates:
+            self._estimates[options] = debiased_estimates(self.histograms, config, self.spread)
+        return self._estimates[options]
+
+    @cached_property
+    def _estimates(self) -> dict[tuple[float, float], Estimates]:
+        return {}
 
     def is_below_equal_sets(self, config: MauveConfig) -> bool:
         """Return whether MAUVE of the histograms is lower than chance makes that of equal sets in these buckets."""
