@@ -101,7 +101,6 @@ _SEVERAL_COLUMNS = (
     Column("picks", "picked", ">"),
     *Column.each(".3f", mauve="MAUVE"),
     *Column.each(">", "precision", "recall"),
-    Column("decides", ""),
 )
 
 
@@ -115,18 +114,18 @@ def _several_lines(result: MauveResult) -> list[str]:
         shown: TableRow = {
             "closeness": with_interval(closeness if isinstance(closeness, float) else None, ends),
             "picks": f"{round(100 * auc)} in 100" if isinstance(auc, float) else None,
-            "decides": "decides" if row["decides"] else "",
+            "featurizer": f"{row['featurizer']}{' *' if row['decides'] else ''}",
         }
         single = words.each_result(result).get(str(row["featurizer"]))
         shown |= {name: _support_cell(single, name) for name in ("precision", "recall")}
         rows.append(row | shown)
-    name, number, said = _closeness_line(result)
     first, single = next(iter(words.each_result(result).items()))
-    scale = "picked: the model's text, by a classifier; 50 = chance"
+    scale = "*: decides; picked: the model's text, by a classifier; 50 = chance"
     name = printable(result.reference_name)
     reach = f"MAUVE: two {name} sets reach {digits(single.mauve_ceiling, '.3f')} by {first}"
+    title, number, said = _closeness_line(result)
     return [
-        f"  {name} {number}    {said}",
+        f"  {title} {number}    {said}",
         *plain_table(_SEVERAL_COLUMNS, rows),
         f"  {'; '.join(filter(None, (scale, reach, support_words(single, first))))}",
     ]
