@@ -133,7 +133,7 @@ def check_rows(view: str, allowed: Mapping[tuple[str, ...], list[float]]) -> int
     """Assert that each row that begins with a name, but for the ranks, has numbers of that object; return how many."""
     seen = 0
     for cells in rows_of(view):
-        words = [cell for cell in cells if not re.fullmatch(r"\d+|–", cell)]
+        words = [cell.removesuffix(" *") for cell in cells if not re.fullmatch(r"\d+|–", cell)]
         for size in (2, 1):
             key = tuple(words[:size])
             if key in allowed and not {*words[size : size + 1]} & {*NAMES}:
