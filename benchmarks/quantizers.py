@@ -13,11 +13,11 @@ import time
 
 import numpy as np
 from machine import machine
-from mauve_metric.scoring.pipeline import resolve_config
 
 from mauve_metric.arrays import Array
 from mauve_metric.clustering.partition import partition_sets
 from mauve_metric.options import MauveConfig
+from mauve_metric.scoring.evaluation import resolve_config
 
 WAYS = {
     "k-means, k = n/10": lambda n: MauveConfig(num_buckets=max(2, n // 10), num_runs=1),

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from common import argument_parser, progress, save
 from feature_sets import add_texts, feature_sets
-from mauve_metric.scoring.pipeline import resolve_config
 
 from mauve_metric.apps.judging.statistics.rank_correlation import spearman
 from mauve_metric.arrays import Array, Floats
@@ -26,6 +25,7 @@ from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
 from mauve_metric.report.charts.figure import COLORS, SHAPES, cycle
 from mauve_metric.report.document import Column, TableRow
+from mauve_metric.scoring.evaluation import resolve_config
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 

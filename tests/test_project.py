@@ -423,10 +423,11 @@ def test_every_module_has_its_tests_where_one_looks_for_them() -> None:
         assert PACKAGE / f"{module}.py" in reached(test), f"{test} does not come to {module}"
 
 
-def test_every_module_that_a_test_imports_exists() -> None:
+def test_every_module_that_a_test_or_a_script_imports_exists() -> None:
     """A test file whose import fails is left out without an error, by `--doctest-ignore-import-errors`."""
     missing = []
-    for path in sorted(TESTS.rglob("*.py")):
+    folders = (TESTS, *(ROOT / name for name in ("benchmarks", "docs", "examples", "experiments", "leaderboard")))
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
         for node in imports_of(path):
             if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("mauve_metric."):
                 continue

@@ -20,21 +20,28 @@ def test_both_curves_are_under_the_verdict_without_a_click(page: Any) -> None:
     paste(page, "human", HUMAN)
     paste(page, "model", MODEL)
     page.click("#compare")
-    drawn, said = [], []
-    for name in ("divergence_curve", "precision_recall"):
-        drawn.append(page.wait_for_selector(f"#{name} svg.marks", state="visible").bounding_box())
-        said.append(page.wait_for_selector(f"#{name}_reading p", state="visible").bounding_box())
-        assert all(
-            word in page.inner_text(f"#{name}_reading") for word in ("Up is", "quality", "diversity", "two human")
-        )
-    verdict, texts = (page.locator(part).bounding_box() for part in (".mm-answer", "#pair"))
-    left, right = drawn
+    names = ("divergence_curve", "precision_recall")
+    parts = [
+        *(f"#{name} svg.marks" for name in names),
+        *(f"#{name}_reading p" for name in names),
+        ".mm-answer",
+        "#pair",
+    ]
+    for part in parts:
+        page.wait_for_selector(part, state="visible")
+    for name in names:
+        words = page.inner_text(f"#{name}_reading")
+        assert all(word in words for word in ("Up is", "quality", "diversity", "two human"))
+    # all at one moment, since the page scrolls to its result
+    left, right, *said, verdict, texts = page.evaluate(
+        "parts => parts.map(part => document.querySelector(part).getBoundingClientRect().toJSON())", parts
+    )
     assert verdict["y"] < left["y"] and max(box["y"] + box["height"] for box in said) <= texts["y"]
     if page.viewport_size["width"] >= 1024:
         assert left["x"] + left["width"] <= right["x"] and abs(left["y"] - right["y"]) < 40
     else:
         assert left["y"] + left["height"] < said[0]["y"] < right["y"] < said[1]["y"]
-    for box, words in zip(drawn, said, strict=True):  # each sentence is below its own figure
+    for box, words in zip((left, right), said, strict=True):  # each sentence is below its own figure
         assert words["y"] >= box["y"] + box["height"] - 1
         assert abs(words["x"] - box["x"]) < 100 and box["x"] + box["width"] <= page.viewport_size["width"]
 
