@@ -86,8 +86,7 @@ def score_sides(
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
 ) -> MauveResult:
     """`compute_mauve` of the sides "p" and "q", which errors name by their arguments."""
-    several = featurizers is not None
-    evaluation = Evaluation.open("compute_mauve", options, sides, aligned, listed=several)
+    evaluation = Evaluation.open("compute_mauve", options, sides, aligned)
     return score_with_each(featurizers, evaluation, _score, add_pooled_score)
 
 

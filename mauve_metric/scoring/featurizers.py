@@ -79,7 +79,7 @@ def score_with_each(
     asked = model if "featurize_model_name" in evaluation.chosen else None
     named = named_featurizers(model if featurizers is None else featurizers, asked)
     check_texts_alone(evaluation.inputs.sides.values())
-    first = next(iter(named))
+    evaluation.inputs, first = evaluation.inputs.materialised(), next(iter(named))
 
     def score_with(name: str, featurizer: Featurizer) -> tuple[Scored, Sequence[FeatureSet]]:
         with evaluation.with_options(featurize_model_name=featurizer) as by_featurizer:

@@ -174,6 +174,15 @@ def test_a_short_name_stands_for_its_featurizers(asked: dict[str, Any], monkeypa
     assert compute_mauve(**SETS, **asked, **OPTIONS).to_dict() == expected.to_dict()
 
 
+def test_streams_are_read_once_for_the_featurizers_of_a_short_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FEATURIZER_SETS, "standard", ("ngrams", "use"))  # type: ignore[arg-type]  # read-only for users
+    listed, streamed = (
+        compute_mauve(p_text=kind(HUMAN), q_text=kind(MODEL), featurize_model_name="standard", num_runs=1)
+        for kind in (list, iter)
+    )
+    assert [*streamed.by_featurizer] == ["ngrams", "use"] and streamed.to_dict() == listed.to_dict()
+
+
 def test_a_short_name_is_refused_where_one_featurizer_is_needed() -> None:
     one = r"featurize_model_name must be one featurizer here, got 'standard', which is 'minilm' and 'ngrams'"
     for call in (partial(explain, **SETS), partial(featurize, HUMAN)):
