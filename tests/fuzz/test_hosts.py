@@ -28,7 +28,7 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "describe": {"references": HUMAN, "models": {"a": MODEL}, "measures": ["distinct_2"]},
 }
 ALSO: dict[str, tuple[str, ...]] = {
-    "texts": ("FeatureSet", "features"),
+    "texts": ("FeatureSet", "features", "preds"),
     "real": ("MauveScore has no",),
     "reference_features": ("FeatureSet", "references", "human set"),
     "prediction_features": ("FeatureSet", "predictions", "of features"),
