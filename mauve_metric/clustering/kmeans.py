@@ -62,9 +62,9 @@ def _best_run(
 ) -> _End:
     """The first restart with the smallest sum of squared distances.
 
-    Where a start holds equal centres, the result depends on how ties between them are broken, by a rule of faiss's
-    kernels: such a restart is left to faiss. Ties do not matter where there are no more kinds of rows than centres:
-    then each kind has a bucket of its own in the end.
+    Where a random start holds equal centres, the published result depends on how ties between them are broken, by a
+    rule of faiss's kernels: such a restart is left to faiss. Ties do not matter where there are no more kinds of rows
+    than centres: then each kind has a bucket of its own in the end.
     """
     search: NearestCentres
     if is_tensor(rows):
@@ -76,7 +76,7 @@ def _best_run(
     choose = partial(_spread_start, draws=draws) if draws else _start
     starts = [on_cpu(rows[choose(rows, num_buckets, restart, seed)]) for restart in range(num_redo)]
     tied = [restart for restart, start in enumerate(starts) if _kinds(start) < num_buckets]
-    if tied and _kinds(on_cpu(rows)) <= num_buckets:
+    if plus_plus or (tied and _kinds(on_cpu(rows)) <= num_buckets):
         tied = []
     ends = {restart: _by_faiss(search, starts[restart], max_iter) for restart in tied}
     others = [restart for restart in range(num_redo) if restart not in tied]
@@ -233,12 +233,15 @@ def _draw_donor(counts: NDArray[np.float32], n: int, draw: np.random.RandomState
     k = len(counts)
     if n <= k or counts.max() <= 1:
         return int(counts.argmax())
-    bucket = 0
+    chances = (counts - 1) / (n - k)
     while True:
-        number = np.float32(draw.randint(0, 2**32, dtype=np.uint32)) / np.float32(2**32 - 1)
-        if number < (counts[bucket] - 1) / (n - k):
-            return bucket
-        bucket = (bucket + 1) % k
+        state = draw.get_state()
+        numbers = draw.randint(0, 2**32, size=k, dtype=np.uint32).astype(np.float32) / np.float32(2**32 - 1)
+        taken = np.flatnonzero(numbers < chances)
+        if len(taken):
+            draw.set_state(state)
+            draw.randint(0, 2**32, size=taken[0] + 1, dtype=np.uint32)  # the next draw follows the one that is taken
+            return int(taken[0])
 
 
 def _start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int) -> NDArray[np.int32]:

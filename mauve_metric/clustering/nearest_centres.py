@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.runtime import low_precision
 from mauve_metric.runtime.optional_imports import import_faiss, import_torch
-from mauve_metric.runtime.threads import one_torch_thread, thread_libraries
+from mauve_metric.runtime.threads import one_blas_thread, one_torch_thread
 
 if TYPE_CHECKING:
     import torch
@@ -100,7 +100,6 @@ class BoundedCentres:
         ones = np.ones((len(rows), 1), dtype=np.float32)  # to be multiplied with the centres' squares
         self._heads = {width: np.hstack([cut(rows, width), ones]) for width in widths if width < rows.shape[1]}
         self._threads = import_faiss().omp_get_max_threads()
-        self._libraries = thread_libraries()
         # a method as initializer would be a reference cycle, which keeps these rows until the next garbage collection
         self._pool = ThreadPoolExecutor(self._threads, initializer=_use_one_thread, initargs=(low,))
         self._parts: list[_Part] = []
@@ -126,7 +125,7 @@ class BoundedCentres:
 
     def _of_parts(self, label: Callable[[_Part], Labels]) -> Labels:
         torch_threads = nullcontext() if self._low is None else one_torch_thread()
-        with torch_threads, self._libraries.limit(limits=1, user_api="blas"):
+        with torch_threads, one_blas_thread():
             return np.concatenate(list(self._pool.map(label, self._parts)))[None]
 
 

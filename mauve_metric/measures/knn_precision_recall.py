@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import torch
 
 ROUNDING = 2.0**-19  # between two copies of a row of length 1 in float32, at most, as models were seen to give them
-_MOST_TOLERANCE = 2.0**-14  # of the rows' root mean square distance from their mean: in balls of 100 dimensions 0.6 %
+MOST_TOLERANCE = 2.0**-14  # of the rows' root mean square distance from their mean: in balls of 100 dimensions 0.6 %
 _BLOCK_ELEMENTS = 2_500_000  # distances held at once, 10 MB: small enough for their memory to be used again
 _SPARE = 4  # neighbours that are looked for beyond the k-th: rounding may change their order
 _STEP_ELEMENTS = 500_000  # coordinates held at once in float64, 4 MB
@@ -83,7 +83,7 @@ def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, toleran
             raise ValueError(f"{name} must have more than k={k} rows for nearest neighbours, got {len(side)}")
     mean, unit = _frame(p, q)
     p_points, q_points = _points(p, mean, unit), _points(q, mean, unit)
-    tolerance = min(tolerance, _MOST_TOLERANCE * _spread(p_points, q_points) * unit)
+    tolerance = min(tolerance, MOST_TOLERANCE * _spread(p_points, q_points) * unit)
     p_radii, q_radii = (
         _moved_edge(_squared_radii(points, k, unit), -tolerance if strict else tolerance)
         for points in (p_points, q_points)
@@ -125,7 +125,7 @@ def ball_counts(
         ordered = np.sort(np.repeat(radii, balls.weights))
         low, high = float(ordered[(len(p) - 1) // 2]), float(ordered[len(p) // 2])
         radii = np.minimum(radii, low if low == high else ((math.sqrt(low) + math.sqrt(high)) / 2) ** 2)
-    radii = _moved_edge(radii, min(tolerance, _MOST_TOLERANCE * _spread(balls, points) * unit))
+    radii = _moved_edge(radii, min(tolerance, MOST_TOLERANCE * _spread(balls, points) * unit))
     around, inside, _ = _counts(points, balls, radii, unit)
     return around[points.places], inside[balls.places]
 
@@ -284,7 +284,7 @@ def support_scores_on_device(p: torch.Tensor, q: torch.Tensor, k: int, tolerance
     import torch
 
     spread = float(torch.cat([p, q]).to(torch.float64).var(dim=0, correction=0).sum().sqrt())
-    tolerance = min(tolerance, _MOST_TOLERANCE * spread)
+    tolerance = min(tolerance, MOST_TOLERANCE * spread)
     p_radii, q_radii = _radii_on_device(p, k) + tolerance, _radii_on_device(q, k) + tolerance
     in_p_balls, in_q_balls = (torch.zeros(len(rows), dtype=torch.int64, device=p.device) for rows in (q, p))
     filled = torch.zeros(len(p), dtype=torch.bool, device=p.device)

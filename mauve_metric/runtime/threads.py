@@ -9,13 +9,16 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from threadpoolctl import ThreadpoolController
 
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -85,7 +88,7 @@ def fitting_threads() -> Iterator[int]:
     Matters only under a CPU quota (libraries honour affinity); lower user settings are kept.
     """
     usable = usable_cpus()
-    if usable >= _allowed_cpus():
+    if usable >= _allowed_cpus() or _one_thread.callers:
         yield usable
         return
     libraries = thread_libraries()
@@ -102,11 +105,61 @@ def blas_threads() -> int:
     return min([usable_cpus(), *pools])
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+class _OneThread:
+    """The limit of BLAS to one thread, from the first caller that asks for it to the last that is done with it."""
+
+    def __init__(self) -> None:
+        self.lock, self.callers, self.limit = threading.Lock(), 0, nullcontext()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.callers:
+                self.limit = thread_libraries().limit(limits=1, user_api="blas")
+                self.limit.__enter__()
+            self.callers += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.callers -= 1
+            if not self.callers:
+                self.limit.__exit__(None, None, None)
+
+
+_one_thread = _OneThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread, for scipy's amid numpy's: each has threads of its own, which spin after a product."""
-    with thread_libraries().limit(limits=1, user_api="blas"):
-        yield
+    return _one_thread
+
+
+@contextmanager
+def side_by_side(wanted: bool = True) -> Iterator[Callable[..., Future[Any]]]:
+    """Context whose value starts a function with arguments in a thread of a pool, and returns its future.
+
+    The libraries have one thread then for each of ours. On one CPU, or where it is not wanted, functions run at once.
+    """
+    workers = blas_threads() if wanted else 1
+    if workers == 1:
+        yield _run_at_once
+        return
+    from concurrent.futures import ThreadPoolExecutor  # which takes 40 ms to import
+
+    one_each = partial(thread_libraries().limit, limits=1, user_api="openmp")  # of the thread that calls it
+    with one_blas_thread(), ThreadPoolExecutor(workers, initializer=one_each) as pool:
+        try:
+            yield pool.submit
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _run_at_once(function: Callable[..., Value], *arguments: Any) -> Future[Value]:
+    """Run a function and return its finished future."""
+    from concurrent.futures import Future
+
+    future: Future[Value] = Future()
+    future.set_result(function(*arguments))
+    return future
 
 
 def thread_libraries() -> ThreadpoolController:
@@ -127,6 +180,8 @@ def _limit_after_fork() -> None:
 
     Nothing where this package has not worked before the fork. Processes started by spawn have threads of their own.
     """
+    global _one_thread
+    _one_thread = _OneThread()  # another thread may have been in the old one
     if _find_libraries.cache_info().currsize:
         thread_libraries().limit(limits=1, user_api="openmp")
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.clustering.partition import Partition, partition_sets
 from mauve_metric.clustering.quantizers import num_buckets_of, quantizer_options, scoring_options
 from mauve_metric.features.dependence import codes_of, paired, with_dependence
@@ -25,6 +27,7 @@ from mauve_metric.results.signature import format_signature, human_entries, sign
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
+from mauve_metric.runtime.threads import side_by_side
 from mauve_metric.scoring import score
 from mauve_metric.scoring.gap import explain_buckets, with_composition, with_extreme_texts
 from mauve_metric.scoring.phrases import Readable
@@ -33,11 +36,15 @@ from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 KNN_AUTO_ROWS = 10_000  # rows per side up to which nearest neighbours take at most two seconds
 FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
 RUNS_OF_FEW_TEXTS = 5
 MOST_READ_TWICE = 10_000  # texts of a set that are scored once more in another reading
 _KEPT_PARTITIONS = 4
+_MOST_SIDE_BY_SIDE = 2**25  # numbers of a set: 26 000 texts of 1280 columns
 
 
 class Evaluation:
@@ -254,17 +261,28 @@ class Evaluation:
 
     # --- results
 
-    def result(self, *, with_learned: bool = True, other_reading: bool = True) -> MauveResult:
+    @property
+    def _side_by_side(self) -> AbstractContextManager[Callable[..., Future[Any]]]:
+        """Threads for the parts of a score, where the rows are in memory, and few enough to be there several times."""
+        rows = [side.features for side in self.sides]
+        few = all(isinstance(side, np.ndarray) and side.size <= _MOST_SIDE_BY_SIDE for side in rows)
+        return side_by_side(few and self.run.score_device is None)
+
+    def result(self, *, other_reading: bool = True) -> MauveResult:
         """The result of the only model, with what the layout that separates its set does to it.
 
-        with_learned: also by classifier. other_reading: also `MauveResult.closeness_as_prompts`.
+        other_reading: also `MauveResult.closeness_as_prompts`.
         """
         p, q = self.sides
-        learned = score.learned_of(p, q, self.resolved) if with_learned else None
-        p_value = score.permutation_p_value(p, q, self.partition, self.resolved)
-        self.watch("score", 1)
-        result = score.score_buckets(p, q, self.partition, 1, self.resolved, p_value, learned)
-        result = self._with_other_reading(result) if with_learned and other_reading else result
+        with self._side_by_side as run:
+            learned = run(score.learned_of, p, q, self.resolved)
+            partition = self.partition
+            neighbours = run(score.neighbours_of, p, q, partition, 1, self.resolved)
+            p_value = score.permutation_p_value(p, q, partition, self.resolved)
+            self.watch("score", 1)
+            scores = neighbours.result(), p_value, learned.result()
+        result = score.score_buckets(p, q, partition, 1, self.resolved, *scores)
+        result = self._with_other_reading(result) if other_reading else result
         return self._without_layout(result, p, q, 1)
 
     def _with_other_reading(self, result: MauveResult) -> MauveResult:
@@ -299,14 +317,25 @@ class Evaluation:
         partition, resolved = self.partition, self.resolved
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
-        pairs = watched("compare", [*zip(self.names, self.pairs, strict=True)], self.run.verbose, " models")
-        for number, (name, (human, model)) in enumerate(pairs, start=1):
-            self.watch("score", number)
-            own_scores[name] = _own_score(human, model, self.config, self._run_of(f"model-{number}"))
-            entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
-            p_value, learned = own_scores[name].p_value, score.learned_of(human, model, resolved)
-            result = score.score_buckets(human, model, partition, number, resolved, p_value, learned, entries)
-            results[name] = self._without_layout(result, human, model, number)
+        with self._side_by_side as run:
+            pairs = [
+                (
+                    *(name, human, model),
+                    run(score.neighbours_of, human, model, partition, number, resolved),
+                    run(score.learned_of, human, model, resolved),
+                )
+                for number, (name, (human, model)) in enumerate(zip(self.names, self.pairs, strict=True), start=1)
+            ]
+            for number, (name, human, model, neighbours, learned) in enumerate(
+                watched("compare", pairs, self.run.verbose, " models"), start=1
+            ):
+                self.watch("score", number)
+                own_scores[name] = _own_score(human, model, self.config, self._run_of(f"model-{number}"))
+                scores = neighbours.result(), own_scores[name].p_value, learned.result()
+                entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
+                results[name] = score.score_buckets(human, model, partition, number, resolved, *scores, entries)
+        for number, (name, pair) in enumerate(zip(self.names, self.pairs, strict=True), start=1):
+            results[name] = self._without_layout(results[name], *pair, number)
         p, models = self.sides[0], dict(zip(self.names, self.sides[1:], strict=True))
         learned_ranking, learned_differences = ranked_by_learned_score(
             {
@@ -417,12 +446,13 @@ def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
 def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     resolved = resolve_config(config, len(p), len(q))
-    once = replace(resolved, knn=False, frechet_distance=False)
-    alone = Evaluation.of_sets([p, q], once, run, clusterings=2 if config.permutations else 1)
-    result = alone.result(with_learned=False)
-    return OwnScore(
-        result.mauve, result.num_buckets, result.p_value, format_signature(signature_entries(p, q, resolved))
-    )
+    alone = Evaluation.of_sets([p, q], resolved, run, clusterings=2 if config.permutations else 1)
+    p_labels, q_labels = alone.partition.labels[0]
+    k = max(resolved.num_buckets, int(p_labels.max()) + 1, int(q_labels.max()) + 1)
+    counted = count_labels(p_labels, q_labels, k)
+    p_value = score.permutation_p_value(*alone.pairs[0], alone.partition, resolved)
+    mauve = score.score_histograms(counted, resolved)["mauve"]
+    return OwnScore(mauve, resolved.num_buckets, p_value, format_signature(signature_entries(p, q, resolved)))
 
 
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:

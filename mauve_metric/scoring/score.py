@@ -11,7 +11,7 @@ import numpy as np
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
-from mauve_metric.features.dependence import PairGroups, codes_of
+from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import some_numbers, some_rows
 from mauve_metric.measures import frontier, precision_recall
@@ -28,7 +28,6 @@ from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
-from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
@@ -129,6 +128,7 @@ def score_buckets(
     partition: Partition,
     number: int,
     config: ResolvedConfig,
+    neighbours: Mapping[str, Any],
     p_value: float | None = None,
     learned: Learned | None = None,
     entries: Mapping[str, object] | None = None,
@@ -140,6 +140,7 @@ def score_buckets(
         partition: of P and one or several models. The first clustering makes the scores of the literature, the others,
             if there are any, the debiased ones.
         number: of Q among the models, from 1.
+        neighbours: the fields of `neighbours_of`.
         p_value: of the permutation test.
         learned: the score on learned buckets; None: it is not known.
         entries: further entries of the signature.
@@ -186,7 +187,7 @@ def score_buckets(
         **scores,
         **clusterings,
         **_fields_of_estimates(estimates),
-        **_neighbours((partition.rows[0], partition.rows[number]), codes, config),
+        **neighbours,
         **_compute_row_scores(p, q, scores, config),
         **_fields_of_side("p", p, histograms),
         **_fields_of_side("q", q, histograms),
@@ -296,15 +297,17 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
 
 
 @fitting_threads()
-def _neighbours(projected: Sequence[ProjectedRows], groups: PairGroups, config: MauveConfig) -> dict[str, Any]:
+def neighbours_of(
+    p: FeatureSet, q: FeatureSet, partition: Partition, number: int, config: MauveConfig
+) -> dict[str, Any]:
     """Nearest-neighbour precision, recall, density and coverage with intervals, or None for each.
 
     Args:
-        projected: rows of both sides, or those that were drawn of large ones. groups: codes of dependent texts of both
-            sides, all of them; None: each is alone.
+        p, q, partition, number: see `score_buckets`.
     """
     if not config.knn:
         return dict.fromkeys((*SupportScores._fields, *SupportIntervals._fields))
+    projected, groups = (partition.rows[0], partition.rows[number]), codes_of(p, q)
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
     if tensors.is_tensor(projected[0]):
         drawn = [

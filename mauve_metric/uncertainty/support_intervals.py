@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Bools, Floats, Integers
-from mauve_metric.measures.knn_precision_recall import ROUNDING, SupportScores, support_scores
+from mauve_metric.measures.knn_precision_recall import MOST_TOLERANCE, ROUNDING, SupportScores, support_scores
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty.mean_intervals import wilson_interval
 
@@ -16,6 +16,8 @@ HUMAN_SPLITS = 4  # of the human texts, for what two human sets reach
 MOST_ROWS = 600  # of a side, from which the variance is estimated; it falls with the number of texts
 MOST_HUMAN_ROWS = 4000
 _FEWEST = 10  # rows of a half
+_LOOKED_AT = 16  # nearest rows for each that is needed of a half: nearly always enough
+_EQUAL = 1e-12  # relative difference that is rounding
 
 
 class SupportIntervals(NamedTuple):
@@ -50,17 +52,13 @@ def support_intervals(
     human_halves = _of_halves(p, codes[0], k, rng)
     few = [np.sort(rng.permutation(len(rows))[:MOST_ROWS]) for rows in (p, q)]
     sides = [(rows[chosen], of_side[chosen]) for rows, of_side, chosen in zip((p, q), codes, few, strict=True)]
+    balls = _Balls(sides[0][0], sides[1][0], k)
     squares = []
     for _ in range(SPLITS):
-        in_first = _halves(np.concatenate([of_side for _, of_side in sides]), rng)
-        p_half, q_half = np.split(in_first, [len(sides[0][0])])
-        pairs = [
-            (sides[0][0][p_rows], sides[1][0][q_rows]) for p_rows, q_rows in ((p_half, q_half), (~p_half, ~q_half))
-        ]
-        if min(len(rows) for pair in pairs for rows in pair) < max(_FEWEST, k + 1):
+        in_first = np.split(_halves(np.concatenate([of_side for _, of_side in sides]), rng), [len(sides[0][0])])
+        if min(min(half.sum(), (~half).sum()) for half in in_first) < max(_FEWEST, k + 1):
             return SupportIntervals(human_halves=human_halves)
-        first, second = (support_scores(*pair, k, tolerance=ROUNDING) for pair in pairs)
-        squares.append([(first.precision - second.precision) ** 2, (first.recall - second.recall) ** 2])
+        squares.append(np.square(np.diff(balls.scores_of_halves(*in_first), axis=1)).ravel())
     shrink = min(len(sides[0][0]), len(sides[1][0])) / min(len(p), len(q))
     variances = np.mean(squares, axis=0) / 4 * shrink
     sizes = [
@@ -70,6 +68,46 @@ def support_intervals(
     z = t_quantile(level, SPLITS)
     ends = [wilson_interval(share, size, z) for share, size in zip(scores[:2], sizes, strict=True)]
     return SupportIntervals(ends[0], ends[1], human_halves)
+
+
+class _Balls:
+    """Distances among the rows of two sets, from which precision and recall of any halves follow."""
+
+    def __init__(self, p: Array, q: Array, k: int) -> None:
+        rows = np.concatenate([p, q]).astype(np.float64)
+        rows -= rows.mean(axis=0)
+        lengths = np.einsum("ij,ij->i", rows, rows)
+        sums = lengths[:, None] + lengths
+        squares = sums - 2 * (rows @ rows.T)
+        away = np.sqrt(np.where(squares > _EQUAL * sums, squares, 0))  # copies are exactly at 0
+        np.fill_diagonal(away, 0)
+        self.k, self.across = k, away[: len(p), len(p) :]
+        self.tolerance = min(ROUNDING, MOST_TOLERANCE * float(np.sqrt(lengths.mean())))
+        inner = away[: len(p), : len(p)], away[len(p) :, len(p) :]
+        self.order = [np.argsort(of_side, axis=1) for of_side in inner]
+        self.sorted = [np.take_along_axis(*pair, axis=1) for pair in zip(inner, self.order, strict=True)]
+
+    def _radii(self, side: int, in_first: Bools) -> Floats:
+        """The distance of each row from its k-th nearest other row of its half, (n,), with what rounding may add."""
+        order = self.order[side]
+        for width in (_LOOKED_AT * (self.k + 1), len(order)):
+            reached = np.cumsum(in_first[order[:, :width]] == in_first[:, None], axis=1) > self.k  # itself is one
+            if reached[:, -1].all():
+                break
+        radii: Floats = self.sorted[side][np.arange(len(order)), reached.argmax(axis=1)]
+        return radii * (1 + _EQUAL) + self.tolerance
+
+    def scores_of_halves(self, p_first: Bools, q_first: Bools) -> Floats:
+        """Precision and recall of the first halves and of the second halves, (2, 2).
+
+        Args:
+            p_first, q_first: the rows that are in the first half, (n_p,) and (n_q,).
+        """
+        together = p_first[:, None] == q_first
+        in_p_balls = (together & (self.across <= self._radii(0, p_first)[:, None])).any(axis=0)
+        in_q_balls = (together & (self.across <= self._radii(1, q_first))).any(axis=1)
+        halves = ((in_p_balls, q_first), (in_q_balls, p_first))
+        return np.array([[inside[half].mean() for half in (first, ~first)] for inside, first in halves])
 
 
 def _of_halves(p: Array, codes: Integers, k: int, rng: np.random.Generator) -> float | None:

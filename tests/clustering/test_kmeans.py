@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.clustering import kmeans as kmeans_module
-from mauve_metric.clustering.kmeans import kmeans
+from mauve_metric.clustering.kmeans import _split, kmeans
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 
 torch = pytest.importorskip("torch")
@@ -96,3 +96,21 @@ def test_starts_that_are_drawn_together_find_the_kinds_that_single_draws_find(
     numbers = kmeans_module._spread_start(torch.from_numpy(data) if with_tensors else data, 200, 0, 1, draws=7)
     assert len(set(numbers)) == 200
     assert len(set(kind_of[numbers])) > 180  # of 40 starts none found fewer than 195
+
+
+@pytest.mark.parametrize("shares", [[0.0, 0.5, 0.5], [0.9, 0.0, 0.0, 0.1, 0.0], [0.0] * 40 + [0.01] * 100])
+def test_empty_buckets_take_half_of_those_that_single_draws_choose(shares: list[float]) -> None:
+    n = 2000
+    counts = (np.array(shares) * n).astype(np.float32)
+    centres = np.random.default_rng(0).normal(size=(len(counts), 2)).astype(np.float32)
+    drawn, expected = np.random.RandomState(1234), counts.copy()
+    for empty in np.flatnonzero(counts == 0):
+        bucket = 0
+        while np.float32(drawn.randint(0, 2**32, dtype=np.uint32)) / np.float32(2**32 - 1) >= (expected[bucket] - 1) / (
+            n - len(counts)
+        ):
+            bucket = (bucket + 1) % len(counts)
+        expected[empty] = expected[bucket] / 2
+        expected[bucket] -= expected[empty]
+    _split(centres, counts, n)
+    assert counts.tolist() == expected.tolist()

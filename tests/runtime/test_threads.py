@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mauve_metric import compute_mauve
+from mauve_metric import compare, compute_mauve
 from mauve_metric.runtime import threads
 from mauve_metric.runtime.threads import (
     cpu_quota,
     fitting_threads,
     one_blas_thread,
     prepare_threads,
+    side_by_side,
     thread_libraries,
     usable_cpus,
 )
@@ -77,6 +79,56 @@ def test_a_quota_bounds_the_threads_and_what_was_there_comes_back(monkeypatch: p
     assert torch.get_num_threads() == faiss.omp_get_max_threads() == 3
     faiss.omp_set_num_threads(before[0])
     torch.set_num_threads(before[1])
+
+
+def blas_threads_set() -> set[int]:
+    return {pool["num_threads"] for pool in thread_libraries().info() if pool["user_api"] == "blas"}
+
+
+def test_functions_run_side_by_side_and_the_libraries_get_their_threads_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "blas_threads", lambda: 2)
+    with thread_libraries().limit(limits=2, user_api="blas"):
+        before = blas_threads_set()
+        meeting = threading.Barrier(2, timeout=120)
+
+        def meet() -> set[int]:
+            with one_blas_thread(), fitting_threads():
+                meeting.wait()  # both are here at once
+                return blas_threads_set()
+
+        with side_by_side() as run:
+            found = [run(meet) for _ in range(2)]
+            assert [future.result() for future in found] == [{1}, {1}]
+            failed = run(int, "no number")
+            with pytest.raises(ValueError, match="no number"):
+                failed.result()
+            assert blas_threads_set() == {1}
+        assert blas_threads_set() == before
+        with pytest.raises(KeyError), side_by_side() as run:
+            run(meet)
+            run(meet)
+            raise KeyError
+        assert blas_threads_set() == before
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_on_one_thread_functions_run_at_once(wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "blas_threads", lambda: 1 if wanted else 2)
+    with side_by_side(wanted) as run:
+        assert run(threading.current_thread).result() is threading.current_thread()
+        with pytest.raises(ValueError, match="no number"):
+            run(int, "no number")
+
+
+def test_a_score_in_threads_is_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    p, q, r = (rng.normal(size=(120, 8)) for _ in "pqr")
+    monkeypatch.setattr(threads, "blas_threads", lambda: 1)
+    expected = [compute_mauve(p_features=p, q_features=q), compare(p_features=p, models={"q": q, "r": r})]
+    monkeypatch.setattr(threads, "blas_threads", lambda: 4)
+    found = [compute_mauve(p_features=p, q_features=q), compare(p_features=p, models={"q": q, "r": r})]
+    assert [str(result) for result in found] == [str(result) for result in expected]
+    assert found[0].mauve == expected[0].mauve
 
 
 def test_libraries_are_searched_for_once_until_a_module_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.measures.knn_precision_recall import support_scores
-from mauve_metric.uncertainty.support_intervals import SupportIntervals, support_intervals
+from mauve_metric.measures.knn_precision_recall import ROUNDING, support_scores
+from mauve_metric.uncertainty.support_intervals import SupportIntervals, _Balls, support_intervals
 
 Floats = NDArray[np.float32]
 REDRAWS, N = 40, 60
@@ -70,3 +70,18 @@ def test_shares_at_an_end_have_an_interval_inside(share: float) -> None:
     assert found.precision_ci is not None and share in found.precision_ci
     low, high = found.precision_ci
     assert 0 <= low < high <= 1 and high - low < 0.2
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e5])
+@pytest.mark.parametrize("copies", [False, True])
+def test_scores_of_halves_are_those_of_the_halves_alone(copies: bool, scale: float) -> None:
+    rng = np.random.default_rng(5)
+    p, q = (side * np.float32(scale) for side in draw(rng))
+    if copies:  # ties
+        p, q = p[rng.integers(0, 20, N)], np.concatenate([p[:9], q[rng.integers(0, 20, N - 9)]])
+    p_first, q_first = (rng.random(N) < 0.5 for _ in "pq")
+    halves = [(p[p_first], q[q_first]), (p[~p_first], q[~q_first])]
+    expected = [support_scores(*pair, 4, tolerance=ROUNDING)[:2] for pair in halves]
+    assert _Balls(p, q, 4).scores_of_halves(p_first, q_first).tolist() == [
+        list(pair) for pair in zip(*expected, strict=True)
+    ]
