@@ -30,7 +30,8 @@ from mauve_metric.scoring.gap import explain_buckets, with_composition, with_ext
 from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
 from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
-from mauve_metric.scoring.without_layout import needs_trial, without_layout
+from mauve_metric.scoring.verdict import judged
+from mauve_metric.scoring.without_layout import without_layout
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
 
 KNN_AUTO_ROWS = 10_000  # rows per side up to which nearest neighbours take at most two seconds
@@ -265,7 +266,7 @@ class Evaluation:
         self.watch("score", 1)
         result = score.score_buckets(p, q, self.partition, 1, self.resolved, p_value, learned)
         result = self._with_other_reading(result) if with_learned and other_reading else result
-        return self._without_layout(result, p, q, 1)
+        return judged(self._without_layout(result, p, q, 1), self.resolved)
 
     def _with_other_reading(self, result: MauveResult) -> MauveResult:
         """Add what closeness would be if the model's near-alike texts were answers to undeclared prompts."""
@@ -287,7 +288,7 @@ class Evaluation:
 
     def _without_layout(self, result: MauveResult, p: FeatureSet, q: FeatureSet, number: int) -> MauveResult:
         """The result of the model with this number, with the effect of layout that separates its sets."""
-        if not needs_trial(result):
+        if {"format_differs", "echoed_prompts"}.isdisjoint(warning.code for warning in result.warnings):
             return result
         self.watch("try", number)
         texts, codes = [self.texts[0], self.texts[number]], pair_of_groups(p.groups, q.groups)
@@ -306,7 +307,7 @@ class Evaluation:
             entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
             p_value, learned = own_scores[name].p_value, score.learned_of(human, model, resolved)
             result = score.score_buckets(human, model, partition, number, resolved, p_value, learned, entries)
-            results[name] = self._without_layout(result, human, model, number)
+            results[name] = judged(self._without_layout(result, human, model, number), resolved)
         p, models = self.sides[0], dict(zip(self.names, self.sides[1:], strict=True))
         learned_ranking, learned_differences = ranked_by_learned_score(
             {
@@ -405,24 +406,26 @@ class Evaluation:
 
 def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
     """Replace every "auto" and preset in the config by its value for sets of these sizes, P's first."""
+    if isinstance(config, ResolvedConfig):
+        num_buckets_of(config, *sizes)
+        return config
     smaller = min(sizes)
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
     resolved = {"num_buckets": num_buckets_of(config, *sizes), "num_runs": runs, "knn": knn}
     resolved |= quantizer_options(config, *sizes)
-    auto = {name for name in resolved if getattr(config, name) == "auto"} | getattr(config, "auto", set())
-    return ResolvedConfig(**vars(config) | resolved | {"auto": frozenset(auto)})
+    auto = frozenset(name for name in resolved if getattr(config, name) == "auto")
+    return ResolvedConfig(**vars(config) | resolved, auto=auto)
 
 
 def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
-    resolved = resolve_config(config, len(p), len(q))
-    once = replace(resolved, knn=False, frechet_distance=False)
-    alone = Evaluation.of_sets([p, q], once, run, clusterings=2 if config.permutations else 1)
-    result = alone.result(with_learned=False)
-    return OwnScore(
-        result.mauve, result.num_buckets, result.p_value, format_signature(signature_entries(p, q, resolved))
-    )
+    alone = Evaluation.of_sets([p, q], config, run, clusterings=2 if config.permutations else 1)
+    sides, partition, resolved = alone.sides, alone.partition, alone.resolved
+    histograms = score.count_buckets(*sides, partition, 1, resolved)[0]
+    p_value = score.permutation_p_value(*sides, partition, resolved)
+    signature = format_signature(signature_entries(p, q, resolved))
+    return OwnScore(score.score_histograms(histograms, resolved)["mauve"], resolved.num_buckets, p_value, signature)
 
 
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:

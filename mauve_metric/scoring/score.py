@@ -30,7 +30,6 @@ from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
-from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.ceiling import scores_of_equal_sets
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
@@ -123,6 +122,17 @@ def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: Mapping[str, Any],
     return row_scores
 
 
+def count_buckets(
+    p: FeatureSet, q: FeatureSet, partition: Partition, number: int, config: ResolvedConfig
+) -> list[Histograms]:
+    """The histograms of two sides by each clustering; number: of Q among the models, from 1."""
+    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in partition.labels]
+    return [
+        count_labels(run[0], run[number], size, p.groups, q.groups)
+        for run, size in zip(partition.labels, sizes, strict=True)
+    ]
+
+
 def score_buckets(
     p: FeatureSet,
     q: FeatureSet,
@@ -133,7 +143,7 @@ def score_buckets(
     learned: Learned | None = None,
     entries: Mapping[str, object] | None = None,
 ) -> MauveResult:
-    """The result of two sides whose texts are in buckets.
+    """The result of two sides whose texts are in buckets, before it is judged (see `verdict.judged`).
 
     Args:
         p, q: the sides.
@@ -145,11 +155,7 @@ def score_buckets(
         entries: further entries of the signature.
     """
     k, groups, first = config.num_buckets, pair_of_groups(p.groups, q.groups), partition.labels[0]
-    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in partition.labels]
-    histograms, *others = [
-        count_labels(run[0], run[number], size, p.groups, q.groups)
-        for run, size in zip(partition.labels, sizes, strict=True)
-    ]
+    histograms, *others = count_buckets(p, q, partition, number, config)
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
     clusterings = _fields_of_clusterings(scores["mauve"], histograms, others, config)
@@ -182,7 +188,7 @@ def score_buckets(
     bounds = [Bound("groups", pairs, codes, _tested(p_value, config)) for pairs in of_pair]
     finer = bounds[1].estimates(config) if len(bounds) > 1 else Estimates()
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
-    result = MauveResult(
+    return MauveResult(
         **scores,
         **clusterings,
         **_fields_of_estimates(estimates),
@@ -209,7 +215,6 @@ def score_buckets(
         normalised_missing=NOT_READ_AGAIN if formats[2] else None,
         bounds=tuple(bounds),
     )
-    return judged(result, config)
 
 
 def _tested(p_value: float | None, config: MauveConfig) -> float | None:
