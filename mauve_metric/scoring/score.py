@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mauve_metric.arrays import Floats
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
@@ -158,9 +159,10 @@ def score_buckets(
     histograms, *others = count_buckets(p, q, partition, number, config)
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
-    clusterings = _fields_of_clusterings(scores["mauve"], histograms, others, config)
+    areas = [scores["mauve"], *_areas(others, config)]
     by_content = without_first(partition.labels)
-    areas, ceiling = _areas(others or [histograms], config), scores_of_equal_sets((others or [histograms])[0], config)
+    null = scores_of_equal_sets(histograms, config)
+    ceiling = scores_of_equal_sets(others[0], config) if others else null
     labels = np.concatenate(by_content[0])
     k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
     texts_a_bucket = np.bincount(labels, minlength=k_by_content)
@@ -172,7 +174,7 @@ def score_buckets(
             p,
             q,
             histograms,
-            float(np.mean(areas)),
+            float(np.mean(areas[1:] or areas)),
             scores["mauve_floor"],
             float(ceiling.mean()),
             float(ceiling.std(ddof=1)),
@@ -190,7 +192,7 @@ def score_buckets(
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
     return MauveResult(
         **scores,
-        **clusterings,
+        **_fields_of_clusterings(areas, null, config),
         **_fields_of_estimates(estimates),
         **_neighbours((partition.rows[0], partition.rows[number]), codes, config),
         **_compute_row_scores(p, q, scores, config),
@@ -228,23 +230,16 @@ def _areas(runs: Sequence[Histograms], config: MauveConfig) -> list[float]:
     return [curve_area(divergence_curve(*run.probabilities(), c, points)) for run in runs]
 
 
-def _fields_of_clusterings(
-    mauve: float, histograms: Histograms, others: Sequence[Histograms], config: ResolvedConfig
-) -> dict[str, Any]:
-    """The fields of a result on scores of equal sets, and on the spread over clusterings.
-
-    Args:
-        mauve: of the histograms. others: the histograms of other clusterings.
-    """
-    plug_in = np.array([mauve, *_areas(others, config)][: config.num_runs])
-    null = scores_of_equal_sets(histograms, config)
+def _fields_of_clusterings(areas: Sequence[float], null: Floats, config: ResolvedConfig) -> dict[str, Any]:
+    """The fields of a result on scores of equal sets, and on the spread of MAUVE, `areas`, over clusterings."""
+    plug_in = np.array(areas[: config.num_runs])
     return {
         "mauve_ceiling": float(null.mean()),
         "mauve_ceiling_std": float(null.std(ddof=1)),
         "mauve_runs": plug_in,
         "mauve_mean": float(np.mean(plug_in)),
         "mauve_std": float(np.std(plug_in, ddof=1)) if len(plug_in) > 1 else None,
-        "ci_scope": "over clusterings" if len(others) > 1 else "for this partition",
+        "ci_scope": "over clusterings" if len(areas) > 2 else "for this partition",
     }
 
 
