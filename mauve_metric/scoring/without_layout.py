@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -175,7 +175,8 @@ class _Trial(NamedTuple):
         """
         sides = [list(side) for side in self.texts]
         for name in names:
-            remove = PromptEcho(self.prompts) if name == "prompts" else _remover(name)
+            trait = TRAITS.get(name)
+            remove = PromptEcho(self.prompts) if name == "prompts" else trait.without if trait else WRAPPING[name]
             if remove is not None:
                 sides = [[remove(text) for text in side] for side in sides]
         plain = [
@@ -186,10 +187,6 @@ class _Trial(NamedTuple):
         learned = learned_score(p.features, q.features, self.groups, self.config)
         unseen, seed = p.unseen_formats or (), self.config.seed
         return learned, check_format(p.format_numbers, q.format_numbers, self.groups, seed, unseen)[2]
-
-
-def _remover(name: str) -> Callable[[str], str] | None:
-    return TRAITS[name].without if name in TRAITS else WRAPPING[name]
 
 
 def _rule_of(name: str) -> str | None:
