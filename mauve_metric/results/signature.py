@@ -93,7 +93,7 @@ def human_entries(
 
 def versions(*packages: str) -> dict[str, object]:
     """The end of a signature: the installed versions of packages, "unknown" for a missing one, and of this one."""
-    return {package: _version_of(package) for package in packages} | {"mauve_metric": __version__}
+    return {**{package: _version_of(package) for package in packages}, "mauve_metric": __version__}
 
 
 @functools.cache

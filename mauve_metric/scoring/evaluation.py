@@ -421,9 +421,9 @@ def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
 def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     alone = Evaluation.of_sets([p, q], config, run, clusterings=2 if config.permutations else 1)
-    sides, partition, resolved = alone.sides, alone.partition, alone.resolved
-    histograms = score.count_buckets(*sides, partition, 1, resolved)[0]
-    p_value = score.permutation_p_value(*sides, partition, resolved)
+    (human, model), partition, resolved = alone.sides, alone.partition, alone.resolved
+    histograms = score.count_buckets(human, model, partition, 1, resolved)[0]
+    p_value = score.permutation_p_value(human, model, partition, resolved)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(score.score_histograms(histograms, resolved)["mauve"], resolved.num_buckets, p_value, signature)
 
