@@ -15,6 +15,7 @@ from mauve_metric.runtime.checks import (
     Check,
     check_bool,
     check_count,
+    check_device_name,
     check_known_options,
     choice_check,
     did_you_mean,
@@ -25,7 +26,6 @@ from mauve_metric.runtime.checks import (
     shown,
     wrong,
 )
-from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.runtime.errors import NotTexts, WrongOption
 from mauve_metric.runtime.openai_client import base_address
 

@@ -66,7 +66,6 @@ TESTED_THROUGH = {
     "hosts/space/server/test_endpoints.py": ("hosts/space/limits",),
     "hosts/space/test_page.py": ("hosts/space/view/layout",),
     "hosts/space/view/test_handlers.py": ("hosts/space/session/scoring",),
-    "hosts/space/session/test_sessions.py": ("hosts/space/session/upload_folder",),
     "hosts/trainer/test_callback.py": ("apps/generation/evaluation",),
     "apps/lexical/test_ngrams.py": ("apps/lexical/tokens",),
     "apps/studies/perturbations/test_text_errors.py": ("apps/studies/perturbations/pieces",),

@@ -463,12 +463,12 @@ class FeaturizeJob:
         else:
             stored = self._by_model(name, texts, source.texts if isinstance(source.texts, list) else None)
         rows = check_features(f"the features of {name}", stored.features)
-        fields = {"unseen": stored.unseen, "unseen_formats": stored.unseen_formats, **hashes.fields()}
-        made = FeatureSet(rows, stored.identity, stored.lengths, stored.truncated, source.dropped, **fields)
-        if source.stripping is None:
-            return made
-        identity = {**(made.identity or {}), **source.stripping.identity()}
-        return replace(made, identity=identity, stripped=dict(source.stripping.changed))
+        fields: dict[str, Any] = {"unseen": stored.unseen, "unseen_formats": stored.unseen_formats, **hashes.fields()}
+        identity = stored.identity
+        if source.stripping is not None:
+            identity = {**(identity or {}), **source.stripping.identity()}
+            fields["stripped"] = dict(source.stripping.changed)
+        return FeatureSet(rows, identity, stored.lengths, stored.truncated, source.dropped, **fields)
 
     def _by_function(self, function: TextFunction, name: str, texts: list[str]) -> StoredFeatures:
         prefix, identity = function.with_prefix(self.config.text_prefix)

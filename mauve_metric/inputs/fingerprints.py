@@ -115,11 +115,6 @@ def _kind(mark: str) -> float:
     return 1.0 if mark.isupper() else 2.0 if mark.isdigit() else 0.0 if mark.isalpha() or not mark else 3.0
 
 
-def _without_end(text: str) -> str:
-    """A text without the marks after its last word."""
-    return text.rstrip(f"{_FINAL}.!?…")
-
-
 def _plain_start(text: str) -> str:
     """A text that begins with a small letter or a digit, if there is one; of a quoted one the closing mark goes too."""
     text = WRAPPING["outer_quotes"](text)
@@ -154,7 +149,9 @@ TRAITS: dict[str, FormatTrait] = {
     ),
     "first_character": FormatTrait("first characters", lambda text: _kind(text.lstrip()[:1]), _plain_start),
     "last_character": FormatTrait(
-        "last characters", lambda text: float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")), _without_end
+        "last characters",
+        lambda text: float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")),
+        lambda text: text.rstrip(f"{_FINAL}.!?…"),
     ),
     "capitals": FormatTrait(
         "capital letters", lambda text: _rate(len(_CAPITALS.findall(text)), text), str.lower, "capitals"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib.metadata
 import json
 import re
 from collections.abc import Mapping
@@ -21,7 +23,6 @@ from mauve_metric.options import (
     encoder_options,
     options_of_stage,
 )
-from mauve_metric.runtime.optional_imports import package_versions
 from mauve_metric.runtime.plain_text import printable
 from mauve_metric.uncertainty.learned_score import MOST_FITTED
 from mauve_metric.version import __version__
@@ -91,8 +92,16 @@ def human_entries(
 
 
 def versions(*packages: str) -> dict[str, object]:
-    """The end of a signature: versions of packages, and of this one."""
-    return {**package_versions(*packages), "mauve_metric": __version__}
+    """The end of a signature: the installed versions of packages, "unknown" for a missing one, and of this one."""
+    return {**{package: _version_of(package) for package in packages}, "mauve_metric": __version__}
+
+
+@functools.cache
+def _version_of(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def format_signature(entries: Mapping[str, object]) -> str:

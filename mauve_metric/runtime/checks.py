@@ -11,13 +11,14 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import SupportsFloat, SupportsIndex
+from typing import SupportsFloat, SupportsIndex, cast
 
 from mauve_metric.runtime.errors import CodedError, DamagedFile, NoFile, UnknownOption, WrongOption
 
 Check = Callable[[str, object], object]
 # Of the record at the end of a zip file: its size, and the number of members that it has where a larger record says it.
 _END_BYTES, _MANY = 22, 0xFFFF
+_DEVICE = re.compile(r"[a-z_]+(:[0-9]{1,5})?")  # torch checks that it exists when it is used
 _ADDRESS = re.compile(r"[a-z0-9]{2,}:/")  # `Path` makes one slash of two
 # names of earlier versions and of evaluate, and near ones that mean something else than the nearest option
 RENAMED = {
@@ -312,3 +313,26 @@ def check_number(name: str, value: object, interval: str) -> float:
     0.95
     """
     return float(number_check(interval)(name, value))  # type: ignore[arg-type]
+
+
+def check_device_name(name: str, value: object) -> str | None:
+    """Return a value that can name a torch device: None, a name, a `torch.device`, or a number.
+
+    Args:
+        name: of the argument, for errors.
+        value: what the caller gave. A number is an index from 0 to 32767, as torch takes it.
+
+    Raises:
+        TypeError: another type. ValueError: a text that is no name, or a number that is no index.
+
+    >>> check_device_name("device", "cuda:0")
+    'cuda:0'
+    """
+    is_device = f"{type(value).__module__}.{type(value).__name__}" == "torch.device"  # without an import of torch
+    if value is None or is_device or (isinstance(value, str) and _DEVICE.fullmatch(value)):
+        return cast("str | None", value)
+    expected = "the name of a torch device such as 'cpu' or 'cuda:0'"
+    number = check_integer(name, value, expected)
+    if not 0 <= number < 2**15:
+        raise wrong(name, expected, value)
+    return cast("str", number)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from mauve_metric.runtime.checks import check_integer, wrong
+from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import WrongOption, short_message
 from mauve_metric.runtime.optional_imports import import_torch
 
@@ -14,31 +13,6 @@ if TYPE_CHECKING:
     import torch
 
 logger = logging.getLogger(__name__)
-
-_NAME = re.compile(r"[a-z_]+(:[0-9]{1,5})?")  # of a device; torch checks that it exists when it is used
-
-
-def check_device_name(name: str, value: object) -> str | None:
-    """Return a value that can name a torch device: None, a name, a `torch.device`, or a number.
-
-    Args:
-        name: of the argument, for errors.
-        value: what the caller gave. A number is an index from 0 to 32767, as torch takes it.
-
-    Raises:
-        TypeError: another type. ValueError: a text that is no name, or a number that is no index.
-
-    >>> check_device_name("device", "cuda:0")
-    'cuda:0'
-    """
-    is_device = f"{type(value).__module__}.{type(value).__name__}" == "torch.device"  # without an import of torch
-    if value is None or is_device or (isinstance(value, str) and _NAME.fullmatch(value)):
-        return cast("str | None", value)
-    expected = "the name of a torch device such as 'cpu' or 'cuda:0'"
-    number = check_integer(name, value, expected)
-    if not 0 <= number < 2**15:
-        raise wrong(name, expected, value)
-    return cast("str", number)
 
 
 def resolve_device(device: str | None = None, device_id: int | None = None) -> str:

@@ -199,6 +199,7 @@ def code_of(error: BaseException) -> str | None:
 
 
 EXPECTED = (ValueError, OSError, ImportError, RuntimeError, MemoryError)
+USER_ERRORS = (TypeError, *EXPECTED)  # which arguments of a wrong type raise too
 
 
 def message_of(error: BaseException) -> str:

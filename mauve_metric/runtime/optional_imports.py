@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
-import importlib.metadata
 from functools import partial
 from types import ModuleType
 
@@ -15,19 +13,6 @@ _TEXTS = "texts (and drmm, lattice, score_device) need"
 _WITH_TEXTS = (
     "'mauve_metric[texts]' (featurize_model_name='use' and featurize_model_name='ngrams' read texts without it)"
 )
-
-
-def package_versions(*packages: str) -> dict[str, str]:
-    """The installed version of each package, "unknown" for one that is not there."""
-    return {package: _version_of(package) for package in packages}
-
-
-@functools.cache
-def _version_of(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def _import(module: str, need: str, install: str) -> ModuleType:

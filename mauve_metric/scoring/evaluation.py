@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.clustering.partition import Partition, partition_sets
 from mauve_metric.clustering.quantizers import num_buckets_of, quantizer_options, scoring_options
 from mauve_metric.features.dependence import codes_of, paired, with_dependence
@@ -33,7 +32,8 @@ from mauve_metric.scoring.gap import explain_buckets, with_composition, with_ext
 from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
 from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
-from mauve_metric.scoring.without_layout import needs_trial, without_layout
+from mauve_metric.scoring.verdict import judged
+from mauve_metric.scoring.without_layout import without_layout
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ class Evaluation:
             scores = neighbours.result(), p_value, learned.result()
         result = score.score_buckets(p, q, partition, 1, self.resolved, *scores)
         result = self._with_other_reading(result) if other_reading else result
-        return self._without_layout(result, p, q, 1)
+        return judged(self._without_layout(result, p, q, 1), self.resolved)
 
     def _with_other_reading(self, result: MauveResult) -> MauveResult:
         """Add what closeness would be if the model's near-alike texts were answers to undeclared prompts."""
@@ -305,7 +305,7 @@ class Evaluation:
 
     def _without_layout(self, result: MauveResult, p: FeatureSet, q: FeatureSet, number: int) -> MauveResult:
         """The result of the model with this number, with the effect of layout that separates its sets."""
-        if not needs_trial(result):
+        if {"format_differs", "echoed_prompts"}.isdisjoint(warning.code for warning in result.warnings):
             return result
         self.watch("try", number)
         texts, codes = [self.texts[0], self.texts[number]], pair_of_groups(p.groups, q.groups)
@@ -335,7 +335,7 @@ class Evaluation:
                 entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
                 results[name] = score.score_buckets(human, model, partition, number, resolved, *scores, entries)
         for number, (name, pair) in enumerate(zip(self.names, self.pairs, strict=True), start=1):
-            results[name] = self._without_layout(results[name], *pair, number)
+            results[name] = judged(self._without_layout(results[name], *pair, number), resolved)
         p, models = self.sides[0], dict(zip(self.names, self.sides[1:], strict=True))
         learned_ranking, learned_differences = ranked_by_learned_score(
             {
@@ -434,25 +434,26 @@ class Evaluation:
 
 def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
     """Replace every "auto" and preset in the config by its value for sets of these sizes, P's first."""
+    if isinstance(config, ResolvedConfig):
+        num_buckets_of(config, *sizes)
+        return config
     smaller = min(sizes)
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
     resolved = {"num_buckets": num_buckets_of(config, *sizes), "num_runs": runs, "knn": knn}
     resolved |= quantizer_options(config, *sizes)
-    auto = {name for name in resolved if getattr(config, name) == "auto"} | getattr(config, "auto", set())
-    return ResolvedConfig(**vars(config) | resolved | {"auto": frozenset(auto)})
+    auto = frozenset(name for name in resolved if getattr(config, name) == "auto")
+    return ResolvedConfig(**vars(config) | resolved, auto=auto)
 
 
 def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
-    resolved = resolve_config(config, len(p), len(q))
-    alone = Evaluation.of_sets([p, q], resolved, run, clusterings=2 if config.permutations else 1)
-    p_labels, q_labels = alone.partition.labels[0]
-    k = max(resolved.num_buckets, int(p_labels.max()) + 1, int(q_labels.max()) + 1)
-    counted = count_labels(p_labels, q_labels, k)
-    p_value = score.permutation_p_value(*alone.pairs[0], alone.partition, resolved)
-    mauve = score.score_histograms(counted, resolved)["mauve"]
-    return OwnScore(mauve, resolved.num_buckets, p_value, format_signature(signature_entries(p, q, resolved)))
+    alone = Evaluation.of_sets([p, q], config, run, clusterings=2 if config.permutations else 1)
+    (human, model), partition, resolved = alone.sides, alone.partition, alone.resolved
+    histograms = score.count_buckets(human, model, partition, 1, resolved)[0]
+    p_value = score.permutation_p_value(human, model, partition, resolved)
+    signature = format_signature(signature_entries(p, q, resolved))
+    return OwnScore(score.score_histograms(histograms, resolved)["mauve"], resolved.num_buckets, p_value, signature)
 
 
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:

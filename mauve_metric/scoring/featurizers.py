@@ -22,7 +22,7 @@ from mauve_metric.scoring.evaluation import Evaluation
 from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
 from mauve_metric.scoring.score import learned_of
 from mauve_metric.scoring.verdict import LAYOUT, bounds_of, bounds_without_layout, decides, judged, layout_warnings
-from mauve_metric.uncertainty.closeness import Bound
+from mauve_metric.uncertainty.closeness import Bound, closeness_of
 from mauve_metric.uncertainty.learned_score import Learned
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, warn
 
@@ -166,13 +166,14 @@ def judged_together(
     if learned is not None:
         bounds = (*bounds, Bound.of_learned(learned, codes))
         together = LearnedScore.of(learned)
-    result = judged(replace(result, together=together, bounds=bounds), config)
-    if len(each) < 2 or not layout_warnings(each.values()):
-        return result
-    layout = layout_warnings(each[name] for name in decides(each, result.closeness))
-    others = [warning for warning in result.warnings if warning.code not in LAYOUT]
-    plain = bounds_without_layout(each)
-    return judged(replace(result, warnings=(*layout, *others), bounds_without_layout=plain), config)
+    result = replace(result, together=together, bounds=bounds)
+    if len(each) > 1 and layout_warnings(each.values()):
+        closeness = closeness_of(bounds, config)
+        layout = layout_warnings(each[name] for name in decides(each, closeness and closeness.value))
+        others = [warning for warning in result.warnings if warning.code not in LAYOUT]
+        plain = bounds_without_layout(each)
+        result = replace(result, warnings=(*layout, *others), bounds_without_layout=plain)
+    return judged(result, config)
 
 
 def joined_sides(sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> list[FeatureSet]:

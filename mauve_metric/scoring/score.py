@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mauve_metric.arrays import Floats
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
@@ -29,7 +30,6 @@ from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
-from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.ceiling import scores_of_equal_sets
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
@@ -122,6 +122,17 @@ def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: Mapping[str, Any],
     return row_scores
 
 
+def count_buckets(
+    p: FeatureSet, q: FeatureSet, partition: Partition, number: int, config: ResolvedConfig
+) -> list[Histograms]:
+    """The histograms of two sides by each clustering; number: of Q among the models, from 1."""
+    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in partition.labels]
+    return [
+        count_labels(run[0], run[number], size, p.groups, q.groups)
+        for run, size in zip(partition.labels, sizes, strict=True)
+    ]
+
+
 def score_buckets(
     p: FeatureSet,
     q: FeatureSet,
@@ -133,7 +144,7 @@ def score_buckets(
     learned: Learned | None = None,
     entries: Mapping[str, object] | None = None,
 ) -> MauveResult:
-    """The result of two sides whose texts are in buckets.
+    """The result of two sides whose texts are in buckets, before it is judged (see `verdict.judged`).
 
     Args:
         p, q: the sides.
@@ -146,16 +157,13 @@ def score_buckets(
         entries: further entries of the signature.
     """
     k, groups, first = config.num_buckets, pair_of_groups(p.groups, q.groups), partition.labels[0]
-    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in partition.labels]
-    histograms, *others = [
-        count_labels(run[0], run[number], size, p.groups, q.groups)
-        for run, size in zip(partition.labels, sizes, strict=True)
-    ]
+    histograms, *others = count_buckets(p, q, partition, number, config)
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
-    clusterings = _fields_of_clusterings(scores["mauve"], histograms, others, config)
+    areas = [scores["mauve"], *_areas(others, config)]
     by_content = without_first(partition.labels)
-    areas, ceiling = _areas(others or [histograms], config), scores_of_equal_sets((others or [histograms])[0], config)
+    null = scores_of_equal_sets(histograms, config)
+    ceiling = scores_of_equal_sets(others[0], config) if others else null
     labels = np.concatenate(by_content[0])
     k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
     texts_a_bucket = np.bincount(labels, minlength=k_by_content)
@@ -167,7 +175,7 @@ def score_buckets(
             p,
             q,
             histograms,
-            float(np.mean(areas)),
+            float(np.mean(areas[1:] or areas)),
             scores["mauve_floor"],
             float(ceiling.mean()),
             float(ceiling.std(ddof=1)),
@@ -183,9 +191,9 @@ def score_buckets(
     bounds = [Bound("groups", pairs, codes, _tested(p_value, config)) for pairs in of_pair]
     finer = bounds[1].estimates(config) if len(bounds) > 1 else Estimates()
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
-    result = MauveResult(
+    return MauveResult(
         **scores,
-        **clusterings,
+        **_fields_of_clusterings(areas, null, config),
         **_fields_of_estimates(estimates),
         **neighbours,
         **_compute_row_scores(p, q, scores, config),
@@ -210,7 +218,6 @@ def score_buckets(
         normalised_missing=NOT_READ_AGAIN if formats[2] else None,
         bounds=tuple(bounds),
     )
-    return judged(result, config)
 
 
 def _tested(p_value: float | None, config: MauveConfig) -> float | None:
@@ -224,23 +231,16 @@ def _areas(runs: Sequence[Histograms], config: MauveConfig) -> list[float]:
     return [curve_area(divergence_curve(*run.probabilities(), c, points)) for run in runs]
 
 
-def _fields_of_clusterings(
-    mauve: float, histograms: Histograms, others: Sequence[Histograms], config: ResolvedConfig
-) -> dict[str, Any]:
-    """The fields of a result on scores of equal sets, and on the spread over clusterings.
-
-    Args:
-        mauve: of the histograms. others: the histograms of other clusterings.
-    """
-    plug_in = np.array([mauve, *_areas(others, config)][: config.num_runs])
-    null = scores_of_equal_sets(histograms, config)
+def _fields_of_clusterings(areas: Sequence[float], null: Floats, config: ResolvedConfig) -> dict[str, Any]:
+    """The fields of a result on scores of equal sets, and on the spread of MAUVE, `areas`, over clusterings."""
+    plug_in = np.array(areas[: config.num_runs])
     return {
         "mauve_ceiling": float(null.mean()),
         "mauve_ceiling_std": float(null.std(ddof=1)),
         "mauve_runs": plug_in,
         "mauve_mean": float(np.mean(plug_in)),
         "mauve_std": float(np.std(plug_in, ddof=1)) if len(plug_in) > 1 else None,
-        "ci_scope": "over clusterings" if len(others) > 1 else "for this partition",
+        "ci_scope": "over clusterings" if len(areas) > 2 else "for this partition",
     }
 
 

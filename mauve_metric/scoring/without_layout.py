@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ from mauve_metric.inputs.stripping import WRAPPING, PromptEcho
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime.errors import short_message
-from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.format_check import check_format, format_warning
 from mauve_metric.uncertainty.learned_score import Learned, learned_score
@@ -26,11 +25,6 @@ MOST_AGAIN = 1000  # of both sides, which a model or a user's function featurize
 SAMPLE = 64  # texts of a side on which such a featurizer tries first whether layout matters
 MOVED, SAMPLE_MOVED = 0.02, 0.05  # of a score or an AUC: less is noise of the classifier, on all texts or on a sample
 TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_AGAIN} texts"
-
-
-def needs_trial(result: MauveResult) -> bool:
-    """Return whether a result has a warning that depends on what the featurizer sees."""
-    return any(warning.code in ("format_differs", "echoed_prompts") for warning in result.warnings)
 
 
 def _warning_of(result: MauveResult, code: str) -> ScoreWarning | None:
@@ -72,11 +66,9 @@ def without_layout(
     trial = _Trial([p, q], groups, config, job, prompts)
     try:
         if prompts and (warning := _warning_of(result, "echoed_prompts")) is not None and not trial.moves(result):
-            others = tuple(other for other in result.warnings if other is not warning)
-            result = judged(replace(result, warnings=others), config)
-        if (warning := _warning_of(result, "format_differs")) is not None:
-            result = judged(trial.with_effect(result, warning), config)
-        return result
+            result = replace(result, warnings=tuple(other for other in result.warnings if other is not warning))
+        warning = _warning_of(result, "format_differs")
+        return result if warning is None else trial.with_effect(result, warning)
     except Exception as error:  # whatever a user's function raises on texts that are not those it was given
         if not is_function or model in TEXT_FUNCTIONS:
             raise
@@ -124,10 +116,9 @@ class _Trial(NamedTuple):
         trial, least, before, after, names = self._tried(result, layout)
         if before is None or after is None:
             return replace(result, normalised_missing="without layout too few different texts are left")
-        kept = tuple(other for other in result.warnings if other is not warning)
-        unmoved = judged(replace(result, warnings=kept, normalised_missing=None), self.config)
+        others = tuple(other for other in result.warnings if other is not warning)
         if not _has_moved(before, after, least):
-            return unmoved
+            return replace(result, warnings=others, normalised_missing=None)
         curable = tuple(name for name in names if _rule_of(name) not in (None, *self._stripped))
         cured = after if curable == names else trial._score(curable)[0] if curable else None
         cure = self._option(curable) if cured is not None and _has_moved(before, cured, least) else ""
@@ -135,7 +126,7 @@ class _Trial(NamedTuple):
         if is_full and trial is not self:
             before, after = result.learned or before, self._score(names)[0] or after
             if not _has_moved(before, after, MOVED):
-                return unmoved
+                return replace(result, warnings=others, normalised_missing=None)
         scores, aucs = (before.mauve, after.mauve), (before.auc, after.auc)
         if is_full:
             effect = f"without them, the classifier's score is {scores[1]:.3f} in place of {scores[0]:.3f}"
@@ -150,11 +141,14 @@ class _Trial(NamedTuple):
         told = format_warning(said, None if who is None else str(who), effect, cure, weight)
         told_all = tuple(told if other is warning else other for other in result.warnings)
         if not is_full:
-            return judged(replace(result, warnings=told_all, normalised_missing=TWICE), self.config)
-        bounds = (Bound.of_learned(after, result.bounds[-1].codes),)
-        plain = LearnedScore.of(after)
-        judged_before = replace(result, normalised=plain, normalised_missing=None, bounds_without_layout=bounds)
-        return judged(replace(judged_before, warnings=told_all), self.config)
+            return replace(result, warnings=told_all, normalised_missing=TWICE)
+        return replace(
+            result,
+            warnings=told_all,
+            normalised=LearnedScore.of(after),
+            normalised_missing=None,
+            bounds_without_layout=(Bound.of_learned(after, result.bounds[-1].codes),),
+        )
 
     def _sample(self) -> _Trial:
         """A trial with a few texts of each side, which do not depend on the order of the texts."""
@@ -181,7 +175,8 @@ class _Trial(NamedTuple):
         """
         sides = [list(side) for side in self.texts]
         for name in names:
-            remove = PromptEcho(self.prompts) if name == "prompts" else _remover(name)
+            trait = TRAITS.get(name)
+            remove = PromptEcho(self.prompts) if name == "prompts" else trait.without if trait else WRAPPING[name]
             if remove is not None:
                 sides = [[remove(text) for text in side] for side in sides]
         plain = [
@@ -192,10 +187,6 @@ class _Trial(NamedTuple):
         learned = learned_score(p.features, q.features, self.groups, self.config)
         unseen, seed = p.unseen_formats or (), self.config.seed
         return learned, check_format(p.format_numbers, q.format_numbers, self.groups, seed, unseen)[2]
-
-
-def _remover(name: str) -> Callable[[str], str] | None:
-    return TRAITS[name].without if name in TRAITS else WRAPPING[name]
 
 
 def _rule_of(name: str) -> str | None:

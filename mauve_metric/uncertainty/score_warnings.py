@@ -18,7 +18,7 @@ from mauve_metric.arrays import Array, Bools, Counts, Hashes
 from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.features.dependence import IN_STEP_SHARE
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.languages_read import advice_for, is_read
+from mauve_metric.features.pretrained import advice_for, is_read
 from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
 from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts, answers_of_one_side, is_uneven

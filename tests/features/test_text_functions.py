@@ -13,8 +13,11 @@ import torch
 from samples import ngrams
 
 from mauve_metric import FeatureSet, compute_mauve
+from mauve_metric.features.packaged import PACKAGED
+from mauve_metric.features.pretrained import MODEL_FOLDERS
 from mauve_metric.features.text_functions import (
     REVISION,
+    TEXT_FUNCTIONS,
     named_featurizers,
     ngram_features,
     text_function,
@@ -22,6 +25,10 @@ from mauve_metric.features.text_functions import (
 
 HUMAN = [f"The {n} ships of the king sailed to an island in the north." for n in range(60)]
 MODEL = [f"{n} ships king island North sailed the of the to an in the." for n in range(60)]
+
+
+def test_errors_know_every_packaged_featurizer() -> None:
+    assert {*PACKAGED} == {*MODEL_FOLDERS, *TEXT_FUNCTIONS}
 
 
 def test_a_packaged_function_is_signed_by_name_and_revision() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mauve_metric import compute_mauve
-from mauve_metric.inputs.echoes import as_prompt, field_prompts
 from mauve_metric.inputs.files import TextFile
+from mauve_metric.inputs.stripping import as_prompt, field_prompts
 from mauve_metric.runtime.errors import WrongOption
 
 WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from mauve_metric.inputs.encodings import WrongEncoding, decode
+from mauve_metric.inputs.file_types import FILE_TYPES, type_of
 from mauve_metric.inputs.json_rows import json_rows
 from mauve_metric.inputs.packed_files import check_content, read_bytes
 from mauve_metric.inputs.records import Record, Rows
@@ -23,8 +24,10 @@ from mauve_metric.runtime.errors import DamagedFile, NoSuchField, UnknownEnding
 logger = logging.getLogger(__name__)
 
 TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
-TABLE_ENDINGS = (".csv", ".tsv", ".xlsx")
-_JSON_ENDINGS = (".json", ".jsonl")
+# Types that can hold a table: workbooks, and text with fields.
+_KINDS = [kind for kind in FILE_TYPES if kind.has_sheets or (kind.read is None and not kind.is_plain)]
+_JSON_ENDINGS = tuple(ending for kind in _KINDS if kind.content in ("lines", "value") for ending in kind.endings)
+TABLE_ENDINGS = tuple(ending for kind in _KINDS for ending in kind.endings if ending not in _JSON_ENDINGS)
 MODELS = ("model", "system", "system_id", "model_id", "name")
 ANNOTATORS = ("annotator", "annotator_id", "worker", "worker_id", "workerid", "rater", "rater_id", "judge", "user")
 MOST_SENTENCES = 1_000_000
@@ -94,23 +97,24 @@ def _rows_of_table(path: Path) -> Rows:
     if suffix == ".xlsx":
         return workbook_rows(path)
     check_content(path)
-    if suffix not in (*TABLE_ENDINGS, *_JSON_ENDINGS):
-        endings = listed([*TABLE_ENDINGS, *_JSON_ENDINGS], "or")
+    kind = type_of(suffix)
+    if kind is None or kind not in _KINDS:
+        endings = listed([each.endings[0] for each in _KINDS], "or")
         raise UnknownEnding(f"{' '.join(str(path).split())} is no table: expected {endings}")
     try:
         content = decode(read_bytes(path), str(path))
     except WrongEncoding as error:
         raise DamagedFile(f"{path} is not UTF-8: save it as .xlsx, or as CSV UTF-8") from error
     if suffix in _JSON_ENDINGS:
-        return _rows_of_json(content, str(path), suffix)
-    return csv_rows(content, str(path), tabs=suffix == ".tsv", header=True)
+        return _rows_of_json(content, str(path), kind.content)
+    return csv_rows(content, str(path), tabs=kind.content == "tabs", header=True)
 
 
-def _rows_of_json(content: str, name: str, suffix: str) -> Rows:
+def _rows_of_json(content: str, name: str, expected: str) -> Rows:
     """The objects of JSON lines or of a list, or those of one object, with its keys as the column `model`."""
-    rows = json_rows(content, name, "lines" if suffix == ".jsonl" else "value") or Rows(name, [])
+    rows = json_rows(content, name, expected) or Rows(name, [])
     values = list(rows.values)
-    if suffix == ".json" and len(values) == 1 and isinstance(values[0], Mapping):
+    if expected == "value" and len(values) == 1 and isinstance(values[0], Mapping):
         by_model = values[0]
         if by_model and all(isinstance(entry, Mapping) for entry in by_model.values()):
             return Rows(name, [{"model": model} | dict(entry) for model, entry in by_model.items()], "entry")

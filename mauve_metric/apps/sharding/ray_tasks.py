@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mauve_metric.results.signature import VERSIONS, versions
 from mauve_metric.runtime.checks import check_count, check_number
 from mauve_metric.runtime.errors import message_of
-from mauve_metric.runtime.optional_imports import import_ray, package_versions
+from mauve_metric.runtime.optional_imports import import_ray
 from mauve_metric.runtime.outputs import written_whole
-from mauve_metric.version import __version__
 
 Argument = TypeVar("Argument")
 Answer = TypeVar("Answer")
@@ -94,7 +94,7 @@ def run_on_ray(
     if not _token_of(folder):
         with written_whole(folder / TOKEN_FILE) as file:
             file.write_text(secrets.token_hex(8), encoding="utf-8")
-    work = ray.put(ray.cloudpickle.dumps((_versions(), folder, _token_of(folder), function)))
+    work = ray.put(ray.cloudpickle.dumps((versions(*VERSIONS), folder, _token_of(folder), function)))
     task = ray.remote(
         num_cpus=cpus_per_worker,
         num_gpus=gpus_per_worker,
@@ -135,21 +135,16 @@ def _load(work: bytes) -> Callable[[Any], object]:
         OSError: other versions are installed here, or the folder is not the one that the job was started with.
     """
     function: Callable[[Any], object]
-    versions, folder, token, function = pickle.loads(work)
-    here = _versions()
-    other = [name for name in here if here[name] != versions[name]]
+    there, folder, token, function = pickle.loads(work)
+    here = versions(*VERSIONS)
+    other = [name for name in here if here[name] != there[name]]
     if other:
-        installed, expected = (", ".join(f"{name} {packages[name]}" for name in other) for packages in (here, versions))
+        installed, expected = (", ".join(f"{name} {packages[name]}" for name in other) for packages in (here, there))
         raise OSError(f"this machine has {installed}, and the job was started with {expected}")
     if _token_of(folder) != token:
         what = "is another folder" if folder.is_dir() else "is not there"
         raise OSError(f"{str(folder)!r} {what} on this machine: the output folder must be one that all workers share")
     return function
-
-
-def _versions() -> dict[str, str]:
-    """The versions of the packages that a signature names."""
-    return {**package_versions("numpy", "faiss-cpu", "torch", "transformers"), "mauve_metric": __version__}
 
 
 def _token_of(folder: Path) -> str:

@@ -30,6 +30,7 @@ from mauve_metric.runtime.progress import watched
 from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.scoring.ranking import ranked_by_closeness
 from mauve_metric.scoring.score import learned_of, neighbours_of, score_buckets
+from mauve_metric.scoring.verdict import judged
 from mauve_metric.uncertainty.learned_score import Learned
 
 logger = logging.getLogger(__name__)
@@ -256,10 +257,13 @@ class _Work:
         if key not in self.learned:
             self.learned[key] = [learned_of(human, model, config) for human, model in evaluation.pairs]
         results = {
-            name: score_buckets(
-                *(human, model, evaluation.partition, number, config),
-                neighbours_of(human, model, evaluation.partition, number, config),
-                learned=learned,
+            name: judged(
+                score_buckets(
+                    *(human, model, evaluation.partition, number, config),
+                    neighbours_of(human, model, evaluation.partition, number, config),
+                    learned=learned,
+                ),
+                config,
             )
             for number, (name, (human, model), learned) in enumerate(
                 zip(evaluation.names, evaluation.pairs, self.learned[key], strict=True), start=1

@@ -25,7 +25,7 @@ from mauve_metric.hosts.spelling import SHELL
 from mauve_metric.inputs.file_types import type_by_name
 from mauve_metric.inputs.kinds import split_field
 from mauve_metric.runtime.checks import did_you_mean
-from mauve_metric.runtime.errors import code_of, message_of
+from mauve_metric.runtime.errors import USER_ERRORS, code_of, message_of
 from mauve_metric.runtime.plain_text import printable
 from mauve_metric.version import __version__
 
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # the reader closed the pipe early, as `head` does
             drop_output()
             return CLOSED_PIPE
-        except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
+        except USER_ERRORS as error:
             if options.debug:
                 raise
             code = code_of(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mauve_metric.features.languages_read import advice_for, reader_of
+from mauve_metric.features.pretrained import advice_for, reader_of
 from mauve_metric.options import HUMAN
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import listed

@@ -29,7 +29,7 @@ def test_ratings_have_their_annotator_and_item_and_empty_cells_are_none() -> Non
     assert list(read_preferences([row | {"score": 1} for row in rows])[1]) == ["score"]
 
 
-@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".ndjson"])
 def test_json_by_model_or_by_line_is_the_same_table(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"people{ending}"
     lines = "\n".join(json.dumps({"model": model} | values) for model, values in BY_MODEL.items())

@@ -11,10 +11,11 @@ import pytest
 
 from mauve_metric.apps.sharding import ray_tasks
 from mauve_metric.apps.sharding.ray_tasks import ray_cluster
+from mauve_metric.results import signature
 
 
 def test_a_machine_that_does_not_fit_is_refused(tmp_path: Path) -> None:
-    versions, token = ray_tasks._versions(), "0123abcd"
+    versions, token = signature.versions(*signature.VERSIONS), "0123abcd"
     (tmp_path / ray_tasks.TOKEN_FILE).write_text(token)
 
     def refusal(*job: object) -> str:

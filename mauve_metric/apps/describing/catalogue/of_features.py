@@ -7,6 +7,7 @@ from functools import partial
 from mauve_metric.apps.describing.distances import discriminators
 from mauve_metric.apps.describing.distances.authenticity import authenticity, data_copying
 from mauve_metric.apps.describing.distances.clipped_support import clipped_coverage, clipped_density
+from mauve_metric.apps.describing.distances.density_ratios import mauve_without_buckets
 from mauve_metric.apps.describing.distances.feature_distances import (
     coherence,
     frechet_infinity,
@@ -14,7 +15,6 @@ from mauve_metric.apps.describing.distances.feature_distances import (
     vendi_score,
 )
 from mauve_metric.apps.describing.distances.mmd import mmd, mmd_gaussian
-from mauve_metric.apps.describing.distances.without_buckets import mauve_without_buckets
 from mauve_metric.apps.describing.likelihood.likelihood_measures import (
     discriminator_ranks,
     discriminator_total_probability,

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.apps.describing.distances.checked_sets import check_sets
-from mauve_metric.arrays import Array, Floats
+from mauve_metric.arrays import Array, Floats, MeasuredValue
+from mauve_metric.clustering.projection import project
 from mauve_metric.measures.cross_fitting import FOLDS, assign_folds, same_rows
 from mauve_metric.measures.frontier import as_frontier, curve_area, curve_through, mauve_floor
 from mauve_metric.runtime.checks import check_known
@@ -252,3 +253,26 @@ def estimate_mauve(p: Array, q: Array, estimator: str, scaling_factor: float = 5
     """
     check_known("estimator", estimator, ESTIMATORS)
     return mauve_of_ratios(ESTIMATORS[estimator](p, q, seed=seed), scaling_factor)
+
+
+def mauve_without_buckets(
+    p: Array, q: Array, *, estimator: str, seed: int = 25, level: float = 0.95, scaling_factor: float = 5.0
+) -> MeasuredValue:
+    """MAUVE by an estimate of log p/q in place of histograms; in [floor, 1], higher is better (Pillutla et al. 2023).
+
+    The rows are projected as for buckets. There is no interval, ceiling or p-value: none is known that holds.
+
+    Args:
+        p, q: features of the human texts and of the model's, (n_p, d) and (n_q, d).
+        estimator: "neighbours", "classifier" or "gaussian", see `estimate_mauve`.
+        seed: of what is drawn. level: not used; there is no interval. scaling_factor: c.
+
+    Raises:
+        ValueError: too few rows for the estimator, or one that is not known.
+
+    >>> rows = np.random.default_rng(0).normal(size=(200, 4))
+    >>> mauve_without_buckets(rows[:100], rows[100:], estimator="gaussian").value > 0.9
+    True
+    """
+    rows = np.asarray(project(np.concatenate([q, p]), seed=seed), dtype=np.float64)
+    return MeasuredValue(estimate_mauve(rows[len(q) :], rows[: len(q)], estimator, scaling_factor, seed))

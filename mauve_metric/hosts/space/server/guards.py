@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.upload_folder import bytes_in
+from mauve_metric.hosts.space.session.sessions import bytes_in
 
 logger = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ from typing import Any
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.uploads import USER_ERRORS
 from mauve_metric.report.first_screen import verdict_line
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.errors import USER_ERRORS
 from mauve_metric.runtime.plain_text import counted
 
 logger = logging.getLogger(__name__)

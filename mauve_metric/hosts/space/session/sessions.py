@@ -2,7 +2,8 @@
 
 An hour without use ends them.
 
-Texts and results lie in memory, uploads and the files to take away in gradio's folder of temporary files.
+Texts and results lie in memory, uploads and the files to take away in gradio's folder of temporary files, in which
+gradio (6.31) leaves an empty file for each file that is chosen, and what came of an upload that was interrupted.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from mauve_metric.apps.describing.description import Description
 from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Scored
-from mauve_metric.hosts.space.session.upload_folder import sweep
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.runtime.plain_text import one_line
 
 LONGEST_NAME = 60
 _PUSHED_OUT_KNOWN = 1000  # names of sessions
+UNFINISHED = 120  # seconds without a new byte, until what came of an upload is deleted
 
 
 def free_name(name: str, taken: Container[str]) -> str:
@@ -279,3 +280,33 @@ class Sessions:
                     del self._chosen[path]
                     used.discard(path)
         sweep(folder, used, self._lifetime)
+
+
+def bytes_in(folder: Path) -> int:
+    """The bytes of all files in a folder, 0 if it is not there."""
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):  # it was deleted meanwhile
+            total += path.stat().st_size
+    return total
+
+
+def sweep(folder: Path, needed: Container[Path], seconds: float, unfinished: float = UNFINISHED) -> None:
+    """Delete the files of interrupted uploads, and the folders of which nothing is needed and nothing is new.
+
+    Args:
+        folder: of uploads, each whole one in a folder of its own.
+        needed: files and folders to keep. seconds: for which any folder is kept.
+        unfinished: seconds for which a file outside of the folders is kept after its last byte.
+    """
+    now = time.time()
+    for path in [*folder.iterdir()] if folder.is_dir() else []:
+        with contextlib.suppress(OSError):
+            if path.is_file():
+                if now - path.stat().st_mtime >= unfinished:
+                    path.unlink()
+                continue
+            inside = [path, *path.rglob("*")]
+            is_old = now - max(file.stat().st_mtime for file in inside) >= seconds
+            if is_old and not any(file in needed for file in inside):
+                shutil.rmtree(path)

@@ -17,9 +17,8 @@ from mauve_metric.inputs.files import PROMPT_FIELDS, TextFile
 from mauve_metric.inputs.kinds import ALL, is_people, split_where
 from mauve_metric.inputs.tables import parquet_batches, reading_parquet
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import USER_ERRORS
 from mauve_metric.runtime.optional_imports import import_parquet
-
-USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
 
 _EXAMPLES = 3  # of a column, in the list to choose from
 _EXAMPLE_CHARACTERS = 30

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 
+from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.distances.density_ratios import (
     ESTIMATORS,
     classifier_log_ratios,
@@ -15,8 +16,10 @@ from mauve_metric.apps.describing.distances.density_ratios import (
     frontier_of_ratios,
     gaussian_log_ratios,
     mauve_of_ratios,
+    mauve_without_buckets,
     neighbour_log_ratios,
 )
+from mauve_metric.clustering.projection import project
 from mauve_metric.measures.frontier import frontier, mauve_floor
 
 Floats = NDArray[np.float64]
@@ -204,3 +207,24 @@ def test_gaussian_sees_one_direction_among_many() -> None:
     at_p, _ = gaussian_log_ratios(p, q)
     # KL(p‖q) of N(0, 1) and N(0, 9): log 3 + 1/18 - ½ = .654; .05 is four errors of a variance at 1000 rows
     assert at_p.mean() == pytest.approx(np.log(3) + 1 / 18 - 0.5, abs=0.07)
+
+
+ROWS = {"neighbours": "mauve_neighbours", "classifier": "mauve_logistic", "gaussian": "mauve_gaussian"}
+
+
+@pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
+def test_each_is_the_estimate_on_projected_rows_and_sees_a_shift(estimator: str) -> None:
+    rng = np.random.default_rng(0)
+    p, near, far = (rng.normal(shift, 1, size=(300, 6)) for shift in (0, 0.1, 1.5))
+    close, apart = (mauve_without_buckets(p, q, estimator=estimator) for q in (near, far))
+    assert apart.value < 0.7 < close.value <= 1
+    assert close.ci is None and close.p_value is None  # never a number of something else
+    rows = np.asarray(project(np.concatenate([near, p]), seed=25), dtype=np.float64)
+    assert close.value == estimate_mauve(rows[300:], rows[:300], estimator)
+    assert MEASURES[ROWS[estimator]].compute(p, near, seed=25, level=0.9) == close
+
+
+def test_too_few_rows() -> None:
+    rows = np.random.default_rng(0).normal(size=(8, 3))
+    with pytest.raises(ValueError, match="rows"):
+        mauve_without_buckets(rows[:1], rows[1:], estimator="gaussian")

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
-from mauve_metric.apps.describing.distances import divergence_intervals, divergences
+from mauve_metric.apps.describing.distances import divergence_intervals
 from mauve_metric.apps.describing.distances.divergence_intervals import estimate_divergence
 from mauve_metric.uncertainty import intervals
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 
 Floats = NDArray[np.float64]
 
-KINDS = list(divergences.DIVERGENCES)
+KINDS = list(divergence_intervals.DIVERGENCES)
 REPEATS = 80
 
 
-def divergence(p: Floats, q: Floats, kind: divergences.Divergence) -> float:
-    return float(divergences.divergence_terms(p, q, kind).sum())
+def divergence(p: Floats, q: Floats, kind: divergence_intervals.Divergence) -> float:
+    return float(divergence_intervals.divergence_terms(p, q, kind).sum())
 
 
 def population(k: int, shift: float) -> tuple[Floats, Floats]:
@@ -84,7 +84,7 @@ def test_backward_is_forward_swapped_and_the_exponential_follows() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_values_are_in_range_and_finite(kind: divergences.Divergence) -> None:
+def test_values_are_in_range_and_finite(kind: divergence_intervals.Divergence) -> None:
     rng = np.random.default_rng(2)
     for _ in range(20):
         k = int(rng.integers(1, 20))
@@ -107,7 +107,7 @@ def test_values_are_in_range_and_finite(kind: divergences.Divergence) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sets_without_a_common_bucket(kind: divergences.Divergence) -> None:
+def test_sets_without_a_common_bucket(kind: divergence_intervals.Divergence) -> None:
     p, q = np.repeat([10, 0], 20), np.repeat([0, 10], 20)
     found = estimate_divergence(p, q, kind)
     most = {"hellinger": 2.0, "total_variation": 1.0, "le_cam": 1.0, "jensen_shannon": math.log(2)}.get(kind)
@@ -150,7 +150,7 @@ def test_bias_is_removed_and_intervals_hold_the_truth(k: int, n: int, shift: flo
 
 
 @pytest.mark.parametrize("kind", ["jensen_shannon", "le_cam", "hellinger", "total_variation"])
-def test_intervals_of_sets_with_next_to_no_overlap_hold_the_truth(kind: divergences.Divergence) -> None:
+def test_intervals_of_sets_with_next_to_no_overlap_hold_the_truth(kind: divergence_intervals.Divergence) -> None:
     """Exact: every number of texts in the other side's bucket, by its probability."""
     n, share = 100, 0.005
     truth, covered = divergence(np.array([1 - share, share]), np.array([share, 1 - share]), kind), 0.0
@@ -170,7 +170,7 @@ def test_with_few_texts_a_bucket_only_total_variation_has_an_interval() -> None:
         ci = estimate_divergence(*counts, "total_variation").ci
         held += ci is not None and ci[0] <= truth <= ci[1]
     assert held >= 7  # of 10 at 95 %: three misses have a probability of .01
-    for kind in set(divergences.DIVERGENCES) - {"total_variation"}:
+    for kind in set(divergence_intervals.DIVERGENCES) - {"total_variation"}:
         assert estimate_divergence(*counts, kind).ci is None, kind
     assert divergence_intervals.frontier_integral(*counts).ci is None
     fewer = [side.reshape(100, 5).sum(axis=1) for side in counts]  # ten texts a bucket, as in the literature

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
-from mauve_metric.apps.describing.distances.divergences import DIVERGENCES, Divergence, divergence_terms
+from mauve_metric.apps.describing.distances.divergence_intervals import DIVERGENCES, Divergence, divergence_terms
 from mauve_metric.measures.frontier import jensen_shannon
 
 Floats = NDArray[np.float64]

@@ -15,8 +15,7 @@ from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import example_files
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Encoders
-from mauve_metric.hosts.space.session.sessions import Sessions
-from mauve_metric.hosts.space.session.upload_folder import bytes_in
+from mauve_metric.hosts.space.session.sessions import Sessions, bytes_in
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
