@@ -21,7 +21,6 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
 RUN: dict[str, Any] = {"num_runs": 1, "aligned": True}
-QUOTES: dict[str, Any] = {"num_runs": 1, "featurize_model_name": "ngrams"}
 
 
 def _sets(number: int = 60) -> tuple[list[str], list[str], list[str]]:
@@ -227,12 +226,20 @@ def test_a_caveat_of_layout_reaches_ranking_headline_and_gate(featurizers: dict[
     assert not change.is_worse and "by classifier without layout" in change.sentence
 
 
+def sees_quotes(texts: list[str]) -> np.ndarray:
+    """Counts of letters and quotes."""
+    return np.array([[text.count(letter) for letter in "aeiorstv“"] for text in texts], dtype=float)
+
+
+QUOTES: dict[str, Any] = {"num_runs": 1, "independent": True, "featurize_model_name": sees_quotes}
+
+
 def test_robustness_ranks_without_the_layout_as_compare_does() -> None:
     """By closeness with it, the model of straight quotes would be ahead or as far."""
     texts = _by_quotes()
     human = texts.pop("human")
-    found = robustness(human, texts, featurize_model_name="ngrams", vary="num_buckets", design=False, num_runs=1)
-    compared = compare(human, texts, featurize_model_name="ngrams", num_runs=1)
+    found = robustness(human, texts, vary="num_buckets", design=False, **QUOTES)
+    compared = compare(human, texts, **QUOTES)
     default, curly = found.default, compared.models["curly"]
     assert (default.ranking, default.differences) == (compared.ranking, compared.differences)
     assert default.models["curly"].closeness_without_layout == curly.closeness_without_layout is not None
@@ -249,7 +256,6 @@ def test_where_the_score_without_layout_is_not_known_robustness_and_gates_say_so
     human = texts.pop("human")
     before = compare(human, {"m": [text.translate(str.maketrans("“”", '""')) for text in texts["curly"]]}, **QUOTES)
     monkeypatch.setattr(without_layout, "MOST_AGAIN", 10)
-    monkeypatch.setattr(without_layout._Trial, "is_quick", False)
     found = compute_mauve(p_text=human, q_text=texts["curly"], **QUOTES)
     assert found.verdict_reason == "layout" and found.closeness_without_layout is None
     unknown = (
