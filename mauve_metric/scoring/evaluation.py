@@ -265,7 +265,7 @@ class Evaluation:
         self.watch("score", 1)
         result = score.score_buckets(p, q, self.partition, 1, self.resolved, p_value, learned)
         result = self._with_other_reading(result) if with_learned and other_reading else result
-        return self._without_layout(result, p, q, 1)
+        return self._without_layout(result, p, q, 1).with_reference_name(self.run.reference_name)
 
     def _with_other_reading(self, result: MauveResult) -> MauveResult:
         """Add what closeness would be if the model's near-alike texts were answers to undeclared prompts."""
@@ -306,7 +306,8 @@ class Evaluation:
             entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
             p_value, learned = own_scores[name].p_value, score.learned_of(human, model, resolved)
             result = score.score_buckets(human, model, partition, number, resolved, p_value, learned, entries)
-            results[name] = self._without_layout(result, human, model, number)
+            result = self._without_layout(result, human, model, number)
+            results[name] = result.with_reference_name(self.run.reference_name)
         p, models = self.sides[0], dict(zip(self.names, self.sides[1:], strict=True))
         learned_ranking, learned_differences = ranked_by_learned_score(
             {
