@@ -57,6 +57,7 @@ def notes_of(result: MauveResult) -> tuple[str, ...]:
     warnings = {warning.code: warning for warning in reversed(strongest)}
     told_already = {"shared_prompts", "repeated_prompts", "repeated_texts"} if result.design != "undeclared" else set()
     told_already |= {"few_texts", "at_floor"} if result.verdict_reason == "too_few" else set()
+    told_already |= {"few_texts"} if result.texts_needed is not None else set()  # the verdict says how many
     notes = [
         with_reference(_note(warnings[code], text, result), result.reference_name)
         for code, text in NOTES.items()
