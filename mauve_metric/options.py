@@ -667,6 +667,16 @@ def run_fields(verb: str = "") -> dict[str, Any]:
     return {option.name: option for option in fields(RunOptions) if _is_used(option.metadata, verb)}
 
 
+def page_fields() -> dict[str, Any]:
+    """The options that the page has a control for: of `MauveConfig`, and of a run those of its sentences and tables.
+
+    >>> "reference_name" in page_fields(), "batch_size" in page_fields()
+    (True, False)
+    """
+    of_output = {name: option for name, option in run_fields().items() if option.metadata["stage"] == "output"}
+    return config_fields() | of_output
+
+
 def split_options(keywords: Mapping[str, object], verb: str = "") -> tuple[MauveConfig, RunOptions]:
     """Keywords → the config and the run options.
 

@@ -251,9 +251,7 @@ def text_function(model: Any, server: str | None = None) -> TextFunction | None:
     >>> text_function("ngrams").identity["model"], text_function("minilm")
     ('ngrams', None)
     """
-    if isinstance(model, str) and model in FEATURIZER_SETS:
-        each = listed([*map(repr, FEATURIZER_SETS[model])])
-        raise WrongOption.of("featurize_model_name", f"must be one featurizer here, got {model!r}, which is {each}")
+    check_one_featurizer(model)
     if not is_text_function(model):
         return None
     if isinstance(model, str) and model in TEXT_FUNCTIONS:
@@ -264,6 +262,15 @@ def text_function(model: Any, server: str | None = None) -> TextFunction | None:
     if is_encode_object(function):
         return TextFunction(function.encode, encode_identity(function))
     return TextFunction(function, {"model": name_of(function)})
+
+
+def check_one_featurizer(model: object) -> None:
+    """Raise `ValueError` for a short name of several featurizers, where features of one are needed."""
+    if isinstance(model, str) and model in FEATURIZER_SETS:
+        each = FEATURIZER_SETS[model]
+        said = f"must be one featurizer here, got {model!r}, which is {listed([*map(repr, each)])}"
+        calls = listed([f"featurize_model_name={name!r}" for name in each], "or")
+        raise WrongOption.of("featurize_model_name", f"{said}: give {calls}, each in a call of its own")
 
 
 def name_of(function: object) -> str:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from mauve_metric.options import config_fields, option_names
+from mauve_metric.options import option_names, page_fields
 
 ALIGNED = "Rows are aligned"  # label of the choice beside the models' texts
 _OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "prompt_field", "encoding")
@@ -28,7 +28,7 @@ def label_of(name: str) -> str:
     >>> label_of("row_order"), label_of("num_buckets")
     ('Row order', 'Number of buckets')
     """
-    label: str | None = config_fields()[name].metadata["label"]
+    label: str | None = page_fields()[name].metadata["label"]
     return label or name.replace("_", " ").replace("kmeans", "k-means").capitalize()
 
 
@@ -87,7 +87,7 @@ SHELL = Spelling(
     },
 )
 PAGE = Spelling(
-    {name: label_of(name) for name in config_fields()},
+    {name: label_of(name) for name in page_fields()},
     "“{}” set to “{}”",
     {
         r"pass (“[^”]+”) set to": r"set \1 to",

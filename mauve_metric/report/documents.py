@@ -29,6 +29,7 @@ from mauve_metric.report.score_rows import (
     verdict_words,
 )
 from mauve_metric.report.wording import evidence, words
+from mauve_metric.report.wording.reference import columns_with_reference, reference_text, with_reference
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.explanation import Explanation, NearText, ScoredText
@@ -100,7 +101,8 @@ def of_result(result: MauveResult) -> Document:
     for name, score in SCORES.items():
         if (value := getattr(result, name)) is not None:
             low, high = getattr(result, f"{name}_ci", None) or (None, None)
-            rows.append((name, score.title, value, low, high, score.better, score.meaning))
+            meaning = with_reference(score.meaning, result.reference_name)
+            rows.append((name, score.title, value, low, high, score.better, meaning))
     scores = Table.of(SCORE_COLUMNS, rows)
     only = f"All numbers below but closeness are by {next(iter(words.each_result(result)))}." if each else ""
     halves = f"Precision and recall: {support_words(result)}." if support_words(result) else ""
@@ -158,7 +160,7 @@ def of_comparison(comparison: Comparison) -> Document:
     empty |= set() if has_layout_scores(comparison) else {"closeness_without_layout"}
     shown = [column for column in models_table.columns if column.key not in empty]
     parts += [models_table._replace(columns=shown), Prose([*words.notes(comparison), level])]
-    parts += [Prose([RUNS_NOTE])] if comparison.runs else []
+    parts += [Prose([with_reference(RUNS_NOTE, comparison.reference_name)])] if comparison.runs else []
     parts += [tables["differences"], Prose([*several, words.forecast_sentence(comparison)])]
     for title, key in (
         (words.RECALL_DIFFERENCES, "recall_differences"),
@@ -168,7 +170,7 @@ def of_comparison(comparison: Comparison) -> Document:
         parts += [Heading(title), tables[key]] if tables[key].rows else []
     if comparison.subgroups:
         parts += [Heading("Subgroups"), Prose([words.missed_sentence(comparison.subgroups)])]
-        parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
+        parts += [tables["subgroups"], Prose([words.subgroup_note(comparison)])]
     others = [(printable(name), other.signature) for name, other in [*comparison.by_featurizer.items()][1:]]
     tables |= {"models": models_table._replace(columns=(*models_table.columns, *CSV_COLUMNS))}
     title = f"{models} against {first.n_p} {printable(first.reference_name)} texts, {first.num_buckets} common buckets"
@@ -202,7 +204,7 @@ def _comparison_tables(comparison: Comparison) -> dict[str, Table]:
         "together_differences": Table(
             DIFFERENCE_COLUMNS, _difference_rows(words.with_labels(comparison).together_differences)
         ),
-        "subgroups": table(SUBGROUP_COLUMNS, _subgroup_rows),
+        "subgroups": table(columns_with_reference(SUBGROUP_COLUMNS, comparison.reference_name), _subgroup_rows),
     }
 
 
@@ -277,49 +279,53 @@ def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
 
 def of_explanation(explanation: Explanation) -> Document:
     """Build the document of an explanation."""
-    result = explanation.result
+    result, name = explanation.result, explanation.result.reference_name
     buckets = Table(
-        BUCKET_COLUMNS,
+        columns_with_reference(BUCKET_COLUMNS, name),
         [Table.row(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in explanation.buckets],
     )
     gaps = (
         (explanation.type_one, "from buckets with too many model texts (Type I)"),
-        (explanation.type_two, "from buckets with too few (Type II): human text that the model misses"),
+        (explanation.type_two, f"from buckets with too few (Type II): {reference_text(name)} that the model misses"),
         (explanation.noise, "from buckets that could be noise"),
     )
     parts: tuple[Part, ...] = (
         Preformatted(first_screen(result)),
-        words.warnings_prose([("", warning) for warning in result.warnings]),
+        words.warnings_prose(words.result_warnings(result)),
         Prose([f"The gap of MAUVE to 1 is {digits(explanation.gap)}, in {result.num_buckets} buckets."]),
         Table.of(GAP_COLUMNS, [(value, percent(value, explanation.gap), text) for value, text in gaps]),
         Table(buckets.columns, buckets.rows, views=FILES),
         *_evidence(explanation),
     )
-    texts = [(bucket.bucket, side, *near) for bucket in explanation.buckets for side, near in bucket.texts]
+    texts = [
+        (bucket.bucket, with_reference(side, name), *near)
+        for bucket in explanation.buckets
+        for side, near in bucket.texts
+    ]
     labels = [(part.bucket, label, *sizes) for part in explanation.buckets for label, sizes in part.composition.items()]
     tables = {"buckets": buckets, "texts": Table.of(TEXT_COLUMNS, texts)}
     tables["subgroups"] = Table.of(SUBGROUP_TEXT_COLUMNS, labels)
-    title = f"The gap between {result.n_q} model texts and {result.n_p} {printable(result.reference_name)} texts"
+    title = f"The gap between {result.n_q} model texts and {result.n_p} {printable(name)} texts"
     return Document(title, parts, tables, [("", result.signature)])
 
 
 def _evidence(explanation: Explanation) -> list[Prose]:
     """The buckets with their texts, then the texts and n-grams by which a classifier separates the two sets."""
-    prose = []
+    prose, name = [], explanation.result.reference_name
     for bucket in explanation.buckets:
-        lines = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in bucket.facts]
-        lines += [_text_line(side, near) for side, near in bucket.texts]
-        prose.append(Prose(lines, lead=bucket.title, paragraphs=True))
+        lines = [Line(f"{fact}: {value}", " " * 4, " " * 7) for fact, value in words.bucket_facts(bucket, name)]
+        lines += [_text_line(with_reference(side, name), near) for side, near in bucket.texts]
+        prose.append(Prose(lines, lead=with_reference(bucket.title, name), paragraphs=True))
     extremes = [
-        _text_line(side, text)
+        _text_line(with_reference(side, name), text)
         for side, texts in (("human", explanation.most_human), ("model", explanation.most_model))
         for text in texts
     ]
-    uses = [Line(evidence.ngram_sentence(use), *_ITEM) for use in explanation.ngrams]
+    uses = [Line(evidence.ngram_sentence(use, name), *_ITEM) for use in explanation.ngrams]
     return [
         *prose,
         Prose([evidence.STABILITY_NOTE] if explanation.buckets else []),
-        Prose([evidence.EXTREMES_NOTE, *extremes] if extremes else []),
+        Prose([with_reference(evidence.EXTREMES_NOTE, name), *extremes] if extremes else []),
         Prose([evidence.NGRAMS_NOTE, *uses] if uses else []),
         Prose([words.learned_sentence(explanation.result)] if explanation.result.normalised else []),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mauve_metric.options import HUMAN
 from mauve_metric.report.document import Column, Table, TableRow, plain_table
 from mauve_metric.report.score_rows import (
     has_layout_scores,
@@ -35,8 +36,8 @@ from mauve_metric.runtime.plain_text import counted, digits, excerpt, printable,
 _SHORT = 90  # characters of a text
 _MOST_SHOWN = 3  # things of a kind in an explanation
 _KINDS = (
-    ("missed", "Kinds of texts (groups of similar ones) that the model writes less than people do:"),
-    ("too much", "Kinds of texts that it writes more than people do:"),
+    ("missed", "Kinds of texts (groups of similar ones) that the model writes less than {people}:"),
+    ("too much", "Kinds of texts that it writes more than {people}:"),
 )
 
 
@@ -248,7 +249,9 @@ def explanation_screen(explanation: Explanation, title: str = "", more: str = ""
     for side, heading in _KINDS:
         kinds = [bucket for bucket in explanation.buckets if bucket.side == side and not bucket.noise][:_MOST_SHOWN]
         said = [line for bucket in kinds for line in _kind_lines(bucket, printable(result.reference_name))]
-        blocks.append([heading, *said] if said else [])
+        name = result.reference_name
+        people = "people do" if name == HUMAN else f"{printable(name)} does"
+        blocks.append([heading.format(people=people), *said] if said else [])
     if not any(blocks[2:]):
         blocks.append(["Nothing here is more than chance would show."])
     return "\n\n".join("\n".join(block) for block in [*blocks, [more] if more else []] if block)
@@ -256,7 +259,10 @@ def explanation_screen(explanation: Explanation, title: str = "", more: str = ""
 
 def _giveaways(explanation: Explanation) -> list[str]:
     """The n-grams that differ most, and two texts at each end of a classifier that tells the sets apart."""
-    lines = [f"  {printable(ngram_sentence(use))}" for use in explanation.ngrams[:_MOST_SHOWN]]
+    lines = [
+        f"  {printable(ngram_sentence(use, explanation.result.reference_name))}"
+        for use in explanation.ngrams[:_MOST_SHOWN]
+    ]
     result = explanation.result
     is_told = result.auc is not None and result.auc > 0.5 and result.auc_p_value is not None
     if is_told and (result.auc_p_value or 0.0) <= 1 - result.confidence_level:

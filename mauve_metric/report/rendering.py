@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mauve_metric.report.document import Document
 from mauve_metric.report.wording import evidence, words
+from mauve_metric.report.wording.reference import with_reference
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
 from mauve_metric.runtime.checks import check_path
@@ -132,6 +133,7 @@ def _template(name: str = "report.html") -> jinja2.Template:
     helpers = {
         "words": words,
         "evidence": evidence,
+        "with_reference": with_reference,
         "cell": cell,
         "digits": digits,
         "source": chart_source,

@@ -147,7 +147,10 @@ class Comparison(SignedResult):
         return replace(
             self,
             models={label: result.with_reference_name(name) for label, result in self.models.items()},
-            explanations={label: gap.with_reference_name(name) for label, gap in self.explanations.items()},
+            explanations={
+                label: replace(gap, result=gap.result.with_reference_name(name))
+                for label, gap in self.explanations.items()
+            },
             by_featurizer={label: each.with_reference_name(name) for label, each in self.by_featurizer.items()},
             by_subgroup={label: each.with_reference_name(name) for label, each in self.by_subgroup.items()},
         )

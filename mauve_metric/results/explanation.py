@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
@@ -182,10 +182,6 @@ class Explanation(Result):
     def signature(self) -> str:
         """The signature of the score."""
         return self.result.signature
-
-    def with_reference_name(self, name: str) -> Explanation:
-        """The same explanation, whose sentences and tables call the reference texts by this name."""
-        return replace(self, result=self.result.with_reference_name(name))
 
     def first_screen(self, title: str = "", more: str = "") -> str:
         """At most 40 lines: the verdict, what gives the model away, and the kinds of texts it misses or overdoes.

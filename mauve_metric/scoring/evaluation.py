@@ -33,7 +33,7 @@ from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
 from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.scoring.verdict import judged
-from mauve_metric.scoring.without_layout import without_layout
+from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
 
 if TYPE_CHECKING:
@@ -283,7 +283,8 @@ class Evaluation:
             scores = neighbours.result(), p_value, learned.result()
         result = score.score_buckets(p, q, partition, 1, self.resolved, *scores)
         result = self._with_other_reading(result) if other_reading else result
-        return judged(self._without_layout(result, p, q, 1), self.resolved)
+        result = judged(self._without_layout(result, p, q, 1), self.resolved)
+        return result.with_reference_name(self.run.reference_name)
 
     def _with_other_reading(self, result: MauveResult) -> MauveResult:
         """Add what closeness would be if the model's near-alike texts were answers to undeclared prompts."""
@@ -305,7 +306,7 @@ class Evaluation:
 
     def _without_layout(self, result: MauveResult, p: FeatureSet, q: FeatureSet, number: int) -> MauveResult:
         """The result of the model with this number, with the effect of layout that separates its sets."""
-        if {"format_differs", "echoed_prompts"}.isdisjoint(warning.code for warning in result.warnings):
+        if not needs_trial(result):
             return result
         self.watch("try", number)
         texts, codes = [self.texts[0], self.texts[number]], pair_of_groups(p.groups, q.groups)
@@ -335,7 +336,8 @@ class Evaluation:
                 entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
                 results[name] = score.score_buckets(human, model, partition, number, resolved, *scores, entries)
         for number, (name, pair) in enumerate(zip(self.names, self.pairs, strict=True), start=1):
-            results[name] = judged(self._without_layout(results[name], *pair, number), resolved)
+            result = judged(self._without_layout(results[name], *pair, number), resolved)
+            results[name] = result.with_reference_name(self.run.reference_name)
         p, models = self.sides[0], dict(zip(self.names, self.sides[1:], strict=True))
         learned_ranking, learned_differences = ranked_by_learned_score(
             {

@@ -68,5 +68,4 @@ def explain(
         "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}, q_groups),
     }
     with Evaluation.open("explain", options, sides, aligned, by=by, listed=True, every_row=True) as evaluation:
-        explanation = evaluation.explanation(evaluation.names[0], buckets, texts)
-        return explanation.with_reference_name(evaluation.run.reference_name)
+        return evaluation.explanation(evaluation.names[0], buckets, texts)

@@ -75,7 +75,7 @@ def score_with_each(
     config, model = evaluation.config, evaluation.config.featurize_model_name
     if featurizers is None and not (isinstance(model, str) and model in FEATURIZER_SETS):
         with evaluation:
-            return _named(score(evaluation, True), evaluation)
+            return score(evaluation, True)
     asked = model if "featurize_model_name" in evaluation.chosen else None
     named = named_featurizers(model if featurizers is None else featurizers, asked)
     check_texts_alone(evaluation.inputs.sides.values())
@@ -86,14 +86,7 @@ def score_with_each(
             return score(by_featurizer, name == first), by_featurizer.declared
 
     scored, missing = try_each(named, score_with)
-    return _named(join_featurizers(scored, together, config, missing), evaluation)
-
-
-def _named(result: Scored, evaluation: Evaluation) -> Scored:
-    """The result, whose sentences have the run's name of the reference."""
-    of_any_kind: Any = result
-    named: Scored = of_any_kind.with_reference_name(evaluation.run.reference_name)
-    return named
+    return join_featurizers(scored, together, config, missing)
 
 
 def join_featurizers(

@@ -27,6 +27,14 @@ MOVED, SAMPLE_MOVED = 0.02, 0.05  # of a score or an AUC: less is noise of the c
 TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_AGAIN} texts"
 
 
+_TRIED = ("format_differs", "echoed_prompts")  # warnings that depend on what the featurizer sees
+
+
+def needs_trial(result: MauveResult) -> bool:
+    """Return whether a result has a warning that depends on what the featurizer sees."""
+    return any(warning.code in _TRIED for warning in result.warnings)
+
+
 def _warning_of(result: MauveResult, code: str) -> ScoreWarning | None:
     return next((warning for warning in result.warnings if warning.code == code), None)
 
@@ -73,6 +81,14 @@ def without_layout(
         if not is_function or model in TEXT_FUNCTIONS:
             raise
         return replace(result, normalised_missing=f"the featurizer failed on other texts: {short_message(error)}")
+
+
+def with_effect_of(tried: MauveResult, result: MauveResult) -> MauveResult:
+    """The result with the effect of layout in another one, of the same features and classifier in other buckets."""
+    effects = [warning for warning in tried.warnings if warning.code in _TRIED]
+    others = [warning for warning in result.warnings if warning.code not in _TRIED]
+    fields = {name: getattr(tried, name) for name in ("normalised", "normalised_missing", "bounds_without_layout")}
+    return replace(result, warnings=(*effects, *others), **fields)
 
 
 class _Trial(NamedTuple):

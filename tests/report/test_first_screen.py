@@ -74,6 +74,13 @@ def test_every_view_calls_the_reference_by_its_name(results: dict[str, MauveResu
         compute_mauve(p_features=normal(0), q_features=normal(1), reference_name="a\nb")
 
 
+def test_one_screen_names_one_number_of_texts(results: dict[str, MauveResult]) -> None:
+    undecided = results["undecided"]
+    assert undecided.texts_needed is not None and "few_texts" in {warning.code for warning in undecided.warnings}
+    assert "a set would decide" in str(undecided) and "for a paper" not in str(undecided)
+    assert "only 120 texts a set: 500 or more for a paper" in str(results["different"])
+
+
 def test_each_verdict_is_short_and_begins_with_itself(results: dict[str, MauveResult]) -> None:
     for name, result in results.items():
         shown = result.first_screen("model.jsonl against human.jsonl", "more: --all · --report FILE")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
-from mauve_metric import FeatureSet, MauveResult, compute_mauve, explain, featurize
+from mauve_metric import FeatureSet, MauveResult, compute_mauve, describe, explain, featurize
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.options import FEATURIZER_SETS, MauveConfig
 
@@ -184,7 +184,21 @@ def test_streams_are_read_once_for_the_featurizers_of_a_short_name(monkeypatch: 
 
 
 def test_a_short_name_is_refused_where_one_featurizer_is_needed() -> None:
-    one = r"featurize_model_name must be one featurizer here, got 'standard', which is 'minilm' and 'ngrams'"
-    for call in (partial(explain, **SETS), partial(featurize, HUMAN)):
+    one = (
+        r"featurize_model_name must be one featurizer here, got 'standard', which is 'minilm' and 'ngrams': give "
+        r"featurize_model_name='minilm' or featurize_model_name='ngrams', each in a call of its own"
+    )
+    described = partial(describe, HUMAN, {"m": MODEL}, measures="mmd")
+    for call in (partial(explain, **SETS), partial(featurize, HUMAN), described):
         with pytest.raises(ValueError, match=one):
             call(featurize_model_name="standard")
+    assert describe(HUMAN, {"m": MODEL}, measures="distinct_2", featurize_model_name="standard").models
+
+
+def test_the_shell_says_what_to_type_for_one_featurizer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [write_jsonl(tmp_path / "human.jsonl", HUMAN), write_jsonl(tmp_path / "model.jsonl", MODEL)]
+    for command in (["explain", *files], ["describe", *files], ["featurize", files[0], "-o", str(tmp_path / "x.npz")]):
+        assert main([*command, "--featurizer", "standard"]) == 1
+        said = capsys.readouterr().err
+        assert "error: --featurizer must be one featurizer here, got 'standard'" in said, said
+        assert "give --featurizer minilm or --featurizer ngrams, each in a call of its own" in said, said

@@ -12,7 +12,7 @@ import transformers
 from samples import write_jsonl
 from tokenizers import Regex, normalizers
 
-from mauve_metric import MauveResult, compare, compute_mauve, explain
+from mauve_metric import MauveResult, compare, compute_mauve, explain, robustness
 from mauve_metric.hosts.cli.gate import changes, closeness_below
 from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 from mauve_metric.scoring import without_layout
@@ -224,3 +224,48 @@ def test_a_caveat_of_layout_reaches_ranking_headline_and_gate(featurizers: dict[
             stored[name].setdefault("by_featurizer", {})[label] = values
     change = changes(found, stored)["curly"]
     assert not change.is_worse and "by classifier without layout" in change.sentence
+
+
+def sees_quotes(texts: list[str]) -> np.ndarray:
+    """Counts of letters and quotes."""
+    return np.array([[text.count(letter) for letter in "aeiorstv“"] for text in texts], dtype=float)
+
+
+QUOTES: dict[str, Any] = {"num_runs": 1, "independent": True, "featurize_model_name": sees_quotes}
+
+
+def test_robustness_ranks_without_the_layout_as_compare_does() -> None:
+    """By closeness with it, the model of straight quotes would be ahead or as far."""
+    texts = _by_quotes()
+    human = texts.pop("human")
+    found = robustness(human, texts, vary="num_buckets", design=False, **QUOTES)
+    compared = compare(human, texts, **QUOTES)
+    default, curly = found.default, compared.models["curly"]
+    assert (default.ranking, default.differences) == (compared.ranking, compared.differences)
+    assert default.models["curly"].closeness_without_layout == curly.closeness_without_layout is not None
+    assert {setting.ranking for setting in found.settings} == {("curly", "other")}
+    assert all(setting.models["curly"].differs_by_layout for setting in found.settings)
+    said = " ".join(str(found).split())
+    assert "* closeness without the layout that differs, of curly." in said and "* (1)" in said
+
+
+def test_where_the_score_without_layout_is_not_known_robustness_and_gates_say_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = _by_quotes()
+    human = texts.pop("human")
+    before = compare(human, {"m": [text.translate(str.maketrans("“”", '""')) for text in texts["curly"]]}, **QUOTES)
+    monkeypatch.setattr(without_layout, "MOST_AGAIN", 10)
+    found = compute_mauve(p_text=human, q_text=texts["curly"], **QUOTES)
+    assert found.verdict_reason == "layout" and found.closeness_without_layout is None
+    unknown = (
+        f"; layout may be the cause: closeness without the layout that differs is not known ({without_layout.TWICE})"
+    )
+    assert closeness_below(found, 1.1).endswith(unknown)
+    compared = compare(human, {"m": texts["curly"]}, **QUOTES)
+    change = changes(compared, before.to_dict()["models"])["m"]
+    assert change.is_worse and change.doubt == unknown
+    back = changes(before, compared.to_dict()["models"])["m"]
+    assert not back.is_worse and "the earlier closeness without the layout" in back.doubt
+    said = str(robustness(human, texts, vary="num_buckets", design=False, **QUOTES))
+    assert "Layout alone may put curly behind: its closeness without that is not known under" in " ".join(said.split())

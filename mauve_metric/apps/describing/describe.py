@@ -24,6 +24,7 @@ from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.features.encoder import check_model
 from mauve_metric.features.feature_set import FeatureSet, given_side
 from mauve_metric.features.sides import By, Subgroups, sides_of_models
+from mauve_metric.features.text_functions import check_one_featurizer
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.measure import Group
 from mauve_metric.options import Options, RunOptions, with_options
@@ -111,6 +112,8 @@ def describe(
     _check_names(of_models)
     decoders = _decoders(decoder, of_models, names)
     with_features, start = need_features(names), time.perf_counter()
+    if with_features and any(of_set.kind == "text" for of_set in inputs.sides.values()):
+        check_one_featurizer(config.featurize_model_name)
     tokenize, likely = tokenizing(tokenizer), _likelihoods(language_model, job.run)
     with job:
         (human, *others), missing = read_sets(evaluation, with_features, tokenize, likely)

@@ -14,7 +14,7 @@ import numpy as np
 
 from mauve_metric.apps.studies import robustness_settings as plans
 from mauve_metric.apps.studies.robustness_result import DEFAULT, DESIGN, Robustness, Setting, SettingScore
-from mauve_metric.arrays import FeatureData, TextData
+from mauve_metric.arrays import FeatureData, Integers, TextData
 from mauve_metric.clustering.quantizers import quantizer_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
@@ -22,7 +22,9 @@ from mauve_metric.features.featurize import duration, estimated_seconds
 from mauve_metric.features.sides import sides_of_models
 from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.inputs.files import TextFile
+from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
+from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
@@ -31,6 +33,7 @@ from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.scoring.ranking import ranked_by_closeness
 from mauve_metric.scoring.score import learned_of, neighbours_of, score_buckets
 from mauve_metric.scoring.verdict import judged
+from mauve_metric.scoring.without_layout import needs_trial, with_effect_of, without_layout
 from mauve_metric.uncertainty.learned_score import Learned
 
 logger = logging.getLogger(__name__)
@@ -55,7 +58,8 @@ def robustness(
 ) -> Robustness:
     """Rank models under many settings; report if the ranking holds and which factor changes each difference.
 
-    Each setting ranks by closeness and tests differences as `compare` does. The options make the default setting. From
+    Each setting ranks by closeness, without the layout that differs where that is known, and tests differences as
+    `compare` does. The options make the default setting. From
     it each factor is changed alone, and then about half of them at once in the twelve settings of a small design (see
     `robustness_settings.small_design`). Features are computed once for each featurizer, pooling and length. What takes
     the time, and how long, is logged before it starts.
@@ -118,20 +122,20 @@ def _featurizers(
     return chosen
 
 
-def _part_of(sides: Sequence[FeatureSet], part: plans.Level | None) -> Sequence[FeatureSet]:
-    """A random part of every set; sets of one size keep the same rows.
+def _rows_of_part(sides: Sequence[FeatureSet], part: plans.Level | None) -> list[Integers]:
+    """The rows of a random part of every set; sets of one size keep the same rows.
 
     Texts of one group, of all sets, are all in the part or all left out.
     """
     if not isinstance(part, plans.SetPart):
-        return sides
+        return [np.arange(len(side)) for side in sides]
     kept = [plans.part_rows(len(side), part) for side in sides]
     codes = [side.groups for side in sides if side.groups is not None]
     if codes:
         groups = np.unique(np.concatenate(codes))
         chosen = groups[plans.part_rows(len(groups), part)]
         kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
-    return [side.of_rows(rows) for side, rows in zip(sides, kept, strict=True)]
+    return kept
 
 
 @dataclass
@@ -140,7 +144,8 @@ class _Work:
 
     evaluation: has the options. neighbours: whether precision and recall are computed. sets: what was featurized, by
     how. failed: featurizers and settings that failed, with the reason. default: the buckets of the default setting.
-    learned: the scores of each model's classifier, which do not depend on those buckets.
+    learned: the scores of each model's classifier, which do not depend on those buckets. tried: results with the effect
+    of the layout that differs, which does not either.
     """
 
     evaluation: Evaluation
@@ -149,6 +154,7 @@ class _Work:
     failed: dict[str, str] = field(default_factory=dict)
     default: Evaluation | None = None
     learned: dict[_Key, Sequence[Learned | None]] = field(default_factory=dict)
+    tried: dict[tuple[_Key, str], MauveResult] = field(default_factory=dict)
 
     def analyse(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
         """Compute all settings, the default first; name those that fail."""
@@ -251,24 +257,29 @@ class _Work:
     ) -> Setting:
         """The models under one setting."""
         config = plans.changed(base, changes)
-        evaluation = self._clustered(_part_of(self._featurize(config), changes.get("n")), config, changes)
+        all_sides = self._featurize(config)
+        rows = _rows_of_part(all_sides, changes.get("n"))
+        part = (
+            [side.of_rows(of_side) for side, of_side in zip(all_sides, rows, strict=True)]
+            if "n" in changes
+            else all_sides
+        )
+        evaluation = self._clustered(part, config, changes)
         sides, config = evaluation.sides, evaluation.resolved
         key = _key({name: level for name, level in changes.items() if name not in plans.OF_BUCKETS})
         if key not in self.learned:
             self.learned[key] = [learned_of(human, model, config) for human, model in evaluation.pairs]
         results = {
-            name: judged(
-                score_buckets(
-                    *(human, model, evaluation.partition, number, config),
-                    neighbours_of(human, model, evaluation.partition, number, config),
-                    learned=learned,
-                ),
-                config,
+            name: score_buckets(
+                *(human, model, evaluation.partition, number, config),
+                neighbours_of(human, model, evaluation.partition, number, config),
+                learned=learned,
             )
             for number, (name, (human, model), learned) in enumerate(
                 zip(evaluation.names, evaluation.pairs, self.learned[key], strict=True), start=1
             )
         }
+        results = self._without_layout(key, results, evaluation, rows)
         ranked = ranked_by_closeness(results, config)
         ranking = ranked["ranking"]
         of_models = {
@@ -276,6 +287,9 @@ class _Work:
                 rank=rank,
                 closeness=result.closeness,
                 ci=result.closeness_ci,
+                closeness_without_layout=result.closeness_without_layout,
+                closeness_without_layout_ci=result.closeness_without_layout_ci,
+                differs_by_layout=result.verdict_reason == "layout",
                 mauve_debiased=result.mauve_debiased,
                 mauve=result.mauve,
                 precision=result.precision,
@@ -302,6 +316,28 @@ class _Work:
             tau=tau,
             in_design=in_design,
         )
+
+    def _without_layout(
+        self, key: _Key, results: Mapping[str, MauveResult], evaluation: Evaluation, rows: Sequence[Integers]
+    ) -> dict[str, MauveResult]:
+        """The results with the effect of the layout that separates their sets, tried once for each classifier."""
+        config, tried = evaluation.resolved, dict(results)
+        for number, (name, result) in enumerate(results.items(), start=1):
+            if (key, name) in self.tried:
+                tried[name] = with_effect_of(self.tried[key, name], result)
+            elif needs_trial(result):
+                human, model = evaluation.pairs[number - 1]
+                texts = [self._texts_of(side, rows[side]) for side in (0, number)]
+                codes, prompts = pair_of_groups(human.groups, model.groups), self.evaluation.inputs.prompts
+                with FeaturizeJob(config, self.evaluation.run, self.evaluation.chosen) as job:
+                    tried[name] = without_layout(result, texts, codes, config, job, prompts)
+                self.tried[key, name] = tried[name]
+        return {name: judged(result, config) for name, result in tried.items()}
+
+    def _texts_of(self, side: int, rows: Integers) -> list[str] | None:
+        """The texts of some rows of a side; None where features are given without texts."""
+        texts = self.evaluation.texts[side]
+        return None if texts is None else [texts[row] for row in rows]
 
     def _clustered(self, sides: Sequence[FeatureSet], config: MauveConfig, changes: plans.Changes) -> Evaluation:
         """The evaluation of the sets; the scaling factor and the neighbour change no buckets."""

@@ -12,6 +12,7 @@ import numpy as np
 from mauve_metric.report.document import Column, Document, Heading, Part, Prose, Table
 from mauve_metric.results.comparison import Difference
 from mauve_metric.results.methods import AsDict, SignedResult, plain
+from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.plain_text import digits, figure_text, printable, shown_names
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ FACTOR_COLUMNS = (
 CSV_COLUMNS = (
     *Column.each("s", "setting", "factor", "num_buckets", "texts", "tau"),
     *Column.each("s", "ranked_by", "model", "rank", "closeness", "low", "high", "mauve_debiased", "mauve"),
-    *Column.each("s", "precision", "recall"),
+    *Column.each("s", "precision", "recall", "closeness_without_layout"),
 )
+_WITHOUT = "*"  # marks a closeness without layout
 _NAMED = 4  # pairs or settings in a sentence
 _SETTING, _RANK = 18, 70  # pixels of a setting and of a rank in the figure
 _LONGEST_SETTING = 60  # characters of a setting in the figure
@@ -61,7 +63,9 @@ NOTE = (
 class SettingScore:
     """One model under one setting: its rank (1 is the best), closeness with its interval, and scores as in `compare`.
 
-    closeness, ci, mauve_debiased: None where they are not known. precision, recall: where knn_k is varied.
+    closeness, ci, mauve_debiased: None where they are not known. closeness_without_layout: by which the model is
+    ranked, where layout makes a difference (differs_by_layout) and it is known. precision, recall: where knn_k is
+    varied.
     """
 
     rank: int
@@ -71,6 +75,9 @@ class SettingScore:
     mauve: float
     precision: float | None = None
     recall: float | None = None
+    closeness_without_layout: float | None = None
+    closeness_without_layout_ci: tuple[float, float] | None = None
+    differs_by_layout: bool = False
 
 
 @dataclass(frozen=True)
@@ -282,7 +289,8 @@ class Robustness(SignedResult):
             for name, score in ((name, setting.models[name]) for name in setting.ranking):
                 ends = score.ci or (None, None)
                 scores = (score.closeness, *ends, score.mauve_debiased, score.mauve, score.precision, score.recall)
-                rows.append((*first, setting.ranked_by, name, score.rank, *scores))
+                plain = score.closeness_without_layout
+                rows.append((*first, setting.ranked_by, name, score.rank, *scores, plain))
             by = "" if setting.ranked_by == "closeness" else f", by {setting.ranked_by}"
             ranked = (_cell(setting, name) for name in self.ranking)
             cells.append((f"{printable(setting.name)}{by}", *first[2:], *ranked))
@@ -383,17 +391,35 @@ class Robustness(SignedResult):
             lines.append(f"{apart}; their difference moves most by {by}.")
         lines += [f"Never told apart: {_some(never)}."] if never else []
         lines += [f"Without an error bar: {without}."] if without else []
+        lines += self._of_layout(labels)
         lines += [f"Not tried, {printable(name)}: {printable(reason)}." for name, reason in self.failed.items()]
         lines += [f"Not varied, {name}: {printable(reason)}." for name, reason in self.left_out.items()]
         return lines
+
+    def _of_layout(self, labels: Mapping[str, str]) -> list[str]:
+        """Sentences on the models that differ by layout, with and without a score without it."""
+        plain: dict[str, list[str]] = {}
+        unknown: dict[str, list[str]] = {}
+        for setting in self.settings:
+            for name, score in setting.models.items():
+                if score.differs_by_layout:
+                    is_known = score.closeness_without_layout is not None
+                    (plain if is_known else unknown).setdefault(labels[name], []).append(setting.name)
+        lines = [f"{_WITHOUT} closeness without the layout that differs, of {listed([*plain])}."] if plain else []
+        return lines + [
+            f"Layout alone may put {name} behind: its closeness without that is not known under {_some(settings)}."
+            for name, settings in unknown.items()
+        ]
 
 
 def _cell(setting: Setting, model: str) -> str:
     """The score that a setting ranks by, and the rank."""
     score = setting.models[model]
-    values = {"closeness": score.closeness, "precision": score.precision, "groups": score.mauve_debiased}
-    value = values[setting.ranked_by]
-    return f"{'–' if value is None else digits(value)} ({score.rank})"
+    plain = score.closeness_without_layout
+    closeness = score.closeness if plain is None else plain
+    values = {"closeness": closeness, "precision": score.precision, "groups": score.mauve_debiased}
+    value, mark = values[setting.ranked_by], _WITHOUT if setting.ranked_by == "closeness" and plain is not None else ""
+    return f"{'–' if value is None else digits(value)}{mark} ({score.rank})"
 
 
 def _both(score: SettingScore) -> str:

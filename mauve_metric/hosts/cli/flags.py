@@ -80,10 +80,7 @@ class CommandParser(argparse.ArgumentParser):
     def flags(self) -> dict[str, str]:
         """The long flag of each argument that has one, by its name; not of what a flag turns off."""
         named = (action for action in self._actions if action.option_strings and action.const is not False)
-        return {
-            action.dest: action.option_strings[0 if isinstance(action, argparse.BooleanOptionalAction) else -1]
-            for action in named
-        }
+        return {action.dest: _long_flag(action) for action in named}
 
     def with_flag(self, message: str, options: argparse.Namespace) -> str:
         """An error's message after the flag whose value it repeats, where it is one and the message names none."""
@@ -91,7 +88,7 @@ class CommandParser(argparse.ArgumentParser):
         for action in self._actions:
             values = [*map(str, _listed(getattr(options, action.dest, None)))]
             if action.option_strings and action.nargs != 0 and values != [*map(str, _listed(action.default))]:
-                typed[action.option_strings[-1]] = values
+                typed[_long_flag(action)] = values
         if any(re.search(rf"{flag}(?![\w-])", message) for flag in typed):
             return message
         about = [flag for flag, values in typed.items() if any(_repeats(message, value) for value in values)]
@@ -326,6 +323,12 @@ def _metavar(option: Any) -> str:
         return "{" + ",".join(str(choice).lower() for choice in choices) + "}"
     kind = "N" if option.type.startswith("int") else "NUMBER" if option.type.startswith("float") else "TEXT"
     return option.metadata["metavar"] or kind
+
+
+def _long_flag(action: argparse.Action) -> str:
+    """The flag of an argument in messages: that of its name, else its last one, such as --output of -o."""
+    flag = flag_of(action.dest)
+    return flag if flag in action.option_strings else action.option_strings[-1]
 
 
 class Featurizers(argparse.Action):

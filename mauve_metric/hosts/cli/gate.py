@@ -18,7 +18,7 @@ from mauve_metric.results.comparison import Comparison, ranking_score
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
 from mauve_metric.runtime.checks import is_bool, shown
-from mauve_metric.runtime.plain_text import digits, p_words
+from mauve_metric.runtime.plain_text import digits, p_words, printable
 from mauve_metric.uncertainty.forecast import detectable_difference
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 
@@ -42,11 +42,13 @@ class Change(NamedTuple):
 
     is_worse: a score by either kind of partition is significantly lower, with Holm's correction for all that are
     tested. sentence: the numbers, and the change that these sets would have shown. rows: the same for `COLUMNS`.
+    doubt: that layout may be the cause, where a score without it is not known.
     """
 
     is_worse: bool
     sentence: str
     rows: tuple[TableRow, ...] = ()
+    doubt: str = ""
 
 
 def closeness_below(result: MauveResult, bound: float) -> str:
@@ -58,7 +60,20 @@ def closeness_below(result: MauveResult, bound: float) -> str:
     if score is None or score >= bound:
         return ""
     without = "" if result.closeness_without_layout is None else " without the layout that differs"
-    return f"closeness{without} is {digits(score)}, below {bound:g}"
+    doubt = _layout_doubt("", vars(result)) if result.closeness_without_layout is None else ""
+    return f"closeness{without} is {digits(score)}, below {bound:g}{doubt}"
+
+
+def _layout_doubt(whose: str, values: Stored) -> str:
+    """The end of a reason that layout may be the cause; empty where it makes no difference, or its effect is known.
+
+    whose: of which result, such as "the earlier ".
+    """
+    if values.get("verdict_reason") != "layout" or values.get("closeness_without_layout") is not None:
+        return ""
+    reason = values.get("normalised_missing")
+    why = f" ({printable(str(reason))})" if reason else ""
+    return f"; layout may be the cause: {whose}closeness without the layout that differs is not known{why}"
 
 
 def without_verdict(result: MauveResult) -> str:
@@ -163,7 +178,9 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
     level = comparison.confidence_level
     tested: dict[tuple[str, str], tuple[Estimate, Estimate, Estimate]] = {}
     names = _in_both(comparison.models, before)
+    doubts = dict.fromkeys(names, "")
     for name in names:
+        doubts[name] = _layout_doubt("", vars(comparison.models[name])) or _layout_doubt("the earlier ", before[name])
         for label, now, earlier in _pairs(comparison, name, before[name]):
             without = _has_plain(vars(now)) or _has_plain(earlier)  # layout is in the groups of texts, too
             for kind, then in _estimates(name, earlier).items():
@@ -173,10 +190,11 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
                     partition = f"{label} {said}".lstrip()
                     tested[name, partition] = estimate, then, estimate_difference(estimate, then, 0.0, level)
     p_values = dict(zip(tested, holm([difference.p_value for *_, difference in tested.values()]), strict=True))
-    return {
+    changed = {
         name: _change(name, [(key[1], *tested[key], p_values[key]) for key in tested if key[0] == name], level)
         for name in names
     }
+    return {name: change._replace(doubt=doubts[name]) for name, change in changed.items()}
 
 
 def _change(name: str, scores: Sequence[tuple[str, Estimate, Estimate, Estimate, float]], level: float) -> Change:

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import altair as alt
 
-from mauve_metric.runtime.plain_text import shown_names
+from mauve_metric.report.wording.reference import reference_text
+from mauve_metric.runtime.plain_text import figure_text, shown_names
 
 T = TypeVar("T")
 Channel = TypeVar("Channel", alt.Color, alt.Shape, alt.StrokeDash)
@@ -16,7 +17,6 @@ ChartRow = dict[str, str | float | None]
 ChartRows = list[ChartRow]
 
 QUALITY = "quality of the model's text"
-COVERAGE = "coverage of human text"
 # One meaning a colour, in every figure: the human texts, each model, the two sides of a gap. All stand out from white
 # and from a dark page, and are told apart by people with any colour vision, the models also by dash and shape.
 HUMAN = "#767676"
@@ -55,6 +55,15 @@ def layered(
     """A figure of layers: its size in pixels, its title and the lines under it, and words for who does not see it."""
     chart = alt.LayerChart(layer=list(layers))
     return chart.properties(width=width, height=height, title=heading(*title), description=description)
+
+
+def coverage_of(name: str) -> str:
+    """The title of an axis of coverage; name: of the reference texts.
+
+    >>> coverage_of("human"), coverage_of("release 1.2")
+    ('coverage of human text', 'coverage of release 1.2')
+    """
+    return figure_text(f"coverage of {reference_text(name)}")
 
 
 def curve_axes(x_title: str, y_title: str) -> tuple[alt.X, alt.Y]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from mauve_metric.report.charts import figure
+from mauve_metric.report.wording.reference import with_reference
 from mauve_metric.report.wording.words import each_featurizer, with_labels
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
@@ -38,9 +39,10 @@ def curves_chart(comparison: Comparison) -> alt.LayerChart:
     rows: figure.ChartRows = []
     for name in comparison.ranking:
         rows += figure.curve_rows(comparison.models[name].divergence_curve.tolist(), model=name)
-    line = _curves("divergence", comparison.ranking, rows, figure.COVERAGE, figure.QUALITY)
+    coverage = figure.coverage_of(comparison.reference_name)
+    line = _curves("divergence", comparison.ranking, rows, coverage, figure.QUALITY)
     areas = ", ".join(f"{name} {comparison.models[name].mauve:.4f}" for name in comparison.ranking)
-    description = f"Divergence curves, quality of a model's text against coverage of human text; areas: {areas}."
+    description = f"Divergence curves, quality of a model's text against {coverage}; areas: {areas}."
     title = "Divergence curves", "area under a curve: shared MAUVE"
     return figure.layered([figure.equal_line(), line], figure.SIDE, figure.SIDE, title, description)
 
@@ -60,7 +62,7 @@ def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
             text += f" (k-NN precision {result.precision:.4f}, recall {result.recall:.4f})"
         said.append(text)
     names = comparison.ranking
-    titles = f"recall: {figure.COVERAGE}", f"precision: {figure.QUALITY}"
+    titles = f"recall: {figure.coverage_of(comparison.reference_name)}", f"precision: {figure.QUALITY}"
     line = _curves("precision_recall", names, curves, *titles, dashes=not points)
     marks = figure.marks(points, "point", size=90, filled=True, opacity=1).encode(
         x="coverage:Q",
@@ -154,7 +156,7 @@ def contributions_chart(
         width: of the plot, in pixels.
         link: a click on a bucket follows this address with the bucket's number behind it; None: no link.
     """
-    rows = _contribution_rows(explanation)[:most]
+    rows, name = _contribution_rows(explanation)[:most], explanation.result.reference_name
     if link is not None:
         rows = [row | {"link": f"{link}{row['bucket']}"} for row in rows]
     linked = {} if link is None else {"href": "link:N"}
@@ -177,7 +179,9 @@ def contributions_chart(
             *figure.numbers("d", "bucket"),
             "side:N",
             *figure.numbers(".4f", "contribution"),
-            *figure.tooltips({"human": "human texts", "model": "model texts"}, ".2%"),
+            *figure.tooltips(
+                {"human": figure_text(with_reference("human texts", name)), "model": "model texts"}, ".2%"
+            ),
             alt.Tooltip("noise:N", title="could be noise"),
         ],
         **linked,

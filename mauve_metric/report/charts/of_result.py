@@ -17,9 +17,10 @@ from mauve_metric.arrays import Floats
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.measures.groups import SHARED
 from mauve_metric.report.charts import figure
+from mauve_metric.report.wording.reference import reference_text, with_reference
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_value, signature_number
-from mauve_metric.runtime.plain_text import digits, in_brackets, interval_words
+from mauve_metric.runtime.plain_text import digits, figure_text, in_brackets, interval_words, printable
 from mauve_metric.uncertainty import resampling
 from mauve_metric.uncertainty.jackknife import CurveBand
 
@@ -43,22 +44,23 @@ def divergence_curve_chart(result: MauveResult, model_index: int = 0, named: str
     """
     color, equal = _color(model_index), equal_curves(result)
     errors = {"type_one": "Type I error, KL(Q‖R)", "type_two": "Type II error, KL(P‖R)"}
-    tooltip = figure.tooltips({"lambda": "λ, share of human text"}, ".3f")
+    name = result.reference_name
+    tooltip = figure.tooltips({"lambda": figure_text(f"λ, share of {reference_text(name)}")}, ".3f")
     tooltip += figure.tooltips(errors | {"quality": "quality", "coverage": "coverage"})
     rows, none = figure.curve_rows(result.divergence_curve.tolist()), (None, None, None)  # at the two closing points
     for row, (weight, type_one, type_two) in zip(rows, (none, *result.curve_mixtures.tolist(), none), strict=True):
         row |= {"lambda": weight, "type_one": type_one, "type_two": type_two}
-    base = figure.of_rows(rows).encode(*figure.curve_axes(figure.COVERAGE, figure.QUALITY))
+    base = figure.of_rows(rows).encode(*figure.curve_axes(figure.coverage_of(name), figure.QUALITY))
     mixtures = base.transform_filter("isValid(datum.lambda)")
     points = mixtures.mark_point(color=color, filled=True, size=36, opacity=1, tooltip=None)
     targets = mixtures.mark_point(color=color, filled=True, size=250, opacity=0).encode(tooltip=tooltip)
     c = format_value(result.signature_entries["mauve_scaling_factor"])
-    sizes = f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
+    sizes = f"{result.n_p} {figure_text(name)} and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
     drawn = [*_curve_layers(base, color, [1, 0]), *_band_layers(result.curve_band, color)]
     label = _curve_label("published" if named == "Published MAUVE" else "MAUVE", rows)
-    layers = [*drawn, label, *([] if equal is None else _equal_layers(equal[0], 0.6)), points, targets]
+    layers = [*drawn, label, *([] if equal is None else _equal_layers(equal[0], 0.6, name)), points, targets]
     description = (
-        f"Divergence curve, quality of the model's text against coverage of human text: MAUVE, the area under it, "
+        f"Divergence curve, quality of the model's text against {figure.coverage_of(name)}: MAUVE, the area under it, "
         f"{result.mauve:.4f}; {_interval(result)}."
     )
     title = f"{named} = {result.mauve:.4f}", sizes, _interval(result)
@@ -75,7 +77,8 @@ def precision_recall_chart(result: MauveResult, model_index: int = 0) -> alt.Lay
     """
     color, equal = _color(model_index), equal_curves(result)
     points = figure.curve_rows(point[::-1] for point in result.prd_curve.tolist())
-    axes = figure.curve_axes(f"recall: {figure.COVERAGE}", f"precision: {figure.QUALITY}")
+    name = result.reference_name
+    axes = figure.curve_axes(f"recall: {figure.coverage_of(name)}", f"precision: {figure.QUALITY}")
     base = figure.of_rows(points).encode(*axes)
     targets = base.mark_point(color=color, filled=True, size=150, opacity=0)
     targets = targets.encode(tooltip=figure.tooltips({"quality": "precision", "coverage": "recall"}))
@@ -86,7 +89,7 @@ def precision_recall_chart(result: MauveResult, model_index: int = 0) -> alt.Lay
     free = max(_FREE, key=lambda position: min((abs(position - height) for height in heights), default=1))
     named = _curve_label("of the histograms", points, free)
     others = [level for level in (0.45, 0.75) if all(abs(level - height) > 0.1 for height in heights)]
-    human = [] if equal is None else _equal_layers(equal[1][:, ::-1], (others or [0.45])[0])
+    human = [] if equal is None else _equal_layers(equal[1][:, ::-1], (others or [0.45])[0], name)
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in neighbours)
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {scores}{shown}."
     layers = [*_curve_layers(base, color, [7, 3]), targets, *_neighbour_layers(neighbours, color), *human, named]
@@ -105,7 +108,8 @@ def histogram_chart(result: MauveResult, width: int = 720, model_index: int = 0)
         model_index: of the model among several, which have a colour each.
     """
     tooltip = figure.tooltips({"bucket": "bucket"}, "d")
-    tooltip += figure.tooltips({"human": "share of human texts", "model": "share of model texts"}, ".2%")
+    name = figure_text(result.reference_name)
+    tooltip += figure.tooltips({"human": f"share of {name} texts", "model": "share of model texts"}, ".2%")
     tooltip += figure.tooltips({"difference": "difference"}, "+.2%")
     ends = alt.Scale(domain=[0, result.num_buckets], nice=False)
     most = 1.25 * float(max(result.p_hist.max(), result.q_hist.max()))  # room for the labels
@@ -123,11 +127,11 @@ def histogram_chart(result: MauveResult, width: int = 720, model_index: int = 0)
     down = base.mark_rect(color=_color(model_index)).encode(y="below:Q", y2=alt.datum(0))
     labels = [
         figure.marks([row], "text", align="left", fontSize=12).encode(x=alt.value(6), y=alt.value(y), text="label:N")
-        for row, y in (({"label": "human texts"}, 10), ({"label": "model texts"}, _HISTOGRAM - 10))
+        for row, y in (({"label": f"{name} texts"}, 10), ({"label": "model texts"}, _HISTOGRAM - 10))
     ]
     middle = figure.marks([{"share": 0}], "rule", color=figure.LINE).encode(y="share:Q")
     description = (
-        f"Histograms of both sets over {result.num_buckets} buckets: the human share is larger in "
+        f"Histograms of both sets over {result.num_buckets} buckets: the {name} share is larger in "
         f"{np.sum(difference > 0)}, the model's in {np.sum(difference < 0)}."
     )
     layers = [up, down, middle, *labels]
@@ -217,7 +221,8 @@ def divergence_curve_reading(result: MauveResult) -> str:
     if equal is None:
         return f"{said}."
     quality, diversity = _ends_of(equal[0])
-    return f"{said}; two human sets of this size (grey line) reach {diversity:.2f} and {quality:.2f}."
+    sets = f"two {printable(result.reference_name)} sets"
+    return f"{said}; {sets} of this size (grey line) reach {diversity:.2f} and {quality:.2f}."
 
 
 def precision_recall_reading(result: MauveResult) -> str:
@@ -230,7 +235,8 @@ def precision_recall_reading(result: MauveResult) -> str:
         f"(diversity): {recall:.2f} of the human texts are like the model's (the {mark})"
     )
     equal = equal_curves(result)
-    return f"{said}." if equal is None else f"{said}; the curve of two human sets of this size is the grey line."
+    said = f"{said}." if equal is None else f"{said}; the curve of two human sets of this size is the grey line."
+    return with_reference(said, result.reference_name)
 
 
 def _ends_of(curve: Floats) -> tuple[float, float]:
@@ -244,12 +250,12 @@ def _color(model_index: int) -> str:
     return figure.COLORS[model_index % len(figure.COLORS)]
 
 
-def _equal_layers(curve: Floats, quality: float) -> list[alt.Chart]:
-    """The curve (quality, coverage) of two human sets, and its name at this quality."""
+def _equal_layers(curve: Floats, quality: float, name: str) -> list[alt.Chart]:
+    """The curve (quality, coverage) of two human sets, and its name at this quality; name: of the reference texts."""
     rows = figure.curve_rows(curve.tolist())
     axes: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
     line = figure.marks(rows, "line", color=figure.HUMAN, strokeWidth=2)
-    return [line.encode(**axes), _curve_label("two human sets", rows, quality)]
+    return [line.encode(**axes), _curve_label(f"two {figure_text(name)} sets", rows, quality)]
 
 
 def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Chart]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mauve_metric.features.text_functions import NgramUse
+from mauve_metric.options import HUMAN
+from mauve_metric.runtime.plain_text import printable
 from mauve_metric.scoring.phrases import phrase_spans
 
 READ = 20_000  # characters of a text that are searched for phrases
@@ -54,7 +56,7 @@ def marked(text: str, phrases: Sequence[str], most: int) -> list[Piece]:
     return [piece for piece in pieces if piece.text]
 
 
-def ngram_sentence(use: NgramUse) -> str:
+def ngram_sentence(use: NgramUse, reference_name: str = HUMAN) -> str:
     """Sentence on the use of an n-gram by either side, with the part of the format that it is.
 
     >>> from mauve_metric.features.text_functions import NgramUse
@@ -62,7 +64,8 @@ def ngram_sentence(use: NgramUse) -> str:
     'the model writes “⏎⏎” 9.0 times as often (4.5 against 0.5 of 1,000 pairs of characters); format: line breaks'
     """
     more, less = max(use.p_per_1000, use.q_per_1000), min(use.p_per_1000, use.q_per_1000)
-    who, writes = ("the model", "writes") if use.q_per_1000 >= use.p_per_1000 else ("people", "write")
+    people = ("people", "write") if reference_name == HUMAN else (printable(reference_name), "writes")
+    who, writes = ("the model", "writes") if use.q_per_1000 >= use.p_per_1000 else people
     pairs = "characters" if use.kind == "letters" else "words and marks"
     if less == 0:
         said = f"only {who} {writes} “{use.ngram}” ({_rate(more)} of 1,000 pairs of {pairs})"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mauve_metric.features.pretrained import advice_for, reader_of
-from mauve_metric.options import HUMAN
+from mauve_metric.report.wording.reference import with_reference
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.plain_text import counted, digits, shown_names
@@ -57,8 +57,9 @@ def notes_of(result: MauveResult) -> tuple[str, ...]:
     warnings = {warning.code: warning for warning in reversed(strongest)}
     told_already = {"shared_prompts", "repeated_prompts", "repeated_texts"} if result.design != "undeclared" else set()
     told_already |= {"few_texts", "at_floor"} if result.verdict_reason == "too_few" else set()
+    told_already |= {"few_texts"} if result.texts_needed is not None else set()  # the verdict says how many
     notes = [
-        _note(warnings[code], text, result)
+        with_reference(_note(warnings[code], text, result), result.reference_name)
         for code, text in NOTES.items()
         if code in warnings and code not in told_already
     ]
@@ -115,7 +116,7 @@ def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]
     if "openings" in numbers:
         words["opening"], words["count"] = next(iter(numbers["openings"].items()))
     if "count" in words:
-        words["of"] = counted(words["texts"], f"{words['set'].replace(HUMAN, result.reference_name)} text")
+        words["of"] = counted(words["texts"], f"{words['set']} text")
     if "p_median_length" in numbers and "q_median_length" in numbers:
         check = check_of_lengths(numbers["p_median_length"], numbers["q_median_length"])
         words["check"] = f": {check}" if check else ""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.options import HUMAN
 from mauve_metric.report.wording.notes import notes_of
+from mauve_metric.report.wording.reference import reference_text, with_reference
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.result import MauveResult, VerdictWord
 from mauve_metric.runtime.checks import listed
@@ -139,7 +140,7 @@ def verdict_sentence(
         if facts.without_layout:
             how += f". Without that layout, closeness is {facts.without_layout}"
         shown = f" Shown by {listed([*shown_names([*facts.seen_by]).values()])}." if facts.seen_by else ""
-        cause = f" But {NO_VERDICT[reason]}" if reason in NO_VERDICT else ""
+        cause = f" But {with_reference(NO_VERDICT[reason], reference_name)}" if reason in NO_VERDICT else ""
         return f"{lead}{how}.{shown}{cause}"
     if verdict == "like human":
         seen_by = f" as far as {seen} {'see' if ' + ' in seen else 'sees'}" if seen else ""
@@ -147,16 +148,8 @@ def verdict_sentence(
     if verdict == "undecided":
         enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
         return f"{lead}{enough}."
-    return f"{lead}: {NO_VERDICT[reason or 'no_interval'].format(texts=counted(n, 'text'))}"
-
-
-def reference_text(name: str) -> str:
-    """The reference in a sentence.
-
-    >>> reference_text("human"), reference_text("release 1.2")
-    ('human text', 'release 1.2')
-    """
-    return f"{HUMAN} text" if name == HUMAN else printable(name)
+    cause = with_reference(NO_VERDICT[reason or "no_interval"], reference_name)
+    return f"{lead}: {cause.format(texts=counted(n, 'text'))}"
 
 
 def rounded_down(score: float) -> str:

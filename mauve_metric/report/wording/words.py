@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 from mauve_metric.measures.groups import SHARED
 from mauve_metric.report.document import Line, Prose
+from mauve_metric.report.wording.reference import with_reference
 from mauve_metric.results.comparison import Comparison, Subgroup
+from mauve_metric.results.explanation import GapBucket
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.results.signature import is_published_setting, parse_signature, signature_number
 from mauve_metric.runtime.plain_text import counted, digits, in_brackets, printable, rounded_up, shown_names
@@ -159,14 +161,24 @@ def notes(comparison: Comparison) -> list[str]:
             "each ranks the models by itself and corrects for its own pairs. "
             f"Curves and explanations are those of the first, {first}."
         )
-    return lines
+    return [with_reference(line, comparison.reference_name) for line in lines]
 
 
-SUBGROUP_NOTE = (
+_SUBGROUP_NOTE = (
     "recall, coverage: shares of a subgroup's human texts that are like some text of the model. "
     "missed: a lower coverage than all other human texts have, with all subgroups taken together. "
     "The other scores compare the texts of the subgroup alone."
 )
+
+
+def subgroup_note(comparison: Comparison) -> str:
+    """Explanations of the columns of subgroups."""
+    return with_reference(_SUBGROUP_NOTE, comparison.reference_name)
+
+
+def bucket_facts(bucket: GapBucket, reference_name: str) -> list[tuple[str, str]]:
+    """The facts below the title of a bucket, with the name of the reference texts."""
+    return [(with_reference(fact, reference_name), value) for fact, value in bucket.facts]
 
 
 def missed_sentence(subgroups: Sequence[Subgroup]) -> str:
@@ -194,9 +206,15 @@ def collected_warnings(comparison: Comparison) -> list[tuple[str, ScoreWarning]]
 
 def result_warnings(result: MauveResult) -> list[tuple[str, ScoreWarning]]:
     """A result's warnings, then what only some of its featurizers warn of, with their names."""
-    first = [("", warning) for warning in result.warnings]
+    first = [("", _named(warning, result)) for warning in result.warnings]
     each = each_result(result).items()
-    return first + own_warnings(first, {name: [("", warning) for warning in other.warnings] for name, other in each})
+    others = {name: [("", _named(warning, result)) for warning in other.warnings] for name, other in each}
+    return first + own_warnings(first, others)
+
+
+def _named(warning: ScoreWarning, result: MauveResult | Comparison) -> ScoreWarning:
+    """The warning with the name of the reference texts."""
+    return warning._replace(message=with_reference(warning.message, result.reference_name))
 
 
 def own_warnings(
@@ -222,7 +240,8 @@ def _warnings_of(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
     for group in alike.values():
         everyone = len(group) == len(comparison.models) > 1
         warnings.append(("all models" if everyone else ", ".join(name for name, _ in group), group[0][1]))
-    return [(who, warning._replace(message=printable(warning.message))) for who, warning in warnings]
+    shown = [(who, warning._replace(message=printable(warning.message))) for who, warning in warnings]
+    return [(who, _named(warning, comparison)) for who, warning in shown]
 
 
 def warnings_prose(warnings: Sequence[tuple[str, ScoreWarning]]) -> Prose:

@@ -232,7 +232,7 @@ def test_curves_share_axes_and_name_the_score(result: MauveResult, curve: Any) -
         assert f"{value:.4f}" in spec["title"]["text"]
         assert spec["width"] == spec["height"]
         x, y = (spec["layer"][0]["encoding"][axis] for axis in "xy")
-        assert x["title"].endswith(figure.COVERAGE) and y["title"].endswith(figure.QUALITY)
+        assert x["title"].endswith(figure.coverage_of("human")) and y["title"].endswith(figure.QUALITY)
         assert x["scale"]["domain"] == y["scale"]["domain"] == [0, 1]
     lines = [spec["layer"][2]["mark"] for spec in curves]
     assert lines[0]["strokeDash"] != lines[1]["strokeDash"]  # told apart without colour

@@ -72,7 +72,7 @@ def _gate(result: Comparison, before: Mapping[str, Any], changed: Mapping[str, C
     """The exit status of --fail-if-worse; adds the reasons, and prints them."""
     from mauve_metric.hosts.cli.gate import stored_without_verdict, without_verdict
 
-    worse = [f"{name} is worse than before" for name, change in changed.items() if change.is_worse]
+    worse = [f"{name} is worse than before{change.doubt}" for name, change in changed.items() if change.is_worse]
     unknown = [(name, without_verdict(scores)) for name, scores in result.models.items()]
     unknown += [(f"the earlier result of {name}", stored_without_verdict(before[name])) for name in changed]
     undecidable = [f"{name}: {reason}" for name, reason in unknown if reason]

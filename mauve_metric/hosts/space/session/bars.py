@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mauve_metric.options import HUMAN
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.plain_text import digits, in_brackets
+from mauve_metric.runtime.plain_text import digits, in_brackets, printable
 
-SCALE = "1 means as close as other people's texts"
 DOUBT = "not reliable here, for the reason above"
-ENDS = "nothing in common", "other people's texts"
+
+
+def ends_of_line(reference_name: str = HUMAN) -> tuple[str, str]:
+    """The words at 0 and at 1.
+
+    >>> ends_of_line()[1], ends_of_line("release 1.2")[1]
+    ("other people's texts", 'other release 1.2 texts')
+    """
+    others = "people's" if reference_name == HUMAN else printable(reference_name)
+    return "nothing in common", f"other {others} texts"
+
+
+def scale(reference_name: str = HUMAN) -> str:
+    """The meaning of 1."""
+    return f"1 means as close as {ends_of_line(reference_name)[1]}"
 
 
 class Mark(NamedTuple):
@@ -36,16 +50,18 @@ class Bar(NamedTuple):
 
     label: str
     mark: Mark | None
+    reference_name: str = HUMAN
 
     @classmethod
-    def of(cls, label: str, value: float | None, ends: tuple[float, float] | None) -> Bar:
+    def of(cls, label: str, value: float | None, ends: tuple[float, float] | None, reference_name: str = HUMAN) -> Bar:
         """The bar of a model's closeness; value: None if that is not known."""
-        return cls(label, None if value is None else Mark("closeness", value, ends))
+        return cls(label, None if value is None else Mark("closeness", value, ends), reference_name)
 
     @property
     def words(self) -> str:
         """The bar in words, for those who do not see it."""
-        said = f"From 0, {ENDS[0]}, to 1, {ENDS[1]}. {self.label}"
+        low, high = ends_of_line(self.reference_name)
+        said = f"From 0, {low}, to 1, {high}. {self.label}"
         return f"{said}: {self.mark.words}." if self.mark else f"{said}: unknown."
 
 

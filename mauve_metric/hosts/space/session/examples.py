@@ -28,7 +28,7 @@ from mauve_metric.hosts.space.session.sessions import Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload, shared_prompts_of
 from mauve_metric.inputs.files import examples_folder
 from mauve_metric.inputs.fingerprints import TextHashes
-from mauve_metric.options import MauveConfig, config_fields
+from mauve_metric.options import MauveConfig, RunOptions, page_fields
 
 logger = logging.getLogger(__name__)
 
@@ -157,6 +157,7 @@ def planned(
         config = encoders.config({**options, "featurize_model_name": featurizer})
         past = shown.scored.with_features_of(config) if shown is not None and isinstance(shown.scored, Scored) else None
         job = job_of(config, encoders, None if past is None else past.kept)
+        job.run = replace(job.run, reference_name=str(options.get("reference_name", RunOptions.reference_name)))
         if job.unread([side.texts for side in sets]):
             job.kept |= stored_features(sets, config)
         yield featurizer, job, past
@@ -182,7 +183,7 @@ class Example:
     @property
     def options(self) -> dict[str, object]:
         """The options of the example: the defaults."""
-        defaults: dict[str, object] = {name: option.default for name, option in config_fields().items()}
+        defaults: dict[str, object] = {name: option.default for name, option in page_fields().items()}
         others = {"featurizers": self._others} if self._others else {}
         return {**defaults, "featurize_model_name": FEATURIZER, **others}
 

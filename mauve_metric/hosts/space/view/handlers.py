@@ -32,6 +32,7 @@ from mauve_metric.hosts.space.view.showing import (
     result_values,
 )
 from mauve_metric.hosts.space.view.text_handlers import TextHandlers, Values
+from mauve_metric.options import RunOptions
 
 _WAIT = 15.0  # seconds that a run waits for one that was just stopped
 _WARM_TEXTS = 16  # of each set, with which the speed of the preset featurizer is measured
@@ -80,6 +81,9 @@ class Handlers(TextHandlers):
             if settings.SHARED in query:
                 try:
                     shared = settings.read_shared(query[settings.SHARED], self.featurizers)
+                    shared = shared._replace(
+                        reference_name=str(options.get("reference_name", RunOptions.reference_name))
+                    )
                     values |= {"about": markup.notice("shared"), "score": shared_html(shared)}
                 except ValueError as error:
                     problems.append(str(error))
@@ -115,7 +119,10 @@ class Handlers(TextHandlers):
             if len(scored.results) > 1:
                 raise ValueError("a link holds the result of one model: compare one, or send the files")
             (result,) = scored.results.values()
-            return urlencode({settings.SHARED: settings.shared_value(result, self.featurizers)}, safe=",;")
+            entries = {settings.SHARED: settings.shared_value(result, self.featurizers)}
+            if result.reference_name != RunOptions.reference_name:
+                entries["reference_name"] = result.reference_name
+            return urlencode(entries, safe=",;")
 
     def link(self, values: Sequence[object]) -> str:
         """The query of an address with these settings: featurizer, `PLAY` and the panel's options."""

@@ -12,6 +12,7 @@ from mauve_metric.report.first_screen import comparison_sentences
 from mauve_metric.report.score_rows import has_layout_scores, parts_of, support_words, with_interval
 from mauve_metric.report.wording import verdict_sentence, words
 from mauve_metric.report.wording.notes import notes_of
+from mauve_metric.report.wording.reference import with_reference
 from mauve_metric.results.comparison import Comparison, OwnScore, ranking_score
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.plain_text import digits, printable, shown_names
@@ -53,7 +54,7 @@ def _of_model(
     Args:
         name: "" for a single one. published: has its MAUVE as in papers. each: its results by the featurizers' names.
     """
-    reach = f"two human sets of this size reach {digits(result.mauve_ceiling)}"
+    reach = f"two {printable(result.reference_name)} sets of this size reach {digits(result.mauve_ceiling)}"
     featurizer = str(result.signature_entries.get("featurize_model_name", ""))
     by = f" by {printable(featurizer)}" if len(each or result.by_featurizer) > 1 else ""
     scales = [f"MAUVE{by}, {words.as_in_papers(published.signature)}: {digits(published.mauve)}; {reach}."]
@@ -68,7 +69,7 @@ def _of_model(
         "closeness": result.closeness,
         "ends": result.closeness_ci,
         "level": f"{100 * result.confidence_level:g} %",
-        "bar": bars.Bar.of(name or "this model", result.closeness, result.closeness_ci),
+        "bar": bars.Bar.of(name or "this model", result.closeness, result.closeness_ci, result.reference_name),
         "rows": featurizer_rows(result, each),
         "scales": scales,
         "notes": notes_of(result),
@@ -90,7 +91,7 @@ def model_rows(comparison: Comparison, picked: str) -> list[Row]:
             "mauve": _number(comparison.own[name].mauve),
             "precision": _number(result.precision, result.precision_ci, ".2f"),
             "recall": _number(result.recall, result.recall_ci, ".2f"),
-            "verdict": result.verdict,
+            "verdict": with_reference(result.verdict, result.reference_name),
             "reason": result.verdict_reason or "",
         }
         for number, name in enumerate(comparison.ranking)
@@ -157,8 +158,9 @@ def asks_for_alignment(results: Iterable[MauveResult]) -> bool:
 
 def _headline(**values: Any) -> str:
     number = "unknown" if values["closeness"] is None else digits(values["closeness"], ".3f")
-    scale = bars.DOUBT if values["doubt"] else bars.SCALE
-    return render("headline", number=number, scale=scale, ends_of_line=bars.ENDS, **values)
+    name = values["bar"].reference_name
+    scale = bars.DOUBT if values["doubt"] else bars.scale(name)
+    return render("headline", number=number, scale=scale, ends_of_line=bars.ends_of_line(name), **values)
 
 
 def shared_html(shared: SharedResult) -> str:
@@ -172,9 +174,9 @@ def shared_html(shared: SharedResult) -> str:
         closeness=shared.closeness,
         ends=shared.ends,
         level="",
-        bar=bars.Bar.of("this model", shared.closeness, shared.ends),
+        bar=bars.Bar.of("this model", shared.closeness, shared.ends, shared.reference_name),
         rows=[],
         scales=[],
-        notes=[f"{shared.n_q} model texts against {shared.n_p} human texts."],
+        notes=[f"{shared.n_q} model texts against {shared.n_p} {printable(shared.reference_name)} texts."],
         doubt=shared.verdict == "no verdict",
     )

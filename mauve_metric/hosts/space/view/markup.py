@@ -16,14 +16,16 @@ from mauve_metric.apps.describing.description import Description
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import PLAY, panel_names
 from mauve_metric.hosts.spelling import ALIGNED, PAGE, label_of
+from mauve_metric.options import HUMAN
 from mauve_metric.report.document import Prose, Table
 from mauve_metric.report.score_rows import featurizers_table
 from mauve_metric.report.wording import evidence, words
+from mauve_metric.report.wording.reference import with_reference
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
-from mauve_metric.runtime.plain_text import cell, digits, percent
+from mauve_metric.runtime.plain_text import cell, digits, percent, printable
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
@@ -135,7 +137,8 @@ def scores_panel(result: MauveResult, model: str | None = None, as_stored: Conta
     """
     values = [(score, getattr(result, name), name in as_stored) for name, score in SCORES.items()]
     scores = [entry for entry in values if entry[1] is not None]
-    return render("scores", scores=scores, facts=words.facts(result), model=model)
+    names = {"named": with_reference, "reference": result.reference_name}
+    return render("scores", scores=scores, facts=words.facts(result), model=model, **names)
 
 
 def verdicts(result: MauveResult) -> str:
@@ -189,17 +192,18 @@ def bucket_choices(explanation: Explanation, level: float) -> list[tuple[str, in
             kind = "missed" if difference[bucket] > 0 else "too much" if difference[bucket] < 0 else "even"
             share = percent(float(parts[bucket]), explanation.gap)
             noise = ", could be noise" if explanation.p_values[bucket] > 1 - level else ""
-            about = f"{kind}, {share} of the gap, {p[bucket]} human and {q[bucket]} model texts{noise}"
+            counts = f"{p[bucket]} {printable(result.reference_name)} and {q[bucket]} model texts"
+            about = f"{kind}, {share} of the gap, {counts}{noise}"
             choices.append((f"bucket {bucket}: {about}", bucket))
     return choices
 
 
-def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
+def bucket_panel(bucket: GapBucket, sizes: tuple[int, int], name: str = HUMAN) -> str:
     """The subject of a bucket, and the texts of both sides that are nearest to its centre.
 
     Args:
         bucket: with all texts by their distance from the centre.
-        sizes: texts of the human set and of the model's.
+        sizes: texts of the human set and of the model's. name: of the reference texts.
     """
     phrases, sides = bucket.telling, []
     texts_and_counts = (bucket.p_texts, bucket.p_count), (bucket.q_texts, bucket.q_count)
@@ -208,9 +212,13 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
         if not count:  # the nearest outside
             texts = [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
         marked = [evidence.marked(text, phrases[side], _TEXT_CHARACTERS) for text in texts]
-        sides.append({"side": side, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": marked})
-    legend = evidence.LEGEND if any(phrases.values()) else ""
-    return render("bucket", title=bucket.title, facts=bucket.facts, legend=legend, sides=sides)
+        title = side.capitalize() if side == "model" or name == HUMAN else name
+        sides.append(
+            {"side": side, "title": title, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": marked}
+        )
+    legend = with_reference(evidence.LEGEND, name) if any(phrases.values()) else ""
+    title, facts = with_reference(bucket.title, name), words.bucket_facts(bucket, name)
+    return render("bucket", title=title, facts=facts, legend=legend, sides=sides)
 
 
 def pair_panel(
@@ -237,6 +245,8 @@ def pair_panel(
         most=_TEXT_CHARACTERS,
         normalised=words.learned_sentence(explanation.result) if explanation.result.normalised else "",
         wording=evidence,
+        reference=explanation.result.reference_name,
+        named=with_reference,
     )
 
 

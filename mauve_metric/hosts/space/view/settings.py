@@ -17,7 +17,7 @@ import gradio as gr
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.spelling import label_of
-from mauve_metric.options import VERBATIM, MauveConfig, config_fields
+from mauve_metric.options import HUMAN, VERBATIM, page_fields, split_options
 from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, Facts, facts_of, verdict_sentence
 from mauve_metric.results.result import MauveResult, VerdictWord
 
@@ -28,7 +28,7 @@ _ELSEWHERE = ("featurize_model_name", *FIXED, *PLAY)
 
 def panel_names() -> list[str]:
     """The options of the folded panel, in the order of the config."""
-    return [name for name in config_fields() if name not in _ELSEWHERE]
+    return [name for name in page_fields() if name not in _ELSEWHERE]
 
 
 SETTINGS = ("featurize_model_name", *PLAY, *panel_names(), "featurizers")  # all settings of the page
@@ -37,7 +37,7 @@ SETTINGS = ("featurize_model_name", *PLAY, *panel_names(), "featurizers")  # all
 def panel_controls() -> None:
     """One control for each of `panel_names`."""
     for name in panel_names():
-        knob = config_fields()[name]
+        knob = page_fields()[name]
         default, choices = knob.default, knob.metadata["choices"]
         most = "" if knob.metadata["most"] is None else f"; at most {knob.metadata['most']} here"
         info = f"{knob.metadata['help']} (default: {'unset' if default is None else default}{most})"
@@ -91,7 +91,7 @@ def play_controls(limits: Limits) -> None:
     def shown(name: str, info: str) -> dict[str, Any]:
         return {"label": label_of(name), "info": info, "elem_id": name, "min_width": 280}
 
-    c, level, seed = (config_fields()[name].default for name in ("mauve_scaling_factor", "confidence_level", "seed"))
+    c, level, seed = (page_fields()[name].default for name in ("mauve_scaling_factor", "confidence_level", "seed"))
     ranges = play_ranges(limits)
     (low, high), (lowest, highest) = ranges["mauve_scaling_factor"], ranges["confidence_level"]
     gr.Slider(low, high, value=c, step=0.5, **shown("mauve_scaling_factor", "the literature uses 5"))
@@ -111,7 +111,7 @@ def options_of(names: Sequence[str], values: Sequence[object]) -> dict[str, obje
     options = dict(zip(names, values, strict=True))
     for name, value in options.items():
         if value is None or value == "" or (name == "num_buckets" and value == 0):
-            options[name] = config_fields()[name].default
+            options[name] = page_fields()[name].default
         elif isinstance(value, str) and name not in VERBATIM:
             options[name] = _parse(name, value)
     return options
@@ -121,7 +121,7 @@ def all_options(values: Sequence[object]) -> dict[str, object]:
     """The values of `SETTINGS` as options of the library, and those that the page does not change."""
     featurizer, *settings, others = values
     options = {"featurize_model_name": featurizer, **options_of(SETTINGS[1:-1], settings)}
-    options |= {name: config_fields()[name].default for name in FIXED}
+    options |= {name: page_fields()[name].default for name in FIXED}
     featurizers = tuple(name for name in other_featurizers({"featurizers": others}) if name != featurizer)
     return options | ({"featurizers": featurizers} if featurizers else {})
 
@@ -132,7 +132,7 @@ def _parse(name: str, text: str) -> object:
     >>> _parse("max_text_length", " 64"), _parse("num_buckets", "AUTO"), _parse("dtype", "x")
     (64, 'auto', 'x')
     """
-    text, knob = text.strip(), config_fields()[name]
+    text, knob = text.strip(), page_fields()[name]
     for choice in (True, False, None, knob.default, *(knob.metadata["choices"] or ())):
         if str(choice).lower() == text.lower():
             return choice
@@ -157,7 +157,7 @@ def query_of(options: Mapping[str, object], preset: str) -> str:
     >>> query_of({"featurize_model_name": "minilm", "seed": 3, "mauve_scaling_factor": 5}, "minilm")
     'seed=3'
     """
-    defaults = {name: knob.default for name, knob in config_fields().items()} | {"featurize_model_name": preset}
+    defaults = {name: knob.default for name, knob in page_fields().items()} | {"featurize_model_name": preset}
     others = other_featurizers(options)
     changed = {name: str(value) for name, value in options.items() if name in defaults and value != defaults[name]}
     return urlencode(changed | ({"featurizers": ",".join(others)} if others else {}))
@@ -195,12 +195,12 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
         others = text.split(",")
         check_options({"featurize_model_name": models[0], name: others}, models, limits)
         return others
-    if name not in config_fields():
+    if name not in page_fields():
         raise ValueError(f"the link sets “{name[:_LONGEST]}”, which is no setting of this page")
     value = text[:_LONGEST] if name == "text_prefix" else text if name in VERBATIM else _parse(name, text[:_LONGEST])
     try:
         if name != "featurize_model_name":
-            MauveConfig(**{name: value})  # type: ignore[arg-type]  # which checks it
+            split_options({name: value})  # which checks it
         check_options({"featurize_model_name": models[0], name: value}, models, limits)
         if name in PLAY:
             check_play({name: value}, limits)
@@ -211,10 +211,10 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
 
 def control_values(chosen: Mapping[str, object], models: Sequence[str]) -> dict[str, object]:
     """The values of the controls by their options; "featurizers": the additional ones."""
-    options = {name: option.default for name, option in config_fields().items()} | {"featurize_model_name": models[0]}
+    options = {name: option.default for name, option in page_fields().items()} | {"featurize_model_name": models[0]}
     options |= chosen
     for name in panel_names():
-        knob = config_fields()[name]
+        knob = page_fields()[name]
         if knob.metadata["choices"] is None and isinstance(knob.default, (str, type(None))):  # written in a box
             options[name] = "" if options[name] is None else str(options[name])
     shown = {name: options[name] for name in ("featurize_model_name", *panel_names())}
@@ -244,14 +244,14 @@ class SharedResult(NamedTuple):
     reason: str | None
     featurizers: list[str]
     facts: Facts
+    reference_name: str = HUMAN
 
     @property
     def answer(self) -> str:
         """The first sentence, as that of the result."""
         seen = " + ".join(self.featurizers)
-        return verdict_sentence(
-            self.verdict, self.reason, min(self.n_p, self.n_q), seen, self.ends and self.ends[0], self.facts
-        )
+        size, low = min(self.n_p, self.n_q), self.ends and self.ends[0]
+        return verdict_sentence(self.verdict, self.reason, size, seen, low, self.facts, self.reference_name)
 
 
 def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from mauve_metric.hosts.stored_results import AS_STORED
 from mauve_metric.report.charts import of_comparison, of_result
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
+from mauve_metric.runtime.plain_text import printable
 from mauve_metric.runtime.tensors import on_cpu
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def bucket_html(shown: Shown, bucket: int) -> str:
         return markup.notice("no_texts")
     result = shown.scored.results[shown.picked]
     described = shown.scored.explain(shown.picked, [int(bucket)], max(result.n_p, result.n_q)).buckets[0]
-    return markup.bucket_panel(described, (result.n_p, result.n_q))
+    return markup.bucket_panel(described, (result.n_p, result.n_q), result.reference_name)
 
 
 def pair_html(shown: Shown) -> str:
@@ -181,7 +182,7 @@ def text_map(scored: Scored, most: int, link: str | None = None) -> alt.LayerCha
     rows = [on_cpu(part) for part in partition.rows]
     order = [0, *(names.index(name) + 1 for name in scored.best_first)]
     return map_chart(
-        ["human texts", *scored.best_first],
+        [f"{printable(scored.result.reference_name)} texts", *scored.best_first],
         [rows[number] for number in order],
         [partition.labels[0][number] for number in order],
         [evaluation.texts[number] or [] for number in order],

@@ -18,7 +18,7 @@ from mauve_metric.hosts.space.session.uploads import TextSet, shared_prompts_of
 from mauve_metric.hosts.space.view.headline import first_screen_values
 from mauve_metric.hosts.space.view.markup import render, warnings_of
 from mauve_metric.hosts.spelling import flag_of
-from mauve_metric.options import config_fields
+from mauve_metric.options import page_fields
 from mauve_metric.report.rendering import save_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
@@ -81,21 +81,26 @@ def card_svg(result: MauveResult | Comparison) -> str:
         sizes, whose = counted(len(result.models), "model"), f" of {values['whose']}"
         models = {name: result.models[name] for name in result.ranking[:_MOST_BARS]}
     else:
-        sizes, whose = f"{result.n_q} model texts against {result.n_p} human texts", ""
+        sizes, whose = f"{result.n_q} model texts against {result.n_p} {result.reference_name} texts", ""
         models = {"this model": result}
     first = sorted((warning for _, warning in warnings_of(result)), key=lambda warning: not warning.severe)[:1]
     caveats = [f" Caveat: {warning.message}." for warning in first]
+    doubt = isinstance(result, MauveResult) and values["doubt"]
     return render(
         "card",
         "svg",
         said=textwrap.wrap(" ".join(values["answer"]), 46, max_lines=3, placeholder=" …"),
         whose=whose,
         number="unknown" if values["closeness"] is None else digits(values["closeness"], ".3f"),
-        doubt=isinstance(result, MauveResult) and values["doubt"],
-        bars=[bars.Bar.of(name, scored.closeness, scored.closeness_ci) for name, scored in models.items()],
+        bars=[
+            bars.Bar.of(name, scored.closeness, scored.closeness_ci, result.reference_name)
+            for name, scored in models.items()
+        ],
         facts=textwrap.wrap(f"{sizes}.{''.join(caveats)}", 100, max_lines=2, placeholder=" …"),
         color=_COLOR,
-        wording=bars,
+        doubt=doubt,
+        scale=bars.DOUBT if doubt else bars.scale(result.reference_name),
+        ends_of_line=bars.ends_of_line(result.reference_name),
     )
 
 
@@ -172,7 +177,7 @@ def shell_code(
     for name in featurizers:
         parts += ["--featurizer", name]
     for key, value in changed.items():
-        if isinstance(config_fields()[key].default, bool):
+        if isinstance(page_fields()[key].default, bool):
             parts.append(flag_of(key if value else f"no_{key}"))
         else:
             parts += [flag_of(key), str(value).lower() if isinstance(value, bool) else str(value)]
@@ -193,7 +198,7 @@ def _changed_options(options: Mapping[str, object]) -> tuple[list[str], dict[str
     featurizers = [str(options["featurize_model_name"]), *others] if others else []
     several = ("featurizers", "featurize_model_name") if others else ()
     remaining = {name: value for name, value in options.items() if name not in several}
-    return featurizers, {name: value for name, value in remaining.items() if value != config_fields()[name].default}
+    return featurizers, {name: value for name, value in remaining.items() if value != page_fields()[name].default}
 
 
 def _is_found(side: TextSet) -> bool:

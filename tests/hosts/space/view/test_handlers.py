@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,21 @@ def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: Mauve
     assert shown["all_curves"] is None
     assert shown["signature"] == expected.signature
     assert "num_buckets=4" in shown["python"] and "--num-buckets 4" in shown["shell"]
+
+
+def test_no_part_of_the_page_calls_a_named_reference_human(desk: Handlers, tmp_path: Path) -> None:
+    """Only names of fields, classes and files are left, and the text of both sides."""
+    give(desk, tmp_path)
+    shown = press(desk, reference_name="release 1.2")
+    assert "release 1.2" in shown["score"] and "--reference-name 'release 1.2'" in shown["shell"]
+    charts = {name: json.dumps(value.plot) for name, value in shown.items() if hasattr(value, "plot")}
+    parts = {name: value for name, value in shown.items() if isinstance(value, str) and name not in ("python", "shell")}
+    parts |= charts | {"buckets": " ".join(name for name, _ in shown["bucket"]["choices"])}
+    for name, text in parts.items():
+        said = re.sub(r'class=.?"?.?mm-human|\\*"(field.{5,9})?human(:Q)?\\*"', "", html.unescape(text))
+        assert not re.search(r"\b(human|people)\b", said, re.IGNORECASE), (name, re.findall(".{30}uman.{30}", said)[:3])
+    again = press(desk)
+    assert "human text" in html.unescape(again["score"]) and the_result(desk).reference_name == "human"
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -59,7 +59,7 @@ def test_a_comparison_has_the_published_number_of_its_best_model() -> None:
 def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
     seen = text_of(page.result_html(result))
     assert seen.startswith(headline(result)) and f"closeness {result.closeness:.3f}" in seen
-    assert f"MAUVE, not as in papers: {result.mauve:.4f}" in seen and bars.SCALE in seen
+    assert f"MAUVE, not as in papers: {result.mauve:.4f}" in seen and bars.scale() in seen
     (row,) = cells(page.result_html(result), "mm-seen")
     assert row[1] == number(result.closeness, result.closeness_ci)
     assert row[2] == f"{100 * (result.auc or 0):.0f} times in 100"

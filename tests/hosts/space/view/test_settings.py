@@ -9,8 +9,10 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from samples import LIMITS
 
 from mauve_metric import compute_mauve
+from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import control_values, panel_names, read_shared, shared_value
 from mauve_metric.report.wording.verdict_sentence import headline
@@ -46,6 +48,11 @@ def test_a_link_holds_verdict_and_closeness() -> None:
     assert (shared.n_p, shared.n_q, shared.answer) == (120, 120, headline(both))
     assert shared.closeness == pytest.approx(both.closeness, abs=1e-5)
     assert shared.ends == pytest.approx(both.closeness_ci, abs=1e-5)
+    named = both.with_reference_name("release 1.2")
+    assert shared._replace(reference_name="release 1.2").answer == headline(named)
+    query = {"shared": shared_value(both, offered), "reference_name": "release 1.2"}
+    shown = Handlers(LIMITS, offered, Encoders()).arrive(query, "", "a")
+    assert "DIFFERENT from release 1.2" in shown["score"] and "other release 1.2 texts" in shown["score"]
     for verdict, reason in (("undecided", None), ("no verdict", "undeclared_prompts"), ("like human", None)):
         other = replace(both, verdict=verdict, verdict_reason=reason)  # type: ignore[arg-type]
         assert read_shared(shared_value(other, offered), offered).answer == headline(other)

@@ -31,7 +31,7 @@ def test_a_card_says_answer_score_bars_and_caveat_and_holds_no_markup() -> None:
         result, warnings=(ScoreWarning("few_texts", "a caveat", {}), ScoreWarning("at_floor", "worse", {}))
     )
     said = words_of(card_svg(warned))
-    assert headline(result) in said and f"closeness {result.closeness:.3f}" in said and bars.SCALE in said
+    assert headline(result) in said and f"closeness {result.closeness:.3f}" in said and bars.scale() in said
     assert "120 model texts against 120 human texts. Caveat: worse." in said  # the severe one comes first
     assert f"this model: closeness {digits(result.closeness, '.3f')}" in said
     assert bars.DOUBT in words_of(card_svg(replace(result, verdict="no verdict", verdict_reason="too_few")))
