@@ -195,9 +195,9 @@ class Comparison(SignedResult):
         twice = next((name for name in every if every.count(name) > 1), None)
         if twice is not None:
             raise ValueError(f"runs must name each run once, got {twice!r} twice")
-        own = {name: score.mauve for name, score in self.own.items()}
+        mauve_of = {name: score.mauve for name, score in self.own.items()}
         summaries = {
-            model: summarize_runs({name: self.models[name] for name in names}, own, self.confidence_level)
+            model: summarize_runs({name: self.models[name] for name in names}, mauve_of, self.confidence_level)
             for model, names in runs.items()
         }
         ranking, differences = _ranked_runs(self.differences, runs, self.confidence_level)

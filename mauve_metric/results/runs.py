@@ -33,7 +33,7 @@ class RunsSummary(NamedTuple):
     mauve_deviation: float
 
 
-def summarize_runs(results: Mapping[str, MauveResult], own: Mapping[str, float], level: float) -> RunsSummary:
+def summarize_runs(results: Mapping[str, MauveResult], mauve_of: Mapping[str, float], level: float) -> RunsSummary:
     """The mean over runs of one model, with an interval for other runs and other texts.
 
     With the deviation s between R runs, and the lower halves h of the runs' own intervals, which are over other texts:
@@ -42,7 +42,7 @@ def summarize_runs(results: Mapping[str, MauveResult], own: Mapping[str, float],
     narrow.
 
     Args:
-        results: of two runs or more, by name. own: MAUVE of each run on buckets of its own. level: of the interval;
+        results: of two runs or more, by name. mauve_of: MAUVE of each run on its own buckets. level: of the interval;
             that of the runs' own.
 
     Raises:
@@ -50,7 +50,7 @@ def summarize_runs(results: Mapping[str, MauveResult], own: Mapping[str, float],
     """
     if len(results) < 2:
         raise ValueError(f"results must be of two runs or more, got {len(results)}")
-    mauve = np.array([own[name] for name in results])
+    mauve = np.array([mauve_of[name] for name in results])
     closeness = [result.closeness for result in results.values() if result.closeness is not None]
     summary = RunsSummary(tuple(results), None, None, None, float(mauve.mean()), float(mauve.std(ddof=1)))
     if len(closeness) < len(results):
@@ -60,8 +60,8 @@ def summarize_runs(results: Mapping[str, MauveResult], own: Mapping[str, float],
     intervals = [result.closeness_ci for result in results.values() if result.closeness_ci is not None]
     if len(intervals) < len(results):
         return summary
-    own = [Estimate(value, math.nan, ci) for value, ci in zip(closeness, intervals, strict=True)]
-    return summary._replace(ci=mean_of_runs(own, level).ci)
+    estimates = [Estimate(value, math.nan, ci) for value, ci in zip(closeness, intervals, strict=True)]
+    return summary._replace(ci=mean_of_runs(estimates, level).ci)
 
 
 def mean_of_runs(estimates: Sequence[Estimate], level: float) -> Estimate:
