@@ -142,7 +142,8 @@ def codes_of_warnings(warnings: Iterable[ScoreWarning]) -> str:
 
 RUNS_NOTE = (
     "Intervals of several runs of one model are over other runs and other texts; they allow for the runs' own errors "
-    "as if these did not average out, since the runs share the human texts."
+    "as if these did not average out, since the runs share the human texts. In a difference of two such models the "
+    "errors of the shared human texts cancel. A model of one run has no deviation between runs, and no such difference."
 )
 
 
@@ -163,6 +164,7 @@ def of_comparison(comparison: Comparison) -> Document:
     parts += [Prose([with_reference(RUNS_NOTE, comparison.reference_name)])] if comparison.runs else []
     parts += [tables["differences"], Prose([*several, words.forecast_sentence(comparison)])]
     for title, key in (
+        (words.RUNS_DIFFERENCES, "runs_differences"),
         (words.RECALL_DIFFERENCES, "recall_differences"),
         (words.LEARNED_DIFFERENCES, "learned_differences"),
         (words.TOGETHER_DIFFERENCES, "together_differences"),
@@ -197,6 +199,7 @@ def _comparison_tables(comparison: Comparison) -> dict[str, Table]:
     return {
         "models": Table((*before, *MODEL_COLUMNS, *tested), _all_model_rows(comparison)),
         "differences": table(DIFFERENCE_COLUMNS, lambda scored: _difference_rows(scored.differences)),
+        "runs_differences": Table(DIFFERENCE_COLUMNS, _difference_rows(words.with_labels(comparison).runs_differences)),
         "recall_differences": Table(
             DIFFERENCE_COLUMNS, _difference_rows(words.with_labels(comparison).recall_differences)
         ),

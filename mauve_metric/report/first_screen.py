@@ -25,6 +25,7 @@ from mauve_metric.report.wording.verdict_sentence import (
     featurizers_of,
     headline,
     ranking_sentence,
+    runs_ranking_sentence,
 )
 from mauve_metric.report.wording.words import as_in_papers
 from mauve_metric.results.comparison import Comparison
@@ -164,8 +165,9 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
 
 
 def comparison_sentences(comparison: Comparison) -> list[str]:
-    """The differences, in a sentence or two, and a sentence for each model with several runs."""
-    return [ranking_sentence(comparison), *runs_sentences(comparison)]
+    """The differences, in a sentence or two, a sentence for each model with several runs, and the order of these."""
+    by_runs = runs_ranking_sentence(comparison)
+    return [ranking_sentence(comparison), *runs_sentences(comparison), *([by_runs] if by_runs else [])]
 
 
 def models_lines(comparison: Comparison) -> list[str]:

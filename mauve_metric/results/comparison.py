@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mauve_metric.measures.groups import Design
+from mauve_metric.measures.p_values import holm
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.methods import AsDict, SignedResult, plain
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.runs import RunsSummary, summarize_runs
+from mauve_metric.results.runs import RunsSummary, difference_of_runs, summarize_runs
 from mauve_metric.runtime.checks import quoted
 from mauve_metric.runtime.plain_text import printable
+from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -52,6 +56,23 @@ class Difference(AsDict):
     p_value: float | None
     real: bool
     stderr: float | None = field(metadata={"in_dict": False})
+
+
+def tested_differences(
+    values: Mapping[tuple[str, str], float], tested: Mapping[tuple[str, str], Estimate], level: float
+) -> tuple[Difference, ...]:
+    """The differences of pairs with Holm's correction over all that are tested.
+
+    Args:
+        values: the difference of each pair of names, first minus second. tested: of those that have an interval.
+    """
+    corrected = dict(zip(tested, holm([test.p_value for test in tested.values()]), strict=True))
+    return tuple(
+        Difference(a, b, test.value, test.ci, test.p_value, bool(corrected[a, b] < 1 - level), test.stderr)
+        if (test := tested.get((a, b))) is not None
+        else Difference(a, b, value, None, None, False, None)
+        for (a, b), value in values.items()
+    )
 
 
 def ranking_score(result: MauveResult) -> float | None:
@@ -110,7 +131,9 @@ class Comparison(SignedResult):
             empty. by_subgroup: the comparison of the texts of each label that human texts and models have enough of.
         together_ranking, together_differences: the same of the learned scores by one classifier of the features of all
             featurizers, which are in each model's `together`; empty for one featurizer.
-        runs: of a model with several runs, such as seeds, their mean and its interval; see `with_runs`.
+        runs: of a model with several runs, such as seeds, their mean and its interval; see `with_runs`. runs_ranking,
+            runs_differences: of the models that have some, by the mean over runs of the score that `ranking` is by;
+            intervals and tests are over other runs and other texts (see `runs.difference_of_runs`).
     """
 
     models: dict[str, MauveResult]
@@ -136,6 +159,8 @@ class Comparison(SignedResult):
     subgroups: tuple[Subgroup, ...] = ()
     by_subgroup: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
     runs: Mapping[str, RunsSummary] = field(default_factory=dict)
+    runs_ranking: tuple[str, ...] = ()
+    runs_differences: tuple[Difference, ...] = ()
 
     @property
     def reference_name(self) -> str:
@@ -156,22 +181,30 @@ class Comparison(SignedResult):
         )
 
     def with_runs(self, runs: Mapping[str, Sequence[str]]) -> Comparison:
-        """The comparison with the means of models of which several runs were compared, such as seeds.
+        """The comparison with the means of models of which several runs were compared, such as seeds, and differences.
 
         Args:
             runs: by the name of a model the names of its runs, two or more of `models`.
 
         Raises:
-            ValueError: a name that is not among the models; fewer than two runs.
+            ValueError: a name that is not among the models; a run of two models; fewer than two runs.
         """
+        if not runs:
+            return self
         unknown = [name for names in runs.values() for name in names if name not in self.models]
         if unknown:
             raise ValueError(f"runs must name models of the comparison, {quoted([*self.models])}, got {unknown[0]!r}")
+        every = [name for names in runs.values() for name in names]
+        twice = next((name for name in every if every.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"runs must name each run once, got {twice!r} twice")
+        mauve_of = {name: score.mauve for name, score in self.own.items()}
         summaries = {
-            model: summarize_runs({name: self.models[name] for name in names}, self.confidence_level)
+            model: summarize_runs({name: self.models[name] for name in names}, mauve_of, self.confidence_level)
             for model, names in runs.items()
         }
-        return replace(self, runs=summaries)
+        ranking, differences = _ranked_runs(self.differences, runs, self.confidence_level)
+        return replace(self, runs=summaries, runs_ranking=ranking, runs_differences=differences)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the explanations as plain Python values, fit for JSON.
@@ -219,3 +252,29 @@ class Comparison(SignedResult):
         from mauve_metric.report.rendering import report_page, save_page
 
         return save_page(path, lambda: report_page(self, measures))
+
+
+def _ranked_runs(
+    differences: Sequence[Difference], runs: Mapping[str, Sequence[str]], level: float
+) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
+    """Models with several runs by falling mean score, and the differences of all their pairs.
+
+    Args:
+        differences: of every two runs, the better one first, in the order of their ranking.
+    """
+    best = differences[0].a
+    scores = {best: 0.0} | {pair.b: -pair.difference for pair in differences if pair.a == best}
+    means = {model: fmean(scores[name] for name in names) for model, names in runs.items()}
+    ranking = tuple(sorted(means, key=lambda model: means[model], reverse=True))
+    pairs = {
+        (pair.a, pair.b): Estimate(pair.difference, pair.stderr, pair.ci)
+        for pair in differences
+        if pair.ci is not None and pair.stderr is not None
+    }
+    values = {(a, b): means[a] - means[b] for a, b in itertools.combinations(ranking, 2)}
+    tested = {
+        (a, b): difference_of_runs(pairs, runs[a], runs[b], level)
+        for a, b in values
+        if all({pair, pair[::-1]} & {*pairs} for pair in itertools.combinations([*runs[a], *runs[b]], 2))
+    }
+    return ranking, tested_differences(values, tested, level)

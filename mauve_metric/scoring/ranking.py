@@ -10,9 +10,9 @@ import numpy as np
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.dependence import PairGroups
-from mauve_metric.measures.p_values import holm, t_quantile
+from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.options import MauveConfig
-from mauve_metric.results.comparison import Difference, ranking_score
+from mauve_metric.results.comparison import Difference, ranking_score, tested_differences
 from mauve_metric.results.result import MauveResult
 from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
@@ -81,11 +81,7 @@ def _ranked_by_support(
         (a, b): intervals.estimate_difference(estimates[a], estimates[b], 0.0, level)
         for a, b in itertools.combinations(ranking, 2)
     }
-    corrected = holm([pair.p_value for pair in pairs.values()])
-    return ranking, tuple(
-        Difference(a, b, pair.value, pair.ci, pair.p_value, bool(p_value < 1 - level), pair.stderr)
-        for ((a, b), pair), p_value in zip(pairs.items(), corrected, strict=True)
-    )
+    return ranking, tested_differences({names: pair.value for names, pair in pairs.items()}, pairs, level)
 
 
 def _forecasts(
@@ -160,10 +156,4 @@ def ranked_differences(
         estimate_a, estimate_b = estimates[a], estimates[b]
         if estimate_a is not None and estimate_b is not None:
             tested[a, b] = difference_of({i: estimate_a, j: estimate_b}, covariance, i, j, level)
-    corrected = dict(zip(tested, holm([test.p_value for test in tested.values()]), strict=True))
-    return tuple(
-        Difference(a, b, test.value, test.ci, test.p_value, bool(corrected[a, b] < 1 - level), test.stderr)
-        if (test := tested.get((a, b))) is not None
-        else Difference(a, b, values[a] - values[b], None, None, False, None)
-        for a, b in pairs
-    )
+    return tested_differences({(a, b): values[a] - values[b] for a, b in pairs}, tested, level)

@@ -16,6 +16,7 @@ from mauve_metric.report.document import Column, Document, Heading, Prose, Table
 from mauve_metric.report.wording.verdict_sentence import headline
 from mauve_metric.results.comparison import Comparison, ranking_score
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.runs import mean_of_runs, runs_of_names
 from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
 from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.runtime.plain_text import digits, p_words, printable
@@ -38,7 +39,7 @@ Stored = Mapping[str, Any]  # what `MauveResult.to_dict` gave
 
 
 class Change(NamedTuple):
-    """A model's change since an earlier run.
+    """A model's change since an earlier comparison.
 
     is_worse: a score by either kind of partition is significantly lower, with Holm's correction for all that are
     tested. sentence: the numbers, and the change that these sets would have shown. rows: the same for `COLUMNS`.
@@ -166,7 +167,8 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
     Groups of similar texts do not see all that a classifier does, and the other way round, so that both are tested, of
     every featurizer. Where layout makes a difference in either run, the classifier's score without it is tested
     alone. The errors of both runs are taken as independent. They share the human texts, so that the test errs on the
-    safe side: it calls fewer changes real.
+    safe side: it calls fewer changes real. Of a model with several runs (see `runs_of_names`) the means over runs are
+    tested, with the error between runs, and no single run.
 
     Args:
         comparison: of this run. before: see `read_scores`.
@@ -178,23 +180,53 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
     level = comparison.confidence_level
     tested: dict[tuple[str, str], tuple[Estimate, Estimate, Estimate]] = {}
     names = _in_both(comparison.models, before)
-    doubts = dict.fromkeys(names, "")
-    for name in names:
-        doubts[name] = _layout_doubt("", vars(comparison.models[name])) or _layout_doubt("the earlier ", before[name])
-        for label, now, earlier in _pairs(comparison, name, before[name]):
-            without = _has_plain(vars(now)) or _has_plain(earlier)  # layout is in the groups of texts, too
-            for kind, then in _estimates(name, earlier).items():
-                if kind == "mauve_classifier" if without else getattr(now, f"{kind}_ci") is not None:
-                    estimate = _estimate(name, vars(now), kind)
-                    said = f"{_SAID[kind]} without layout" if without else _SAID[kind]
-                    partition = f"{label} {said}".lstrip()
-                    tested[name, partition] = estimate, then, estimate_difference(estimate, then, 0.0, level)
+    models = runs_of_names(names)
+    runs = [name for of_model in models.values() for name in of_model]
+    models |= {name: [name] for name in names if name not in runs}
+    for model, of_model in models.items():
+        for partition, pairs in _tested_pairs(comparison, of_model, before).items():
+            now, then = (mean_of_runs(side, level) for side in zip(*pairs, strict=True))
+            tested[model, partition] = now, then, estimate_difference(now, then, 0.0, level)
     p_values = dict(zip(tested, holm([difference.p_value for *_, difference in tested.values()]), strict=True))
     changed = {
-        name: _change(name, [(key[1], *tested[key], p_values[key]) for key in tested if key[0] == name], level)
-        for name in names
+        model: _change(model, [(key[1], *tested[key], p_values[key]) for key in tested if key[0] == model], level)
+        for model in models
     }
-    return {name: change._replace(doubt=doubts[name]) for name, change in changed.items()}
+    doubts = {
+        model: [
+            _layout_doubt("", vars(comparison.models[name])) or _layout_doubt("the earlier ", before[name])
+            for name in of_model
+        ]
+        for model, of_model in models.items()
+    }
+    return {model: change._replace(doubt=next(filter(None, doubts[model]), "")) for model, change in changed.items()}
+
+
+def _tested_pairs(
+    comparison: Comparison, runs: Sequence[str], before: Mapping[str, Stored]
+) -> dict[str, list[tuple[Estimate, Estimate]]]:
+    """The scores of every run of a model now and before, by the partition; those that all runs have."""
+    by_label: dict[str, list[tuple[str, MauveResult, Stored]]] = {}
+    for name in runs:
+        for label, now, earlier in _pairs(comparison, name, before[name]):
+            by_label.setdefault(label, []).append((name, now, earlier))
+    tested = {}
+    for label, pairs in by_label.items():
+        # layout is in the groups of texts, too
+        without = any(_has_plain(vars(now)) or _has_plain(earlier) for _, now, earlier in pairs)
+        then = [_estimates(name, earlier) for name, _, earlier in pairs]
+        for kind in _KINDS:
+            is_known = all(
+                kind in estimates and (without or getattr(now, f"{kind}_ci") is not None)
+                for estimates, (_, now, _) in zip(then, pairs, strict=True)
+            )
+            if is_known and (kind == "mauve_classifier" or not without):
+                said = f"{_SAID[kind]} without layout" if without else _SAID[kind]
+                tested[f"{label} {said}".lstrip()] = [
+                    (_estimate(name, vars(now), kind), estimates[kind])
+                    for (name, now, _), estimates in zip(pairs, then, strict=True)
+                ]
+    return tested
 
 
 def _change(name: str, scores: Sequence[tuple[str, Estimate, Estimate, Estimate, float]], level: float) -> Change:

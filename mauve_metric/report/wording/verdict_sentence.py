@@ -13,7 +13,7 @@ from mauve_metric.report.wording.reference import reference_text, with_reference
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.result import MauveResult, VerdictWord
 from mauve_metric.runtime.checks import listed
-from mauve_metric.runtime.plain_text import counted, digits, in_brackets, printable, rounded_up, shown_names
+from mauve_metric.runtime.plain_text import counted, digits, in_brackets, p_words, printable, rounded_up, shown_names
 from mauve_metric.scoring.verdict import EQUIVALENT
 from mauve_metric.uncertainty.format_check import SIGHTS
 
@@ -197,6 +197,21 @@ def ranking_sentence(comparison: Comparison) -> str:
         return said + layout
     said = f"{lead}{_order(comparison.ranking, comparison.differences, called)}."
     return f"These{said[5:]}" if said.startswith("these texts do not") else said
+
+
+def runs_ranking_sentence(comparison: Comparison) -> str:
+    """Name the models that differ by their means over runs, with the difference of the first two; empty for one."""
+    if not comparison.runs_differences or any(result.verdict == "no verdict" for result in comparison.models.values()):
+        return ""
+    called = shown_names([*comparison.runs])
+    order = _order(comparison.runs_ranking, comparison.runs_differences, called)
+    first = comparison.runs_differences[0]
+    value, score = digits(first.difference, "+.3f"), {"groups": "score by groups"}.get(comparison.ranked_by)
+    said = f"By the mean {score or comparison.ranked_by} over runs, {order}: {called[first.a]} - {called[first.b]}"
+    if first.ci is None or first.p_value is None:
+        return f"{said} {value}, without an interval."
+    low, high = (digits(end, "+.2f") for end in first.ci)
+    return f"{said} {value} [{low}, {high}], {p_words(first.p_value)}."
 
 
 def _is_unsure(result: MauveResult) -> bool:

@@ -19,6 +19,7 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 ResultT = TypeVar("ResultT", "MauveResult", "Comparison")
 
+RUNS_DIFFERENCES = "Differences of means over runs"
 RECALL_DIFFERENCES = "Differences of recall"
 LEARNED_DIFFERENCES = "Differences by classifier"
 TOGETHER_DIFFERENCES = "Differences by one classifier of the features of all featurizers"
@@ -40,6 +41,15 @@ def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) 
         changed[f"{key}ranking"] = tuple(called[name] for name in getattr(comparison, f"{key}ranking"))
         pairs = getattr(comparison, f"{key}differences")
         changed[f"{key}differences"] = tuple(replace(pair, a=called[pair.a], b=called[pair.b]) for pair in pairs)
+    models = shown_names([*comparison.runs], form)
+    changed["runs"] = {
+        models[model]: summary._replace(runs=tuple(called[name] for name in summary.runs))
+        for model, summary in comparison.runs.items()
+    }
+    changed["runs_ranking"] = tuple(models[model] for model in comparison.runs_ranking)
+    changed["runs_differences"] = tuple(
+        replace(pair, a=models[pair.a], b=models[pair.b]) for pair in comparison.runs_differences
+    )
     return replace(comparison, **changed)
 
 

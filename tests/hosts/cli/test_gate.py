@@ -164,6 +164,22 @@ def test_the_change_is_that_of_two_independent_scores(tmp_path: Path) -> None:
     assert 2 * norm.sf(abs(difference) / error) < 1e-4  # far beyond any rounding of the level
 
 
+def test_the_change_of_a_model_with_runs_is_that_of_its_means(tmp_path: Path) -> None:
+    rng, path = np.random.default_rng(3), tmp_path / "before.json"
+
+    def runs_at(*shifts: float) -> Comparison:
+        models = {f"m (run {i})": rng.normal(shift, 1, size=(300, 6)) for i, shift in enumerate(shifts, 1)}
+        return compare(p_features=HUMAN[:300], models=models, **OPTIONS)
+
+    before = runs_at(0.28, 0.3, 0.32)
+    path.write_text(json.dumps(before.to_dict()))
+    (change,) = changes(now := runs_at(1.18, 1.2, 1.22), read_scores(path)).values()
+    means = [np.mean([each.mauve_debiased for each in side.models.values()]) for side in (now, before)]
+    assert change.is_worse and change.sentence.startswith(f"m: by groups {means[0]:.4f} now, {means[1]:.4f} before")
+    # two runs that are far apart: their mean may be anything
+    assert not changes(runs_at(0.3, 0.3, 1.2), read_scores(path))["m"].is_worse
+
+
 @pytest.mark.parametrize("content", ["[]", "{}", '{"models": 3}', '{"models": {"m": 3}}'])
 def test_files_without_scores_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from mauve_metric.hosts.cli.gate import Change
     from mauve_metric.results.comparison import Comparison
 
-_RUN = re.compile(r"(.+) \(run \d+\)")  # see `names_of_runs`
 HELP = "say which of several models is closest, and which differ"
 EXAMPLES = """examples:
   mauve-metric compare human.jsonl a.jsonl b.jsonl --report report.html
@@ -27,7 +25,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, the forms of the tables and the report."""
     parser.add_models()
-    tables = ("models", "differences", "learned_differences", "together_differences", "subgroups")
+    tables = ("models", "differences", "runs_differences", "learned_differences", "together_differences", "subgroups")
     parser.add_score_options("compare", *tables, featurizers="the first makes the ranking, all are compared")
     parser.add_by("recall and scores of the texts")
     parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
@@ -74,7 +72,8 @@ def _gate(result: Comparison, before: Mapping[str, Any], changed: Mapping[str, C
 
     worse = [f"{name} is worse than before{change.doubt}" for name, change in changed.items() if change.is_worse]
     unknown = [(name, without_verdict(scores)) for name, scores in result.models.items()]
-    unknown += [(f"the earlier result of {name}", stored_without_verdict(before[name])) for name in changed]
+    stored = {name: before[name] for name in result.models if name in before}
+    unknown += [(f"the earlier result of {name}", stored_without_verdict(values)) for name, values in stored.items()]
     undecidable = [f"{name}: {reason}" for name, reason in unknown if reason]
     reasons += [*undecidable, *worse]
     return failed_gate(worse, undecidable)
@@ -82,11 +81,9 @@ def _gate(result: Comparison, before: Mapping[str, Any], changed: Mapping[str, C
 
 def _with_runs(compare: Callable[..., Comparison], **keywords: Any) -> Comparison:
     """The comparison, with the means of the models of which several runs were given."""
-    runs: dict[str, list[str]] = {}
-    for name in keywords["models"]:
-        if is_run := _RUN.fullmatch(name):
-            runs.setdefault(is_run[1], []).append(name)
-    return compare(**keywords).with_runs({name: names for name, names in runs.items() if len(names) > 1})
+    from mauve_metric.results.runs import runs_of_names
+
+    return compare(**keywords).with_runs(runs_of_names(keywords["models"]))
 
 
 def _check_stored(name: str, values: Mapping[str, Any]) -> None:

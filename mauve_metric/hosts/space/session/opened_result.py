@@ -36,7 +36,7 @@ _MOST_TEXTS = 4_000_000  # of all results of a file: their labels take eight byt
 _WARNINGS = Annotated[tuple[ScoreWarning, ...], Field(max_length=100)]
 _NAME = Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]
 _OF_HISTOGRAMS = ("p_hist", "q_hist", "divergence_curve", "prd_curve")  # computed anew
-_PAIRS = ("differences", "learned_differences", "together_differences")
+_PAIRS = ("differences", "learned_differences", "together_differences", "runs_differences")
 _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size", "confidence_level", "seed", "num_runs")
 
 
@@ -127,9 +127,14 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         raise ValueError("smallest_difference needs two models")
     if {*valid["own"]} != {*results} or {*valid["learned_ranking"], *valid["together_ranking"]} - {*results}:
         raise ValueError("own, learned_ranking and together_ranking must be of the models")
+    if {*valid["runs_ranking"]} != {*valid["runs"]}:
+        raise ValueError("runs_ranking must be of the models with runs")
+    if {name for summary in valid["runs"].values() for name in summary.runs} - {*results}:
+        raise ValueError("runs must be of the models")
     for differences in (valid[name] for name in _PAIRS):
         compared = [(difference.a, difference.b) for difference in differences]
-        if {name for pair in compared for name in pair} - {*results} or len({*compared}) < len(compared):
+        names = valid["runs"] if differences is valid["runs_differences"] else results
+        if {name for pair in compared for name in pair} - {*names} or len({*compared}) < len(compared):
             raise ValueError("own and differences must be of the models")
     check_stored_order(values)
     comparison = Comparison(

@@ -157,6 +157,7 @@ def comparison_tables(comparison: Comparison) -> str:
         models=document.first_table,
         tables=document.tables,
         notes=words.notes(comparison),
+        runs_title=words.RUNS_DIFFERENCES,
         learned_title=words.LEARNED_DIFFERENCES,
         difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),
