@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from samples import CODE, HUMAN, LIMITS, ngrams, write_jsonl
-from visitors import archived, close, measure, press, visitor
+from visitors import archived, close, compare, hover, measure, press, upload, visitor
 
 pytest.importorskip("gradio")
 
@@ -136,3 +136,37 @@ def test_judges_get_texts_as_texts_and_tables_without_formulas(tmp_path: Path) -
     for rows in (judging.boundaries, judging.preferences):
         cells = [cell for row in csv.reader(io.StringIO(table(rows))) for cell in row]
         assert cells and [cell for cell in cells if re.match(r"[=+@\t]|-[^\d]", cell)] == []
+
+
+_RAN = (
+    "window.hit !== undefined || [...document.querySelectorAll('img[src=x], svg[onload], [href^=javascript]')].length"
+)
+
+
+@pytest.mark.browser
+def test_no_text_runs_in_a_browser(page: Any, tmp_path: Path) -> None:
+    texts = [f"{text[:190]} {number}" for number, text in enumerate([*CODE, *NAMES] * 2)]
+    upload(page, "human", write_jsonl(tmp_path / "<b>human.jsonl", [*HUMAN, *texts[:5]]))
+    upload(page, "model", write_jsonl(tmp_path / "<img src=x onerror=window.hit=5>.jsonl", texts))
+    compare(page)
+    hover(page, page.locator("#text_map svg.marks path").first)
+    assert not page.evaluate(_RAN)
+
+
+@pytest.mark.browser
+def test_no_text_runs_in_the_browser_of_a_judge(context: Any, served: Any, tmp_path: Path) -> None:
+    page = context.new_page()
+    page.goto(f"{served.local_url}judge")
+    texts = [f"{text[:90]}. Then {text[:90]}" for text in [*CODE, *NAMES]]
+    for box, name, content in (("judge_human", "human", HUMAN[:15]), ("judge_models", "<i onclick=x>", texts)):
+        path = write_jsonl(tmp_path / f"{name}.jsonl", [f"{text} And on." for text in content])
+        page.set_input_files(f"#{box} input[type=file]", path)
+        page.wait_for_selector(f"#{box} :text('.jsonl')")
+    page.fill("#rater textarea, #rater input", NAMES[0])
+    page.click("#judge_start")
+    for number in range(1, 6):
+        page.wait_for_selector("#boundary_shown :text('Sentence 2 of')")
+        page.click("#machine")
+        page.wait_for_selector(f"#boundary_save:has-text('({number} judged)')")
+        assert not page.evaluate(_RAN)
+    page.close()
