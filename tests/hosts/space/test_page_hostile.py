@@ -149,7 +149,7 @@ def test_no_text_runs_in_a_browser(page: Any, tmp_path: Path) -> None:
     upload(page, "human", write_jsonl(tmp_path / "<b>human.jsonl", [*HUMAN, *texts[:5]]))
     upload(page, "model", write_jsonl(tmp_path / "<img src=x onerror=window.hit=5>.jsonl", texts))
     compare(page)
-    hover(page, page.locator("#text_map svg.marks path").first)
+    hover(page, page.locator("#text_map .mark-symbol.role-mark path").last)
     assert not page.evaluate(_RAN)
 
 
