@@ -35,6 +35,21 @@ HOSTILE = [
     "\u202eright to left\u202c and zero\u200bwidth",
     "nul \x00 bell \x07",
 ]
+CODE = [  # texts that are code elsewhere
+    "<script>alert(1)</script><img src=x onerror=alert(2)> &amp; </pre></textarea></style>",
+    '=HYPERLINK("http://evil.example","x")',
+    "+cmd|' /C calc'!A0;=1+1",
+    "@SUM(1)\t=1+1",
+    r"\input{/etc/passwd} \write18{ls} $x_1$ & % # { ^^41",
+    "[click](javascript:alert(1)) ![x](http://evil.example/p.png) | a | **b** `c`",
+    "\x1b[31mred\x1b]0;title\x07 null\x00 back\x08\x08",
+    "\u202egnirts\u202c \u2066alone\u2069 \u200b\ufeff",
+    "one\u2028two\u2029three\x85four\x0bfive\x0csix",
+    "{{7*7}} {% raw %} ${7*7} %s {0}",
+    "</script><script>window.hit = 1</script><svg onload='window.hit = 2'><a href='javascript:window.hit = 3'>x</a>",
+    "👩‍👩‍👧‍👦🏳️‍🌈 👍🏽 e\u0301\u0302\u0303",
+    "x" * 20_000,
+]
 LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10, waiting_each=20)
 
 

@@ -76,6 +76,11 @@ def _version(path: Path) -> tuple[int, int]:
     return state.st_size, state.st_mtime_ns
 
 
+def _check_unchanged(path: Path, version: tuple[int, int]) -> None:
+    if _version(path) != version:
+        raise OSError(f"{path} was changed while it was read: wait until it is whole, and read it again")
+
+
 @dataclass(frozen=True)
 class NpyRows:
     """Rows of an `.npy` file, which is open only while they are read.
@@ -106,20 +111,16 @@ class NpyRows:
             version = _version(path)
             return cls(path, *npy_header(str(path), file, version[0]), file.tell(), version)
 
-    def _check_unchanged(self) -> None:
-        if _version(self.path) != self.version:
-            raise OSError(f"{self.path} was changed while it was read: wait until it is whole, and read it again")
-
     def _mapped(self) -> MappedRows:
         order: Literal["F", "C"] = "F" if self.fortran else "C"
         return MappedRows(np.memmap(self.path, self.dtype, "r", self.offset, self.shape, order))
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order. They are read: where a mapped file becomes shorter, the system kills the process."""
-        self._check_unchanged()
+        _check_unchanged(self.path, self.version)
         if self.fortran:
             yield from self._mapped().blocks()
-            self._check_unchanged()
+            _check_unchanged(self.path, self.version)
             return
         n, d = self.shape
         with self.path.open("rb") as file:
@@ -129,11 +130,11 @@ class NpyRows:
                 if rows.size < min(BLOCK_ROWS, n - start) * d:
                     raise OSError(f"{self.path} became shorter while it was read")
                 yield rows.reshape(-1, d)
-        self._check_unchanged()
+        _check_unchanged(self.path, self.version)
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers, read one by one in the order of the file."""
-        self._check_unchanged()
+        _check_unchanged(self.path, self.version)
         if self.fortran:
             return self._mapped().take(numbers)
         taken = np.empty((len(numbers), self.shape[1]), dtype=self.dtype)
@@ -143,6 +144,7 @@ class NpyRows:
                 file.seek(self.offset + int(numbers[row]) * size)
                 if file.readinto(taken[row].view(np.uint8).data) < size:
                     raise OSError(f"{self.path} became shorter while it was read")
+        _check_unchanged(self.path, self.version)
         return taken
 
 
@@ -279,10 +281,11 @@ class ParquetFeatures(BlockwiseRows):
 
     Raises:
         ValueError: the file is damaged or holds something else; here, or where the rows are read.
+        OSError: the file was changed since, so that no number would belong to one content.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._version = path, _version(path)
         with self._open() as file:
             schema, count = file.schema_arrow, int(file.metadata.num_rows)
             written_twice = [(facts or {}).get(b"mauve_metric") for facts in (schema.metadata, file.metadata.metadata)]
@@ -319,6 +322,7 @@ class ParquetFeatures(BlockwiseRows):
 
     def _blocks(self, rows: int, width: int = 0) -> Iterator[Array]:
         """All rows in order, at most so many at once, each of this width, or as wide as the first one."""
+        _check_unchanged(self.path, self._version)
         start = 0
         with self._open() as file:
             for batch in file.iter_batches(rows, columns=[self.column]):
@@ -337,3 +341,4 @@ class ParquetFeatures(BlockwiseRows):
                 start += len(batch)
             if start != file.metadata.num_rows:
                 raise DamagedFile(f"{self.path} is damaged: it should hold {file.metadata.num_rows} rows, got {start}")
+        _check_unchanged(self.path, self._version)

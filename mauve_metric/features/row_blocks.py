@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import os
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -35,31 +36,58 @@ class ArrayRows:
 
 
 class MappedRows(ArrayRows):
-    """Rows of a memory map as the map shows them: changed ones too, and in whatever layout.
+    """Rows of a memory map as the map shows them, with changes through the map, in whatever layout.
 
     Pages that were read are given back, so that they do not count as memory; not those of a copy-on-write map, which
     are nowhere else.
+
+    Raises:
+        OSError: the mapped file became shorter, where the system would end the process, or was changed by others.
     """
 
     def __init__(self, array: np.memmap[tuple[int, ...], np.dtype[np.generic]]) -> None:
         super().__init__(np.asarray(array))
         self._pages = array.base if isinstance(array.base, mmap.mmap) and array.mode != "c" else None
+        self._path, self._writable = getattr(array, "filename", None), array.mode in ("r+", "w+")
+        self._state = self._file_state()
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
-        for shown in super().blocks():
-            block = np.array(shown)
+        for start in range(0, self.shape[0], BLOCK_ROWS):
+            self._check_file()
+            block = np.array(self.array[start : start + BLOCK_ROWS])
             self._give_back()
             yield block
+        self._check_file()
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         taken = np.empty((len(numbers), self.shape[1]), dtype=self.array.dtype)
         for start in range(0, len(numbers), BLOCK_ROWS):
             some = slice(start, start + BLOCK_ROWS)
+            self._check_file()
             taken[some] = super().take(numbers[some])
             self._give_back()
+        self._check_file()
         return taken
+
+    def _file_state(self) -> os.stat_result | None:
+        """The state of the mapped file, None if it has no name any more."""
+        try:
+            return None if self._path is None else os.stat(self._path)
+        except OSError:
+            return None
+
+    def _check_file(self) -> None:
+        """Refuse a file that is not what was mapped; one that took its name leaves the map as it was."""
+        before, now = self._state, self._file_state()
+        if before is None or now is None or (now.st_dev, now.st_ino) != (before.st_dev, before.st_ino):
+            return
+        if now.st_size < before.st_size:
+            raise OSError(f"{self._path} became shorter while it was read")
+        # the time of a file that this process writes to through the map is set later, by the system
+        if not self._writable and (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+            raise OSError(f"{self._path} was changed while it was read: wait until it is whole, and read it again")
 
     def _give_back(self) -> None:
         if self._pages is not None and hasattr(mmap, "MADV_DONTNEED"):

@@ -26,6 +26,14 @@ _SAME = 1e-6  # by which a score may differ from what its own counts give: other
 _PARTS = ("mauve_debiased", "mauve_classifier")  # of closeness
 # fields that a file's own numbers do not determine
 AS_STORED = ("closeness", "mauve_debiased", "precision", "recall", "density", "coverage", "frechet_distance", "p_value")
+_SHARES = (
+    *("p_value", "auc_p_value", "shown_p_value", "repeats_p_value"),
+    *("format_auc", "human_halves", "p_repeated", "q_repeated"),
+)
+_COUNTS = (
+    *(f"{side}_{of}" for side in "pq" for of in ("prompts", "dropped", "truncated", "median_length")),
+    *("partners", "texts_needed", "repeated_groups"),
+)
 _USUAL = {name: config_fields()[name].metadata["usual"] for name in USUAL_FOR_CLOSENESS}
 _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size")
 
@@ -65,6 +73,9 @@ def check_stored(values: Mapping[str, Any]) -> None:
         _check_equal(name, values[name], value)
     for name, row in SCORES.items():
         _check_range(name, values.get(name), row.low, row.high)
+    for names, high in ((_SHARES, 1), (_COUNTS, None)):
+        for name in names:
+            _check_range(name, values.get(name), 0, high)
     _check_learned(values, config)
     check_closeness(values, (values.get("by_featurizer") or {}).values())
     _check_verdict(values)
@@ -158,6 +169,16 @@ def check_closeness(values: Mapping[str, Any], each: Iterable[Mapping[str, Any]]
                 continue
             if value > part[score] + _SAME or ci[0] > part[ends][0] + _SAME:
                 raise ValueError(f"its closeness must be no higher than its {score}: the file was changed")
+    _check_without_layout(values)
+
+
+def _check_without_layout(values: Mapping[str, Any]) -> None:
+    """Check the closeness without layout against the learned score of the same texts without layout."""
+    value, learned = values.get("closeness_without_layout"), values.get("normalised")
+    if value is None or learned is None:  # of several featurizers, the learned score may be another one's
+        return
+    if value > learned["mauve_classifier"] + _SAME:
+        raise ValueError("its closeness_without_layout must be no higher than its normalised: the file was changed")
 
 
 def _is_usual(values: Mapping[str, Any]) -> bool:

@@ -448,6 +448,60 @@ def test_a_file_that_is_written_again_while_it_is_read_is_an_error(order: Any, t
             read()
 
 
+@pytest.mark.parametrize("mode", ["r", "c", "r+"])
+def test_a_map_whose_file_becomes_shorter_is_an_error_and_no_crash(mode: Any, tmp_path: Path) -> None:
+    """The system ends a process that reads a page of a map that its file does not have any more."""
+    path = tmp_path / "rows.npy"
+    np.save(path, np.ones((3 * BLOCK_ROWS, 400)))
+    rows = feature_rows("p", np.load(path, mmap_mode=mode))
+    assert rows is not None
+    blocks = rows.blocks()
+    next(blocks)
+    os.truncate(path, 1000)
+    for read in (lambda: list(blocks), lambda: rows.take(np.array([3 * BLOCK_ROWS - 1]))):
+        with pytest.raises(OSError, match=r"rows\.npy became shorter while it was read"):
+            read()
+
+
+def test_a_map_whose_file_is_written_again_is_an_error(tmp_path: Path) -> None:
+    path, content = tmp_path / "rows.npy", np.ones((3 * BLOCK_ROWS, 4))
+    np.save(path, content)
+    rows = feature_rows("p", np.load(path, mmap_mode="r"))
+    assert rows is not None
+    blocks = rows.blocks()
+    next(blocks)
+    time.sleep(0.01)  # file systems have a clock of some milliseconds
+    with path.open("r+b") as file:
+        np.save(file, content * 2)
+    for read in (lambda: list(blocks), lambda: list(rows.blocks()), lambda: rows.take(np.array([1]))):
+        with pytest.raises(OSError, match=r"rows\.npy was changed while it was read"):
+            read()
+
+
+def test_a_map_that_this_process_writes_to_or_whose_file_is_replaced_is_read(tmp_path: Path) -> None:
+    path, content = tmp_path / "rows.npy", np.ones((3 * BLOCK_ROWS, 4))
+    np.save(path, content)
+    written = np.load(path, mmap_mode="r+")
+    rows, mapped = feature_rows("p", written), feature_rows("q", np.load(path, mmap_mode="r"))
+    assert rows is not None and mapped is not None
+    np.save(tmp_path / "other.npy", content * 2)
+    (tmp_path / "other.npy").replace(path)  # the map is of the file that had this name
+    assert all((block == 1).all() for block in mapped.blocks())
+    written[:] = 3
+    written.flush()
+    assert all((block == 3).all() for block in rows.blocks())
+
+
+def test_a_parquet_file_that_is_written_again_between_two_passes_is_an_error(tmp_path: Path) -> None:
+    path = FeatureSet(np.ones((300, 4))).save(tmp_path / "rows.parquet")
+    rows = feature_rows("p", path)
+    assert rows is not None and len(list(rows.blocks())) == 1
+    time.sleep(0.01)  # file systems have a clock of some milliseconds
+    FeatureSet(np.zeros((300, 4))).save(path)
+    with pytest.raises(OSError, match=r"rows\.parquet was changed while it was read"):
+        list(rows.blocks())
+
+
 @pytest.mark.parametrize("ending", ["npz", "parquet"])
 def test_a_small_file_of_far_more_features_is_refused_before_it_is_read(tmp_path: Path, ending: str) -> None:
     rows = np.zeros((2**19 + 1, 128), dtype=np.float32)  # a little above 256 MiB

@@ -10,33 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import CODE
 
 from mauve_metric import compare, compute_mauve, describe, explain
 
-HOSTILE = [
-    "<script>alert(1)</script><img src=x onerror=alert(2)> &amp; </pre></textarea></style>",
-    '=HYPERLINK("http://evil.example","x")',
-    "+cmd|' /C calc'!A0;=1+1",
-    "@SUM(1)\t=1+1",
-    r"\input{/etc/passwd} \write18{ls} $x_1$ & % # { ^^41",
-    "[click](javascript:alert(1)) ![x](http://evil.example/p.png) | a | **b** `c`",
-    "\x1b[31mred\x1b]0;title\x07 null\x00 back\x08\x08",
-    "\u202egnirts\u202c \u2066alone\u2069 \u200b\ufeff",
-    "one\u2028two\u2029three\x85four\x0bfive\x0csix",
-    "{{7*7}} {% raw %} ${7*7} %s {0}",
-    "x" * 20_000,
-]
 WORDS = "ship harbour river garden letter road winter evening".split()
 DRAWS = np.random.default_rng(0)
 HUMAN = [" ".join(DRAWS.choice(WORDS, 8)) for _ in range(33)]
-MODEL = [f"{text} {number}" for number, text in enumerate(HOSTILE * 3)]
+MODEL = [f"{text} {number}" for number, text in enumerate(CODE * 3)]
 OPTIONS: dict[str, Any] = {"featurize_model_name": "ngrams", "knn": False, "num_runs": 1}
 OTHER_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Any]:
-    models = {HOSTILE[0]: MODEL, HOSTILE[6]: HUMAN[::-1], HOSTILE[1]: MODEL[::-1]}
+    models = {CODE[0]: MODEL, CODE[6]: HUMAN[::-1], CODE[1]: MODEL[::-1]}
     return {
         "score": compute_mauve(p_text=HUMAN, q_text=MODEL, **OPTIONS),
         "comparison": compare(p_text=HUMAN, models=models, **OPTIONS),

@@ -66,6 +66,12 @@ _CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"verdict": "no verdict"}, "its verdict 'no verdict' is not what"),
     ({"closeness": True}, "its closeness must be a number"),
     ({"density": float("inf")}, "its density must be a number"),
+    *(({name: 7.0}, f"its {name} must be a number") for name in ("format_auc", "shown_p_value", "human_halves")),
+    *(({name: -5}, f"its {name} must be a number") for name in ("q_median_length", "texts_needed", "p_dropped")),
+    (
+        {"closeness_without_layout": 0.9, "normalised": {"mauve_classifier": 0.1}},
+        "its closeness_without_layout must be no higher than its normalised",
+    ),
 ]
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import socket
 
 from mauve_metric.hosts.cli.flags import CommandParser
+from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.optional_imports import import_gradio
 
@@ -33,6 +35,8 @@ def usage_error(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace) -> None:
     """Serve the page until it is interrupted."""
     import_gradio()
+    if options.host is not None:
+        _check_host(options.host)
     # by its name: no host imports another
     page = importlib.import_module("mauve_metric.hosts.space.page")
     try:
@@ -42,3 +46,13 @@ def run(options: argparse.Namespace) -> None:
             raise
         said = f"must be free, and {options.port} cannot be listened at: give another one, or leave it out"
         raise WrongOption.of("port", said) from error
+
+
+def _check_host(host: str) -> None:
+    """Refuse an address at which this machine cannot listen."""
+    try:
+        family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
+        socket.create_server((host, 0), family=family).close()
+    except (OSError, ValueError) as error:
+        said = f"must be an address of this machine, such as 0.0.0.0 for all of them, got {shown(host)}"
+        raise WrongOption.of("host", said) from error

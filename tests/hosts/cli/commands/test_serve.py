@@ -27,6 +27,13 @@ def test_a_port_that_is_taken_is_named(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "error: --port must be free, and 81 cannot be listened at" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("host", ["300.1.1.1", "203.0.113.7", "a" * 70, "\ud800"])
+def test_an_address_of_no_machine_here_is_named(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("gradio")
+    assert main(["serve", "--host", host]) == 1
+    assert "error: --host must be an address of this machine, such as 0.0.0.0 for all" in capsys.readouterr().err
+
+
 def test_without_gradio_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "gradio", None)
     assert main(["serve"]) == 1
