@@ -138,9 +138,10 @@ def short_forecasts() -> Iterator[None]:
         yield
 
 
-FEW_DRAWS = ("apps", "features", "fuzz", "hosts", "inputs", "report", "results", "runtime", "scoring", "test_options.py")
-# of the folder of scores, where the numbers of draws or the verdict itself are tested
-ALL_DRAWS = ("test_evaluation.py", "test_explain.py", "test_verdict.py")
+# but not where the numbers of draws, an interval or a verdict are what is tested
+FEW_DRAWS = ("apps", "clustering", "docs", "experiments", "features", "fuzz", "hosts", "inputs", "report", "results")
+FEW_DRAWS += ("runtime", "scoring", "test_options.py")
+ALL_DRAWS = ("test_equal_sets.py", "test_evaluation.py", "test_explain.py", "test_runs.py", "test_verdict.py")
 
 
 @pytest.fixture(scope="module", autouse=True)
