@@ -155,6 +155,7 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
         is_quick = request.config.option.markexpr.startswith("not")  # simulations and programs have all draws
         if is_quick and file.parts[0] in FEW_DRAWS and file.name not in ALL_DRAWS:
             patch.setattr(learned_score, "MOST_DIVISIONS", 2)
+            patch.setattr(learned_score, "PERMUTATIONS", 19)
             patch.setattr(evaluation, "RUNS_OF_FEW_TEXTS", 2)
             patch.setattr(resampling, "CEILING_DRAWS", 8)
             patch.setattr(support_intervals, "SPLITS", 4)
