@@ -138,23 +138,27 @@ def short_forecasts() -> Iterator[None]:
         yield
 
 
-# not where the verdict is decided: scoring, uncertainty
-FEW_DRAWS = ("apps", "features", "fuzz", "hosts", "inputs", "report", "results", "runtime", "test_options.py")
+# but not where the numbers of draws, an interval or a verdict are what is tested
+FEW_DRAWS = ("apps", "clustering", "docs", "experiments", "features", "fuzz", "hosts", "inputs", "report", "results")
+FEW_DRAWS += ("runtime", "scoring", "test_options.py")
+ALL_DRAWS = ("test_equal_sets.py", "test_evaluation.py", "test_explain.py", "test_runs.py", "test_verdict.py")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Cluster twice, divide texts twice, and draw few splits for the ceiling, where only a score's way is tested."""
+    """Cluster and divide texts twice, and draw few splits, where only a score's way is tested."""
     from mauve_metric.scoring import evaluation
-    from mauve_metric.uncertainty import learned_score, resampling
+    from mauve_metric.uncertainty import learned_score, resampling, support_intervals
 
     with pytest.MonkeyPatch.context() as patch:
         file = request.path.relative_to(Path(__file__).parent)
         is_quick = request.config.option.markexpr.startswith("not")  # simulations and programs have all draws
-        if is_quick and file.parts[0] in FEW_DRAWS:
+        if is_quick and file.parts[0] in FEW_DRAWS and file.name not in ALL_DRAWS:
             patch.setattr(learned_score, "MOST_DIVISIONS", 2)
+            patch.setattr(learned_score, "PERMUTATIONS", 19)
             patch.setattr(evaluation, "RUNS_OF_FEW_TEXTS", 2)
             patch.setattr(resampling, "CEILING_DRAWS", 8)
+            patch.setattr(support_intervals, "SPLITS", 4)
         yield
 
 

@@ -172,14 +172,15 @@ def test_features_are_scored_without_torch_and_transformers() -> None:
         import json
         from mauve_metric import FeatureSet, compute_mauve, read_texts
         p, q = (FeatureSet.load(f"examples/{name}.npz") for name in ("human", "greedy"))
-        out = compute_mauve(p_features=p.features[:200], q_features=q.features[:200])
+        out = compute_mauve(p_features=p.features[:60], q_features=q.features[:60], num_runs=1)
         print(json.dumps([out.mauve, out.mauve_debiased, out.mauve_classifier, out.auc, out.precision, out.recall]))
         try:
             compute_mauve(p_text=["one", "two"], q_text=["three", "four"])
         except ImportError as error:
             print(error)
-        p, q = (read_texts(f"examples/{name}.jsonl")[:60] for name in ("human", "greedy"))
-        both = compute_mauve(p_text=p, q_text=q, featurizers=["use", "ngrams"], cache=False, verbose=False)
+        p, q = (read_texts(f"examples/{name}.jsonl")[:40] for name in ("human", "greedy"))
+        options = {"cache": False, "verbose": False, "num_runs": 1, "knn": False}
+        both = compute_mauve(p_text=p, q_text=q, featurizers=["use", "ngrams"], **options)
         print(both.verdict, *both.by_featurizer)
     """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -187,9 +188,9 @@ def test_features_are_scored_without_torch_and_transformers() -> None:
     assert by_texts == "different use ngrams"
     assert "featurize_model_name='use' and featurize_model_name='ngrams' read texts without it" in missing
     p, q = (
-        mauve_metric.FeatureSet.load(ROOT / "examples" / f"{name}.npz").features[:200] for name in ("human", "greedy")
+        mauve_metric.FeatureSet.load(ROOT / "examples" / f"{name}.npz").features[:60] for name in ("human", "greedy")
     )
-    out = mauve_metric.compute_mauve(p_features=p, q_features=q)
+    out = mauve_metric.compute_mauve(p_features=p, q_features=q, num_runs=1)
     here = [out.mauve, out.mauve_debiased, out.mauve_classifier, out.auc, out.precision, out.recall]
     assert json.loads(alone) == pytest.approx(here, rel=1e-6)  # threads of this process move the last bits
     assert "pip install 'mauve_metric[texts]'" in missing

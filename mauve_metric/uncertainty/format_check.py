@@ -59,7 +59,10 @@ def check_format(
     layout = [name for name, trait in TRAITS.items() if trait.without is not None and name not in unseen]
     columns = [column for column, name in enumerate(TRAITS) if name in layout]
     fitted = cross_fit(rows[:, columns], is_model, together, seed=seed, permutations=_PERMUTATIONS)
-    each = {name: cross_fit(rows[:, [column]], is_model, together, seed=seed).auc for column, name in enumerate(TRAITS)}
+    each = dict.fromkeys(TRAITS, 0.5)  # what all texts have alike tells nothing
+    for column, name in enumerate(TRAITS):
+        if np.ptp(rows[:, column]) > 0:
+            each[name] = cross_fit(rows[:, [column]], is_model, together, seed=seed).auc
     if fitted.auc <= TELLING or fitted.p_value > _SURE:
         return fitted.auc, each, ()
     layout.sort(key=lambda name: -each[name])

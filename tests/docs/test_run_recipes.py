@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -93,3 +94,12 @@ def test_every_recipe_of_the_page_installs_the_package_or_runs_nothing(recipes: 
     assert {recipe.title for recipe in found if recipe.program} >= {"pandas", "CI", "pytest", "sentence-transformers"}
     for recipe in found:
         assert not recipe.program or any(name.startswith("./mauve_metric") for name in recipe.packages), recipe.title
+
+
+def test_an_environment_has_the_packages_of_its_base(recipes: object, tmp_path: Path) -> None:
+    base = recipes.make_environment(tmp_path / "base", [])  # type: ignore[attr-defined]
+    site = next(base.glob("lib/python*/site-packages"))
+    (site / "installed_below.py").write_text("number = 7\n")
+    made = recipes.make_environment(tmp_path / "made", [], base)  # type: ignore[attr-defined]
+    said = [made / "bin" / "python", "-c", "import installed_below; print(installed_below.number)"]
+    assert subprocess.run(said, capture_output=True, text=True, check=True).stdout == "7\n"

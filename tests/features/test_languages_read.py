@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scripts import TEXTS
@@ -17,11 +18,12 @@ READER = {
     "hi": "ngrams",
     "el": "ngrams",
 }
+OPTIONS: dict[str, Any] = {"num_runs": 1, "knn": False}
 CODES = ("unseen_characters", "some_unseen_characters", "language_not_read")
 
 
 def said(language: str, featurizer: str) -> list[ScoreWarning]:
-    side = FeatureSet.from_texts(random.Random(1).sample(TEXTS[language], 40), featurize_model_name=featurizer)
+    side = FeatureSet.from_texts(random.Random(1).sample(TEXTS[language], 20), featurize_model_name=featurizer)
     return [warning for warning in text_warnings(side, side) if warning.code in CODES]
 
 
@@ -51,7 +53,9 @@ def test_the_language_is_kept_with_the_features(tmp_path: Path) -> None:
 def test_the_first_screen_names_it() -> None:
     for language, reason in (("th", "constant_features"), ("zh", "unseen_characters")):
         texts = random.Random(2).sample(TEXTS[language], 120)
-        out = compute_mauve(p_text=texts[:60], q_text=texts[60:], featurize_model_name="minilm", verbose=False)
+        out = compute_mauve(
+            p_text=texts[:60], q_text=texts[60:], featurize_model_name="minilm", verbose=False, **OPTIONS
+        )
         assert out.verdict == "no verdict" and out.verdict_reason == reason
         assert notes_of(out)[0] == "take --featurizer use for these texts" and "ngrams" not in str(out)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import FeatureSet, compare, compute_mauve, explain
+from mauve_metric import FeatureSet, MauveResult, compare, compute_mauve, explain
 from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.features import feature_files, row_blocks
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
@@ -79,10 +79,18 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_blocks, "BLOCK_ROWS", 128)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
-def test_every_form_gives_the_score_of_the_array(form: Callable[[Array, Path], Any], tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def expected() -> MauveResult:
+    """The score of the arrays in memory."""
     human, model = samples()
-    expected = compute_mauve(p_features=human, q_features=model, **OPTIONS)
+    return compute_mauve(p_features=human, q_features=model, **OPTIONS)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_every_form_gives_the_score_of_the_array(
+    form: Callable[[Array, Path], Any], tmp_path: Path, expected: MauveResult
+) -> None:
+    human, model = samples()
     found = compute_mauve(p_features=form(human, tmp_path), q_features=model, **OPTIONS)
     # Blocks change the last bits of the projection: a row on the border of two buckets may go either way, and one
     # row of 900 moves the score by less than 1e-3.
@@ -113,18 +121,18 @@ def test_several_runs_and_a_test_of_large_features(monkeypatch: pytest.MonkeyPat
     assert out.p_value == 0.01  # shifted by .2 of each deviation: none of 99 splits comes near
 
 
-def test_nearest_neighbours_of_many_rows_are_looked_for_among_some(monkeypatch: pytest.MonkeyPatch) -> None:
-
+def test_nearest_neighbours_of_many_rows_are_looked_for_among_some(
+    monkeypatch: pytest.MonkeyPatch, expected: MauveResult
+) -> None:
     human, model = samples()
-    exact = compute_mauve(p_features=human, q_features=model, knn=True, **OPTIONS)
     monkeypatch.setattr("mauve_metric.clustering.partition.KNN_MOST_ROWS", 500)
     some = compute_mauve(p_features=human, q_features=model, knn=True, **OPTIONS)
     again = compute_mauve(p_features=human, q_features=model, knn=True, **OPTIONS)
     assert some.precision == again.precision
     assert some.precision is not None
-    assert exact.precision is not None
+    assert expected.precision is not None
     # Shares of 500 and 900 rows: five standard deviations of a share are 5·√(.25/500) = .11.
-    assert abs(some.precision - exact.precision) < 0.11
+    assert abs(some.precision - expected.precision) < 0.11
 
 
 def test_a_finished_clustering_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,10 +164,11 @@ def test_a_checkpoint_of_another_job_is_not_believed(
     assert other.mauve == compute_mauve(p_features=human, q_features=model, num_buckets=5, num_runs=1).mauve
 
 
-def test_large_feature_files_are_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_feature_files_are_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: MauveResult
+) -> None:
     human, model = samples()
     path = FeatureSet(human).save(tmp_path / "human.npy")
-    expected = compute_mauve(p=FeatureSet.load(path), q_features=model, **OPTIONS)
     monkeypatch.setattr(feature_files, "LAZY_BYTES", 100)
     lazy = FeatureSet.load(path)
     assert not isinstance(lazy.features, np.ndarray)

@@ -159,6 +159,20 @@ def test_the_shell_takes_the_flag_again(
     assert stop.value.code == 2 and "is given once for shards" in capsys.readouterr().err
 
 
+SMALL: dict[str, Any] = {"p_text": HUMAN, "q_text": MODEL, **OPTIONS}
+
+
+@pytest.fixture
+def standard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short name for featurizers that need no torch."""
+    monkeypatch.setitem(FEATURIZER_SETS, "standard", ("ngrams", "use"))  # type: ignore[arg-type]  # read-only for users
+
+
+@pytest.fixture(scope="module")
+def of_both() -> MauveResult:
+    return compute_mauve(**SMALL, featurizers=["ngrams", "use"])
+
+
 @pytest.mark.parametrize(
     "asked",
     [
@@ -168,19 +182,16 @@ def test_the_shell_takes_the_flag_again(
         {"featurize_model_name": "standard", "featurizers": ["use"]},
     ],
 )
-def test_a_short_name_stands_for_its_featurizers(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(FEATURIZER_SETS, "standard", ("ngrams", "use"))  # type: ignore[arg-type]  # read-only for users
-    expected = compute_mauve(**SETS, featurizers=["ngrams", "use"], **OPTIONS)
-    assert compute_mauve(**SETS, **asked, **OPTIONS).to_dict() == expected.to_dict()
+@pytest.mark.usefixtures("standard")
+def test_a_short_name_stands_for_its_featurizers(asked: dict[str, Any], of_both: MauveResult) -> None:
+    assert compute_mauve(**SMALL, **asked).to_dict() == of_both.to_dict()
 
 
-def test_streams_are_read_once_for_the_featurizers_of_a_short_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(FEATURIZER_SETS, "standard", ("ngrams", "use"))  # type: ignore[arg-type]  # read-only for users
-    listed, streamed = (
-        compute_mauve(p_text=kind(HUMAN), q_text=kind(MODEL), featurize_model_name="standard", num_runs=1)
-        for kind in (list, iter)
-    )
-    assert [*streamed.by_featurizer] == ["ngrams", "use"] and streamed.to_dict() == listed.to_dict()
+@pytest.mark.usefixtures("standard")
+def test_streams_are_read_once_for_the_featurizers_of_a_short_name(of_both: MauveResult) -> None:
+    streams = {"p_text": iter(HUMAN), "q_text": iter(MODEL)}
+    streamed = compute_mauve(**SMALL | streams, featurize_model_name="standard")
+    assert [*streamed.by_featurizer] == ["ngrams", "use"] and streamed.to_dict() == of_both.to_dict()
 
 
 def test_a_short_name_is_refused_where_one_featurizer_is_needed() -> None:

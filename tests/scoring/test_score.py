@@ -21,7 +21,7 @@ from mauve_metric.uncertainty.resampling import null_scores
 
 TEXTS = [f"Ship number {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors." for i in range(24)]
 
-OTHERS = [f"A list of {i} items, {'sorted' if i % 2 else 'shuffled'}, raises {i % 5} errors." for i in range(18)]
+OTHERS = [f"Boat number {i} left the {'village' if i % 3 else 'mines'} with {i * 5 % 11} farmers." for i in range(18)]
 
 
 def gaussians(

@@ -12,6 +12,7 @@ from mauve_metric import compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.inputs.fingerprints import TRAITS, Marks, TextHashes, format_numbers
 from mauve_metric.inputs.stripping import WRAPPING
+from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.uncertainty import format_check
 from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
 
@@ -54,6 +55,15 @@ def test_layout_that_the_featurizer_does_not_see_and_style_do_not_count() -> Non
     assert each is not None and each["quotes"] > 0.9  # style, which explain shows
     unseen = check_format(p, q, None, 0, {"line_breaks", "curly_quotes", "length"})
     assert unseen[1:] == (each, ()) and not [*format_warnings(unseen, "minilm")]
+
+
+def test_a_number_that_all_texts_share_has_the_auc_that_a_classifier_of_it_would_have() -> None:
+    p, q = (np.array([format_numbers(text) for text in _texts(40, " ", seed)]) for seed in (4, 5))
+    column = list(TRAITS).index("line_breaks")
+    rows, is_model = np.concatenate([p, q])[:, [column]], np.arange(80) >= 40
+    _, each, _ = check_format(p, q, None, 0)
+    assert np.ptp(rows) == 0 and each is not None
+    assert each["line_breaks"] == cross_fit(rows, is_model, seed=0).auc == 0.5
 
 
 def test_the_check_does_not_depend_on_the_order_of_the_texts() -> None:

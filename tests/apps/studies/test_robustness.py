@@ -296,16 +296,17 @@ def test_too_few_texts() -> None:
 def test_the_neighbour_is_varied_on_request_and_every_setting_has_precision_and_recall() -> None:
     rng = np.random.default_rng(0)
     human, near, far = (rng.normal(shift, 1, size=(80, 6)) for shift in (0, 0.3, 2))
-    found = robustness(p_features=human, models={"near": near, "far": far}, vary="knn_k,seed", design=False)
+    sets: Any = {"p_features": human, "models": {"near": near, "far": far}, "num_runs": 1}
+    found = robustness(**sets, vary="knn_k,seed", design=False)
     assert [setting.changes.get("knn_k") for setting in found.settings if setting.factor == "knn_k"] == ["2", "8", "16"]
     for setting in found.settings:
         k = int(setting.changes.get("knn_k", 4))
         seed = int(setting.changes.get("seed", 25))
-        of_models = compare(models={"near": near, "far": far}, p_features=human, knn_k=k, seed=seed).models
+        of_models = compare(**sets, knn_k=k, seed=seed).models
         one = of_models["near"]
         assert (setting.models["near"].precision, setting.models["near"].recall) == (one.precision, one.recall)
         if setting.factor == "knn_k":  # moves no closeness
             assert setting.models["near"].closeness == found.default.models["near"].closeness
     assert "Precision / recall" in str(found) and "precision" in found.to_csv().split("\n")[0]
-    plain = robustness(p_features=human, models={"near": near, "far": far}, vary="seed", design=False)
+    plain = robustness(**sets, vary="seed", design=False)
     assert plain.default.models["near"].precision is None and "Precision / recall" not in str(plain)

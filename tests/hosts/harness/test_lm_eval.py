@@ -22,8 +22,8 @@ OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4, "nu
 PAIRS = list(zip(HUMAN[:24], MODEL, strict=True))
 
 
-def documents(functions: host.TaskFunctions) -> list[dict[str, host.Pair]]:
-    return [functions.process_results({"target": human}, [model]) for human, model in PAIRS]
+def documents(functions: host.TaskFunctions, pairs: list[tuple[str, str]] = PAIRS) -> list[dict[str, host.Pair]]:
+    return [functions.process_results({"target": human}, [model]) for human, model in pairs]
 
 
 # --- the functions ------------------------------------------------------------------------------------------------
@@ -31,8 +31,8 @@ def documents(functions: host.TaskFunctions) -> list[dict[str, host.Pair]]:
 
 def test_every_number_is_that_of_the_pairs_in_their_order() -> None:
     functions = host.task_functions(**OPTIONS)
-    found = documents(functions)
-    pairs = PAIRS
+    pairs = [(human, f"Rain fell on {row} of all {row * 7 % 11} ships, and on us.") for row, human in enumerate(HUMAN)]
+    found = documents(functions, pairs)
     expected = compute_mauve(
         p_text=[pair[0] for pair in pairs], q_text=[pair[1] for pair in pairs], aligned=True, **OPTIONS
     )

@@ -33,7 +33,8 @@ from mauve_metric.report.wording.verdict_sentence import headline, ranking_sente
 gr = pytest.importorskip("gradio")
 
 SHOUTING = [text.upper() for text in HUMAN[:24]]
-MODELS = {"again": MODEL, "loud": SHOUTING, "same": HUMAN[3:27]}
+BARKING = [text.replace("slept", "barks") for text in HUMAN[:24]]  # another word in the same layout
+MODELS = {"again": MODEL, "loud": BARKING, "same": HUMAN[3:27]}
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4, "seed": 7}
 
 
@@ -295,7 +296,7 @@ def test_the_commands_give_the_same_comparison(
     tmp_path: Path, minilm: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     desk = Handlers(LIMITS, [minilm], Encoders())
-    give_models(desk, tmp_path, {"a": MODEL[:12], "b b": SHOUTING[:12]}, HUMAN[:12])
+    give_models(desk, tmp_path, {"a": MODEL[:12], "b b": BARKING[:12]}, HUMAN[:12])
     desk.rename_model(0, "-x = 1", visitor(desk))
     shown = press(desk, (5, 3, 4, 0.9), featurizer=minilm, aligned=True)
     monkeypatch.chdir(tmp_path)
