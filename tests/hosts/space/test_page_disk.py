@@ -19,7 +19,7 @@ import pytest
 from samples import LIMITS, ngrams
 from visitors import SERVED, free_port, wait_until
 
-from mauve_metric.hosts.space.session.upload_folder import bytes_in
+from mauve_metric.hosts.space.session.sessions import bytes_in
 
 pytest.importorskip("gradio")
 
