@@ -28,8 +28,8 @@ from mauve_metric.inputs.json_rows import json_rows, unfolded
 from mauve_metric.inputs.kinds import Kinds, candidates, chosen, kinds_of, of_split, split_field, split_of, split_where
 from mauve_metric.inputs.packed_files import check_content, inner_suffix, read_bytes, unpacked
 from mauve_metric.inputs.records import Record, Rows, has_field, lines_of, value_at
+from mauve_metric.inputs.rendered_chats import chat_template, last_turn
 from mauve_metric.inputs.sources import NoTextsError
-from mauve_metric.inputs.stripping import chat_template, last_turn
 from mauve_metric.inputs.tables import (
     csv_rows,
     dataset_rows,

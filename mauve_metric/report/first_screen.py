@@ -80,13 +80,13 @@ def _closeness_line(result: MauveResult) -> tuple[str, str, str]:
 
 def _single_lines(result: MauveResult) -> list[str]:
     """The numbers of one featurizer, a line each."""
-    gloss = {"by groups": "of similar texts", "by finer groups": "of two or three texts a side"}
+    gloss = {"by groups": "groups of similar texts", "by finer groups": "groups of two or three texts a side"}
     gloss["by classifier"] = picks(result.auc)
     name = printable(result.reference_name)
     reach = f"{as_in_papers(result.signature)}; two {name} sets reach {digits(result.mauve_ceiling, '.3f')}"
     rows = [_closeness_line(result)]
     for name, value, ends, decides in parts_of(result):
-        said = ", ".join(filter(None, ("decides" if decides else "", gloss[name])))
+        said = "; ".join(filter(None, ("decides, as the lowest" if decides else "", gloss[name])))
         rows.append((f"  {name}", with_interval(value, ends), said))
     rows.append(("MAUVE", digits(result.mauve, ".3f"), reach))
     lines = [f"  {name:<17} {number:<23} {said}".rstrip() for name, number, said in rows]
@@ -122,7 +122,7 @@ def _several_lines(result: MauveResult) -> list[str]:
         shown |= {name: _support_cell(single, name) for name in ("precision", "recall")}
         rows.append(row | shown)
     first, single = next(iter(words.each_result(result).items()))
-    scale = "*: decides; picked: the model's text, by a classifier; 50 = chance"
+    scale = "*: decides, as the lowest; picked: the model's text, by a classifier; 50 = chance"
     name = printable(result.reference_name)
     reach = f"MAUVE: two {name} sets reach {digits(single.mauve_ceiling, '.3f')} by {first}"
     title, number, said = _closeness_line(result)
@@ -213,7 +213,7 @@ def scale_sentence(comparison: Comparison) -> str:
     if len(comparison.by_featurizer) > 1:
         said.append("*: closeness is this one")
     else:
-        said.append("by groups: common to all models")
+        said.append("by groups: on buckets common to all models")
         said.append(
             f"MAUVE: two {printable(first.reference_name)} sets reach about {digits(first.mauve_ceiling, '.2f')}"
         )

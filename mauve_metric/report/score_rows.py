@@ -11,6 +11,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.plain_text import digits, printable, shown_names
 from mauve_metric.scoring.verdict import is_same
 
+_SMALL = 0.1  # of a score: two decimals of an interval are too few
 ALL, TOGETHER = "all", "together"  # closeness over all featurizers; one classifier of the features of all
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 FEATURIZER_COLUMNS = (
@@ -29,13 +30,16 @@ def with_interval(value: float | None, ends: tuple[float, float] | None, form: s
     """A score with its interval.
 
     Args:
-        form: of the ends. of: form of the score; empty: three decimals.
+        form: of the ends, those of a small score with three decimals. of: form of the score; empty: three decimals.
 
     >>> with_interval(0.25, (0.2, 0.3), ".2f"), with_interval(None, None)
     ('0.250 [0.20, 0.30]', '–')
+    >>> with_interval(0.007, (0.006, 0.009), ".2f")
+    '0.007 [0.006, 0.009]'
     """
     if value is None:
         return "–"
+    form = ".3f" if form == ".2f" and value < _SMALL else form
     interval = "" if ends is None else f" [{digits(ends[0], form)}, {digits(ends[1], form)}]"
     return digits(value, of or ".3f") + interval
 
@@ -107,7 +111,8 @@ def support_words(result: MauveResult, featurizer: str = "") -> str:
     if result.human_halves is None:
         return ""
     by = f" by {featurizer}" if featurizer else ""
-    return f"two halves of the {printable(result.reference_name)} texts reach {digits(result.human_halves, '.2f')}{by}"
+    name, share = printable(result.reference_name), digits(result.human_halves, ".2f")
+    return f"two halves of the {name} texts reach {share} in both{by}"
 
 
 def has_layout_scores(comparison: Comparison) -> bool:

@@ -166,7 +166,7 @@ def test_any_value_of_the_callback(data: st.DataObject) -> None:
 def test_any_value_of_an_endpoint(name: str, data: st.DataObject) -> None:
     gradio = pytest.importorskip("gradio")
     from mauve_metric.hosts.space.server.endpoints import Endpoints
-    from mauve_metric.hosts.space.session.run import Turns
+    from mauve_metric.hosts.space.session.queue import Turns
     from mauve_metric.hosts.space.session.scoring import Encoders
 
     endpoints = Endpoints(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}), Turns(LIMITS))

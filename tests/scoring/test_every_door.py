@@ -150,7 +150,7 @@ def torchmetrics_class(folder: Path) -> Any:
 def page(folder: Path) -> Any:
     pytest.importorskip("gradio")
     from mauve_metric.hosts.space.server.endpoints import Endpoints
-    from mauve_metric.hosts.space.session.run import Turns
+    from mauve_metric.hosts.space.session.queue import Turns
     from mauve_metric.hosts.space.session.scoring import Encoders
 
     limits = Limits()

@@ -22,7 +22,8 @@ from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.server.endpoints import Endpoints, Schema, add_descriptions
 from mauve_metric.hosts.space.server.guards import BodyLimit, ErrorAnswers, keep_texts_out
 from mauve_metric.hosts.space.session.examples import SECOND, example_files
-from mauve_metric.hosts.space.session.run import ONE_RUN, show_errors
+from mauve_metric.hosts.space.session.queue import ONE_RUN
+from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR, Sessions
 from mauve_metric.hosts.space.view import judging, layout

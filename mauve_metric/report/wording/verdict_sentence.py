@@ -96,7 +96,7 @@ def _test_of(result: MauveResult) -> str:
     least = min(tested, key=lambda bound: bound.p_value or 0.0, default=None)
     if least is None:
         return "a test"
-    return "a test of the classifier's AUC" if least.kind == "classifier" else "a permutation test of the groups"
+    return "a test of the classifier" if least.kind == "classifier" else "a permutation test of the groups"
 
 
 def layout_of(result: MauveResult) -> tuple[str, ...]:
@@ -136,7 +136,8 @@ def verdict_sentence(
         else:
             how = f", in part by its layout{layout}: {how}" if reason == "layout" else f": {how}"
         if facts.p_value is not None:
-            how += f". {facts.test.capitalize()} shows it (p = {digits(facts.p_value, '.1g')}); the interval reaches 1"
+            p_value = digits(facts.p_value, ".1g")
+            how += f". {facts.test.capitalize()} shows it (p = {p_value}), although the interval reaches 1"
         if facts.without_layout:
             how += f". Without that layout, closeness is {facts.without_layout}"
         shown = f" Shown by {listed([*shown_names([*facts.seen_by]).values()])}." if facts.seen_by else ""
@@ -181,10 +182,10 @@ def ranking_sentence(comparison: Comparison) -> str:
     if comparison.ranked_by == "precision":
         by_recall = _order(comparison.recall_ranking, comparison.recall_differences, called)
         by_precision = _order(comparison.ranking, comparison.differences, called)
-        said = "The closeness of all is near 0, where it orders nothing."
+        said = "The closeness of all is near 0, where it does not order them."
         return f"{said} By precision (quality), {by_precision}. By recall (diversity), {by_recall}."
     if comparison.ranked_by == "groups":
-        lead = "The closeness of all is near 0, where it orders nothing; by groups of similar texts: "
+        lead = "The closeness of all is near 0, where it does not order them; by groups of similar texts: "
     elif any(result.closeness_without_layout is not None for result in comparison.models.values()):
         lead = "Without the layout that differs: "
     best, *others = comparison.ranking
@@ -195,7 +196,8 @@ def ranking_sentence(comparison: Comparison) -> str:
         behind = [called[name] for name in others if _is_unsure(comparison.models[name])]
         layout = f" Layout alone may put {listed(behind)} behind." if behind else ""
         return said + layout
-    said = f"{lead}{_order(comparison.ranking, comparison.differences, called)}."
+    closest = f"are closest to {reference_text(comparison.reference_name)}"
+    said = f"{lead}{_order(comparison.ranking, comparison.differences, called, closest)}."
     return f"These{said[5:]}" if said.startswith("these texts do not") else said
 
 
@@ -219,14 +221,12 @@ def _is_unsure(result: MauveResult) -> bool:
     return result.verdict_reason == "layout" and result.closeness_without_layout is None
 
 
-def _order(ranking: Sequence[str], differences: Sequence[Difference], called: Mapping[str, str]) -> str:
-    """The models that come first in an order, or that it does not tell them apart."""
+def _order(
+    ranking: Sequence[str], differences: Sequence[Difference], called: Mapping[str, str], lead: str = "come first"
+) -> str:
+    """The models that come first in an order, or that it does not tell them apart; lead: what several of them do."""
     if not any(pair.real for pair in differences):
         return "these texts do not tell the models apart"
     best = ranking[0]
     alike = [called[pair.b] for pair in differences if pair.a == best and not pair.real]
-    return (
-        f"{listed([called[best], *alike])} come first, and cannot be told apart"
-        if alike
-        else f"{called[best]} is first"
-    )
+    return f"{listed([called[best], *alike])} {lead}, and cannot be told apart" if alike else f"{called[best]} is first"

@@ -46,7 +46,7 @@ def test_models_that_are_not_told_apart_have_no_winner() -> None:
         assert "These texts do not tell the models apart." in " ".join(shown.split())
     both = of((1, 0.5), (1, 0.5), (2, 4.0))
     assert [row["rank"] for row in both.document().tables["models"].rows] == [1, 1, 3]
-    assert ranking_sentence(both) == "a and b come first, and cannot be told apart."
+    assert ranking_sentence(both) == "a and b are closest to human text, and cannot be told apart."
     assert ranking_sentence(of((1, 0.0), (2, 4.0))) == "a is closest to human text, as far as these tests see."
 
 

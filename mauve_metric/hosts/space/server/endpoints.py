@@ -18,7 +18,8 @@ from mauve_metric.features.feature_set import FeatureSet, InputSide
 from mauve_metric.features.sides import Inputs
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
-from mauve_metric.hosts.space.session.run import Run, Turns, show_errors
+from mauve_metric.hosts.space.session.queue import Turns
+from mauve_metric.hosts.space.session.run import Run, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, job_of, read, score
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import MauveConfig, OptionsOfOneProcess, config_fields

@@ -16,7 +16,8 @@ from mauve_metric.hosts.space.limits import Limits, check_options, check_togethe
 from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, compare_sets, planned
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import read_result
-from mauve_metric.hosts.space.session.run import Cancelled, Run, Turns, forecast, sample_step, show_errors
+from mauve_metric.hosts.space.session.queue import Turns
+from mauve_metric.hosts.space.session.run import Cancelled, Run, forecast, sample_step, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, read
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled

@@ -26,7 +26,7 @@ from mauve_metric.hosts.space import limits
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.server.endpoints import Endpoints, answer_schema
 from mauve_metric.hosts.space.session.examples import example_files
-from mauve_metric.hosts.space.session.run import Turns
+from mauve_metric.hosts.space.session.queue import Turns
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view import layout, markup
