@@ -29,7 +29,7 @@ _MOST_LEADING = 2**26  # numbers of the rows on leading axes
 _BLOCK = 2**22  # distances, or votes, that are held at once
 _LARGEST = 1e15  # of a score, whose squares float32 holds: a row may be far from all that a classifier was fitted to
 _RIDGE = 1e-3  # of the second level, whose views have variance 1
-_SWEEPS = 100  # of its solution, coordinate by coordinate
+_SWEEPS = 100  # of its solution, coordinate by coordinate, at most
 
 
 def views(
@@ -262,9 +262,12 @@ def _least_squares(covariance: Floats, difference: Floats, bounded: int) -> Floa
     gram = total * scale[..., :, None] * scale[..., None, :] + _RIDGE * np.eye(total.shape[-1])
     right, weights = difference / 2 * scale, np.zeros(difference.shape)
     for _ in range(_SWEEPS):
+        before = weights.copy()
         for view in range(total.shape[-1]):
             residual = right[..., view] - np.einsum("...i,...i->...", gram[..., view, :], weights)
             moved = weights[..., view] + residual / gram[..., view, view]
             weights[..., view] = np.maximum(moved, 0) if view < bounded else moved
+        if np.array_equal(weights, before):
+            break
     scaled: Floats = weights * scale
     return scaled

@@ -33,7 +33,8 @@ NOTES = {
     "garbled_texts": "wrongly decoded characters such as â€™ for ’ in {count} of {of}: save them as UTF-8, or use ftfy",
     "opening_in_one_set": "“{opening}” begins {count} of {of}: is it part of the text?",
     "format_differs": "",
-    "length_mismatch": "the texts differ in length: model {q_median_length:.0f}, others {p_median_length:.0f} {units}{check}",
+    "length_mismatch": "the texts differ in length: model {q_median_length:.0f}, others {p_median_length:.0f} "
+    "{units}{check}",
     "at_floor": "the sets have next to nothing in common: check both files",
     "language_not_read": "most {set} texts are in {language}, which the featurizer is not made for: take {cure}",
     "some_unseen_characters": "the featurizer cannot read {percent} of the {set} characters: add {cure}",
