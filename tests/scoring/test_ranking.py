@@ -57,7 +57,7 @@ def test_at_the_floor_models_have_two_orders() -> None:
             assert pair.difference == pytest.approx(a - b) and pair.ci is not None
             assert not pair.real or pair.ci[0] > 0
     said = ranking_sentence(found)
-    assert said.startswith("The closeness of all is near 0, where it orders nothing.")
+    assert said.startswith("The closeness of all is near 0, where it does not order them.")
     assert said.endswith(" By precision (quality), narrow is first. By recall (diversity), wide is first.")
     for shown in (str(found), found.to_markdown(), found.document().terminal()):
         assert said in " ".join(shown.split()) and "All models differ" not in shown

@@ -32,7 +32,7 @@ from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view import layout, markup
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
-from mauve_metric.options import config_fields
+from mauve_metric.options import config_fields, page_fields
 
 gr = pytest.importorskip("gradio")
 gradio_client = pytest.importorskip("gradio_client")
@@ -296,11 +296,11 @@ def test_hostile_texts_are_shown_as_they_are() -> None:
 def test_every_option_has_a_control_with_its_meaning_and_default() -> None:
     from mauve_metric.hosts.space.view.settings import FIXED, PLAY
 
-    assert {*panel_names(), *PLAY, *FIXED, "featurize_model_name"} == set(config_fields())
+    assert {*panel_names(), *PLAY, *FIXED, "featurize_model_name"} == set(page_fields())
     config = app.build_app(LIMITS, ["minilm"]).get_config_file()
     shown = {item["props"].get("elem_id"): item["props"] for item in config["components"]}
     for name in panel_names():
-        assert config_fields()[name].metadata["help"] in shown[name]["info"] and "default" in shown[name]["info"]
+        assert page_fields()[name].metadata["help"] in shown[name]["info"] and "default" in shown[name]["info"]
     assert "at most 40 texts of 200 characters, 1 MB a file" in shown["limits"]["value"]
 
 
