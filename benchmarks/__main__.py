@@ -29,6 +29,8 @@ import score
 import support
 from machine import machine
 
+from mauve_metric import compare, compute_mauve
+
 
 class Row(NamedTuple):
     """One line of the table: the case, our seconds and peak megabytes, the peer's, and its name."""
@@ -45,18 +47,42 @@ class Row(NamedTuple):
         if self.peer:
             cells += [f"{self.peer_seconds:.2f} ({self.peer})", f"{self.peer_megabytes:.0f}"]
             cells += [f"{self.peer_seconds / self.seconds:.1f}"]
-        return f"| {' | '.join([*cells, '', '', ''][:6])} |"
+        return f"| {' | '.join([*cells, '', '', ''][:6])} |".replace(" nan ", " – ")
 
 
 def scores(quick: bool) -> Iterator[Row]:
     """A score from features: mauve-text's fields, and everything that a result has."""
-    for n, d in ((5000, 1280), (5000, 384), (500, 1280)):
-        sides, k, peer = score.language_model_like(n, d), n // 10, score.PEER
+    cases = {
+        "5000 + 5000 rows of 1280 numbers": score.language_model_like(5000, 1280),
+        "5000 + 5000 rows of 384 numbers": score.language_model_like(5000, 384),
+        "5000 + 5000 rows of 384 numbers, of 400 kinds": score.of_kinds(5000, 384),
+        "500 + 500 rows of 768 numbers": score.language_model_like(500, 768),
+    }
+    for title, sides in cases.items():
+        k, peer = len(sides[0]) // 10, score.PEER
         seconds, _ = score.best_times(score.contenders(*sides, k), 2 if quick else 5)
         peak = {name: megabytes for name, (_, megabytes) in score.whole_process(*sides, k, 1).items()}
         for name in (score.OURS, score.DEFAULT):
-            case = f"score of {n} + {n} rows of {d} numbers, {name.partition(', ')[2]}"
+            case = f"score of {title}, {name.partition(', ')[2]}"
             yield Row(case, seconds[name], peak[name], seconds[peer], peak[peer], peer)
+
+
+def models(quick: bool) -> Iterator[Row]:
+    """A comparison of several models of 630 texts, beside as many scores of one."""
+    human, _ = score.language_model_like(630, 384)
+    others = {f"model {number}": score.language_model_like(630, 384, number)[1] for number in range(1, 21)}
+    for count in (3, 20):
+        some = dict(list(others.items())[:count])
+        functions = {
+            "compare": lambda some=some: compare(p_features=human, models=some, verbose=False),
+            "scores": lambda some=some: [
+                compute_mauve(p_features=human, q_features=model, verbose=False) for model in some.values()
+            ],
+        }
+        repeats = range(2 if quick else 5)
+        times = {name: min(support.timed(function)[0] for _ in repeats) for name, function in functions.items()}
+        case, unknown = f"comparison of {count} models, 630 rows of 384 numbers", float("nan")
+        yield Row(case, times["compare"], unknown, times["scores"], unknown, f"{count} scores")
 
 
 def neighbours(quick: bool) -> Iterator[Row]:
@@ -93,7 +119,7 @@ def files(quick: bool) -> Iterator[Row]:
             yield Row("score of 500000 + 500000 rows of 1280 numbers in files", *scale.measure(Path(name))[:2])
 
 
-CASES = {"score": scores, "neighbours": neighbours, "texts": texts, "files": files}
+CASES = {"score": scores, "models": models, "neighbours": neighbours, "texts": texts, "files": files}
 
 
 def main() -> None:

@@ -50,6 +50,17 @@ def language_model_like(n: int, d: int = 1280, seed: int = 0) -> tuple[Array, Ar
     return human, model
 
 
+def of_kinds(n: int, d: int = 384, kinds: int = 400, seed: int = 0) -> tuple[Array, Array]:
+    """Two sets of rows of the same kinds, of which the model's has other shares."""
+    rng = np.random.default_rng(seed)
+    centres = 2 * rng.normal(size=(kinds, d))
+    human, model = (
+        (centres[rng.choice(kinds, n, p=share)] + rng.normal(size=(n, d))).astype(np.float32)
+        for share in (np.full(kinds, 1 / kinds), rng.dirichlet(np.full(kinds, 2.0)))
+    )
+    return human, model
+
+
 def minilm(n: int) -> tuple[Array, Array]:
     """MiniLM features of sentences of the human and of the model's example texts, at most n a side."""
     from mauve_metric.features.feature_set import FeatureSet

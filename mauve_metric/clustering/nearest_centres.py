@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.runtime import low_precision
 from mauve_metric.runtime.optional_imports import import_faiss, import_torch
-from mauve_metric.runtime.threads import one_blas_thread, one_torch_thread
+from mauve_metric.runtime.threads import one_blas_thread, one_torch_thread, pool_threads
 
 if TYPE_CHECKING:
     import torch
@@ -99,7 +99,7 @@ class BoundedCentres:
         widths = (_FIRST_HEAD, _HEAD) if self._low is None else ()
         ones = np.ones((len(rows), 1), dtype=np.float32)  # to be multiplied with the centres' squares
         self._heads = {width: np.hstack([cut(rows, width), ones]) for width in widths if width < rows.shape[1]}
-        self._threads = import_faiss().omp_get_max_threads()
+        self._threads = pool_threads()
         # a method as initializer would be a reference cycle, which keeps these rows until the next garbage collection
         self._pool = ThreadPoolExecutor(self._threads, initializer=_use_one_thread, initargs=(low,))
         self._parts: list[_Part] = []

@@ -88,7 +88,7 @@ def fitting_threads() -> Iterator[int]:
     Matters only under a CPU quota (libraries honour affinity); lower user settings are kept.
     """
     usable = usable_cpus()
-    if usable >= _allowed_cpus() or _one_thread.callers:
+    if usable >= _allowed_cpus():
         yield usable
         return
     libraries = thread_libraries()
@@ -106,10 +106,15 @@ def blas_threads() -> int:
 
 
 class _OneThread:
-    """The limit of BLAS to one thread, from the first caller that asks for it to the last that is done with it."""
+    """The limit of BLAS to one thread, from the first caller that asks for it to the last that is done with it.
+
+    callers: who needs it. workers: threads that functions run in side by side; 0: none do. A BLAS that is made with
+    OpenMP takes the threads of OpenMP with it.
+    """
 
     def __init__(self) -> None:
-        self.lock, self.callers, self.limit = threading.Lock(), 0, nullcontext()
+        self.lock, self.callers, self.workers = threading.Lock(), 0, 0
+        self.limit: AbstractContextManager[object] = nullcontext()
 
     def __enter__(self) -> None:
         with self.lock:
@@ -147,10 +152,19 @@ def side_by_side(wanted: bool = True) -> Iterator[Callable[..., Future[Any]]]:
 
     one_each = partial(thread_libraries().limit, limits=1, user_api="openmp")  # of the thread that calls it
     with one_blas_thread(), ThreadPoolExecutor(workers, initializer=one_each) as pool:
+        _one_thread.workers = workers
         try:
             yield pool.submit
         finally:
             pool.shutdown(cancel_futures=True)
+            _one_thread.workers = 0
+
+
+def pool_threads() -> int:
+    """Threads for a pool of ours: as many as OpenMP would start, or as functions run in side by side."""
+    from mauve_metric.runtime.optional_imports import import_faiss
+
+    return _one_thread.workers or int(import_faiss().omp_get_max_threads())
 
 
 def _run_at_once(function: Callable[..., Value], *arguments: Any) -> Future[Value]:

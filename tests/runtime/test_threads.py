@@ -17,6 +17,7 @@ from mauve_metric.runtime.threads import (
     cpu_quota,
     fitting_threads,
     one_blas_thread,
+    pool_threads,
     prepare_threads,
     side_by_side,
     thread_libraries,
@@ -109,6 +110,23 @@ def test_functions_run_side_by_side_and_the_libraries_get_their_threads_back(mon
             run(meet)
             raise KeyError
         assert blas_threads_set() == before
+
+
+def test_a_quota_bounds_the_threads_of_what_runs_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    import faiss
+
+    monkeypatch.setattr(threads, "_allowed_cpus", lambda: 64)
+    monkeypatch.setattr(threads, "cpu_quota", lambda: 2.0)
+    monkeypatch.setattr(threads, "blas_threads", lambda: 2)
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(5)
+    with side_by_side() as run:
+        assert run(faiss.omp_get_max_threads).result() == 1
+        with fitting_threads():
+            assert faiss.omp_get_max_threads() <= 2 == pool_threads() and blas_threads_set() == {1}
+        assert blas_threads_set() == {1}
+    assert faiss.omp_get_max_threads() == 5
+    faiss.omp_set_num_threads(before)
 
 
 @pytest.mark.parametrize("wanted", [False, True])
