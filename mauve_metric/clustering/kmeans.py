@@ -75,8 +75,8 @@ def _best_run(
     draws = 2 + int(np.log(num_buckets)) if plus_plus is True else int(plus_plus)
     choose = partial(_spread_start, draws=draws) if draws else _start
     starts = [on_cpu(rows[choose(rows, num_buckets, restart, seed)]) for restart in range(num_redo)]
-    tied = [restart for restart, start in enumerate(starts) if _kinds(start) < num_buckets]
-    if plus_plus or (tied and _kinds(on_cpu(rows)) <= num_buckets):
+    tied = [] if draws else [restart for restart, start in enumerate(starts) if _kinds(start) < num_buckets]
+    if tied and _kinds(on_cpu(rows)) <= num_buckets:
         tied = []
     ends = {restart: _by_faiss(search, starts[restart], max_iter) for restart in tied}
     others = [restart for restart in range(num_redo) if restart not in tied]
