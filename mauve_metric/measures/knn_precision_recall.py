@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Bools, Floats, Integers, Rows
+from mauve_metric.measures.nearest import smallest
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.checks import check_least
-from mauve_metric.runtime.optional_imports import import_faiss
 
 if TYPE_CHECKING:
     import torch
@@ -253,18 +253,18 @@ def _exact(a: Array, b: Array, i: Integers, j: Integers) -> Floats:
 def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
     """Squared distance from each distinct point to its k-th nearest other point, exact, (m,).
 
-    faiss gives the nearest by distances in float32, among which the exact ones decide. More of them are looked for
-    where one that was left out could be nearer, short of its rounding.
+    Among the nearest by distances in float32 the exact ones decide. More of them are looked for where one that was left
+    out could be nearer, short of its rounding.
     """
     m, d = points.rows.shape
     slack = _slack(points.length, points.length, d)
-    centred = np.ascontiguousarray(points.right[:, :d])
-    index = import_faiss().IndexFlatL2(d)
-    index.add(centred)
     radii, left, number = np.zeros(m), np.arange(m), k + 1 + _SPARE  # the point itself is one of them
+    size = max(1, _BLOCK_ELEMENTS // m)
     while len(left):
         number = min(number, m)
-        about, near = index.search(centred[left], number)
+        blocks = [points.left[left[start : start + size]] for start in range(0, len(left), size)]
+        pairs = [smallest(block @ points.right.T, number) for block in blocks]
+        near, about = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
         exact = _exact(points.rows, points.rows, np.repeat(left, number), near.ravel()).reshape(near.shape)
         order = np.argsort(exact, axis=1)
         reached = np.cumsum(points.weights[np.take_along_axis(near, order, axis=1)], axis=1) > k

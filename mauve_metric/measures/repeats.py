@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Bools, Floats, Integers, Rows
+from mauve_metric.measures.nearest import smallest
 
 NEIGHBOURS = 10  # the distance of the last one is the scale: groups of fewer texts are seen whole
 CHANCE = 0.01  # share of independent texts that are taken for repeats
@@ -106,9 +107,7 @@ def _nearest(rows: Rows, others: Rows, numbers: Integers | None = None) -> tuple
         away = -(rows[start : start + step] @ others.T)
         if numbers is not None:
             away[np.arange(len(away)), numbers[start : start + step]] = np.inf
-        nearest = np.argpartition(away, NEIGHBOURS - 1, axis=1)[:, :NEIGHBOURS]
-        order = np.argsort(np.take_along_axis(away, nearest, axis=1), axis=1, kind="stable")
-        nearest = np.take_along_axis(nearest, order, axis=1)
+        nearest, away = smallest(away, NEIGHBOURS)
         near.append(nearest)
-        distances.append(np.sqrt(np.maximum(2 + 2 * np.take_along_axis(away, nearest, axis=1), _LEAST_SQUARE)))
+        distances.append(np.sqrt(np.maximum(2 + 2 * away, _LEAST_SQUARE)))
     return np.concatenate(near), np.concatenate(distances)

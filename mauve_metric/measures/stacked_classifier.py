@@ -16,6 +16,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.linear_classifier import Sides, Standardised, fit_and_score, held_out_scores, product
+from mauve_metric.measures.nearest import smallest
 
 if TYPE_CHECKING:
     import torch
@@ -179,12 +180,8 @@ def _nearest(rows: Array, references: Array, number: int, device: torch.device |
         away = product(some, references.T, device)
         away *= -2
         away += lengths
-        numbers = np.argpartition(away, number - 1, axis=1)[:, :number]
-        away = np.take_along_axis(away, numbers, axis=1)
-        rank = np.argsort(away, axis=1, kind="stable")
-        nearest[start : start + step] = np.take_along_axis(numbers, rank, axis=1)
-        away = np.take_along_axis(away, rank, axis=1) + np.einsum("ij,ij->i", some, some)[:, None]
-        squares[start : start + step] = away
+        nearest[start : start + step], away = smallest(away, number)
+        squares[start : start + step] = away + np.einsum("ij,ij->i", some, some)[:, None]
     return nearest, _log(squares)
 
 
