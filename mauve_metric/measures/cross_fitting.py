@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from mauve_metric.measures.groups import same_origin
 from mauve_metric.measures.linear_classifier import Sides, Standardised, held_out_scores
 from mauve_metric.measures.p_values import positive
 from mauve_metric.measures.stacked_classifier import combined_scores, views
+from mauve_metric.runtime.threads import Start, run_when_asked
 
 if TYPE_CHECKING:
     import torch
@@ -121,6 +123,7 @@ def cross_fit_repeatedly(
     divisions: int,
     seed: int = 25,
     permutations: int = 0,
+    run: Start = run_when_asked,
     **options: Any,
 ) -> CrossFitted:
     """Average `cross_fit` of the stacked classifier over several divisions into folds: ranks, scores, their AUC.
@@ -128,14 +131,16 @@ def cross_fit_repeatedly(
     The permuted AUCs are those of the first division, which vary more than the averaged one.
 
     Args:
-        divisions: how many, at least 1. The others, and `options`, are those of `cross_fit`.
+        divisions: how many, at least 1. run: starts a function, see `side_by_side`.
+        The others, and `options`, are those of `cross_fit`.
     """
     standardised = Standardised(rows)
-    options = {"stacked": True, **options}
-    fitted = cross_fit(standardised, is_model, groups, seed=seed, permutations=permutations, **options)
+    divide = partial(cross_fit, standardised, is_model, groups, **{"stacked": True, **options})
+    others = [run(partial(divide, seed=seed + number)) for number in range(1, divisions)]
+    fitted = divide(seed=seed, permutations=permutations)
     if divisions == 1:
         return fitted
-    more = [cross_fit(standardised, is_model, groups, seed=seed + number, **options) for number in range(1, divisions)]
+    more = [other() for other in others]
     ranks = np.mean([division.ranks for division in (fitted, *more)], axis=0)
     one_fold = fitted.held_out._replace(scores=ranks, fold_of=np.zeros_like(fitted.held_out.fold_of))
     auc = float(_mean_auc(ranks[:, None], is_model[:, None], one_fold.fold_of)[0])

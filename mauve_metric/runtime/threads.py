@@ -12,18 +12,17 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from threadpoolctl import ThreadpoolController
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 Value = TypeVar("Value")
+Start: TypeAlias = Callable[..., Callable[[], Any]]  # starts a function, and returns one that waits for its value
 
 
 def usable_cpus() -> int:
@@ -139,22 +138,28 @@ def one_blas_thread() -> AbstractContextManager[None]:
 
 
 @contextmanager
-def side_by_side(wanted: bool = True) -> Iterator[Callable[..., Future[Any]]]:
-    """Context whose value starts a function with arguments in a thread of a pool, and returns its future.
+def side_by_side(wanted: bool = True) -> Iterator[Start]:
+    """Context whose value starts a function with arguments in a thread of a pool, and returns a function that waits.
 
-    The libraries have one thread then for each of ours. On one CPU, or where it is not wanted, functions run at once.
+    Who waits for a function that has not begun runs it, so that a function may start others. The libraries have one
+    thread then for each of ours. On one CPU, or where it is not wanted, a function runs when it is waited for.
     """
     workers = blas_threads() if wanted else 1
     if workers == 1:
-        yield _run_at_once
+        yield run_when_asked
         return
     from concurrent.futures import ThreadPoolExecutor  # which takes 40 ms to import
+
+    def start(function: Callable[..., Value], *arguments: Any) -> Callable[[], Value]:
+        call = cache(partial(function, *arguments))
+        future = pool.submit(call)
+        return lambda: call() if future.cancel() else future.result()
 
     one_each = partial(thread_libraries().limit, limits=1, user_api="openmp")  # of the thread that calls it
     with one_blas_thread(), ThreadPoolExecutor(workers, initializer=one_each) as pool:
         _one_thread.workers = workers
         try:
-            yield pool.submit
+            yield start
         finally:
             pool.shutdown(cancel_futures=True)
             _one_thread.workers = 0
@@ -167,13 +172,9 @@ def pool_threads() -> int:
     return _one_thread.workers or int(import_faiss().omp_get_max_threads())
 
 
-def _run_at_once(function: Callable[..., Value], *arguments: Any) -> Future[Value]:
-    """Run a function and return its finished future."""
-    from concurrent.futures import Future
-
-    future: Future[Value] = Future()
-    future.set_result(function(*arguments))
-    return future
+def run_when_asked(function: Callable[..., Value], *arguments: Any) -> Callable[[], Value]:
+    """Return a function that runs another one when it is first called, with as many threads as there are CPUs."""
+    return cache(fitting_threads()(partial(function, *arguments)))
 
 
 def thread_libraries() -> ThreadpoolController:

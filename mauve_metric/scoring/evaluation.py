@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from mauve_metric.results.signature import format_signature, human_entries, sign
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
-from mauve_metric.runtime.threads import side_by_side
+from mauve_metric.runtime.threads import Start, side_by_side
 from mauve_metric.scoring import score
 from mauve_metric.scoring.gap import explain_buckets, with_composition, with_extreme_texts
 from mauve_metric.scoring.phrases import Readable
@@ -35,9 +35,6 @@ from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.scoring.verdict import judged
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 KNN_AUTO_ROWS = 10_000  # rows per side up to which nearest neighbours take at most two seconds
 FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
@@ -262,7 +259,7 @@ class Evaluation:
     # --- results
 
     @property
-    def _side_by_side(self) -> AbstractContextManager[Callable[..., Future[Any]]]:
+    def _side_by_side(self) -> AbstractContextManager[Start]:
         """Threads for the parts of a score, where the rows are in memory, and few enough to be there several times."""
         rows = [side.features for side in self.sides]
         few = all(isinstance(side, np.ndarray) and side.size <= _MOST_SIDE_BY_SIDE for side in rows)
@@ -275,12 +272,12 @@ class Evaluation:
         """
         p, q = self.sides
         with self._side_by_side as run:
-            learned = run(score.learned_of, p, q, self.resolved)
+            learned = run(score.learned_of, p, q, self.resolved, run)
             partition = self.partition
-            neighbours = run(score.neighbours_of, p, q, partition, 1, self.resolved)
+            neighbours = score.neighbours_of(p, q, partition, 1, self.resolved, run)
             p_value = score.permutation_p_value(p, q, partition, self.resolved)
             self.watch("score", 1)
-            scores = neighbours.result(), p_value, learned.result()
+            scores = neighbours(), p_value, learned()
         result = score.score_buckets(p, q, partition, 1, self.resolved, *scores)
         result = self._with_other_reading(result) if other_reading else result
         result = judged(self._without_layout(result, p, q, 1), self.resolved)
@@ -322,8 +319,8 @@ class Evaluation:
             pairs = [
                 (
                     *(name, human, model),
-                    run(score.neighbours_of, human, model, partition, number, resolved),
-                    run(score.learned_of, human, model, resolved),
+                    score.neighbours_of(human, model, partition, number, resolved, run),
+                    run(score.learned_of, human, model, resolved, run),
                 )
                 for number, (name, (human, model)) in enumerate(zip(self.names, self.pairs, strict=True), start=1)
             ]
@@ -332,7 +329,7 @@ class Evaluation:
             ):
                 self.watch("score", number)
                 own_scores[name] = _own_score(human, model, self.config, self._run_of(f"model-{number}"))
-                scores = neighbours.result(), own_scores[name].p_value, learned.result()
+                scores = neighbours(), own_scores[name].p_value, learned()
                 entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
                 results[name] = score.score_buckets(human, model, partition, number, resolved, *scores, entries)
         for number, (name, pair) in enumerate(zip(self.names, self.pairs, strict=True), start=1):

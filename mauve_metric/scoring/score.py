@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,14 @@ from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
-from mauve_metric.runtime.threads import fitting_threads
+from mauve_metric.runtime.threads import Start, run_when_asked
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.ceiling import scores_of_equal_sets
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
 from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned_score import Learned, learned_score, permuted_aucs
-from mauve_metric.uncertainty.support_intervals import SupportIntervals, support_intervals
+from mauve_metric.uncertainty.support_intervals import SupportIntervals, support_errors, support_intervals
 
 logger = logging.getLogger(__name__)
 
@@ -95,11 +96,11 @@ def log_warnings(result: MauveResult) -> None:
         logger.warning("%s: %s", warning.code, warning.message)
 
 
-def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | None:
-    """The score on learned buckets of two sides; None where texts are too few."""
+def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: Start = run_when_asked) -> Learned | None:
+    """The score on learned buckets of two sides; None where texts are too few. run: see `side_by_side`."""
     keys, repetition = (p.row_keys(), q.row_keys()), q.dependence and q.dependence.repetition
     groups, units = pair_of_groups(p.groups, q.groups), repetition.units if repetition else None
-    return learned_score(p.features, q.features, groups, config, keys, units)
+    return learned_score(p.features, q.features, groups, config, keys, units, run)
 
 
 def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: Mapping[str, Any], config: MauveConfig) -> dict[str, Any]:
@@ -296,17 +297,24 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
     return fields | {"mauve_classifier_ci": learned.ci}
 
 
-@fitting_threads()
 def neighbours_of(
-    p: FeatureSet, q: FeatureSet, partition: Partition, number: int, config: MauveConfig
-) -> dict[str, Any]:
-    """Nearest-neighbour precision, recall, density and coverage with intervals, or None for each.
+    p: FeatureSet,
+    q: FeatureSet,
+    partition: Partition,
+    number: int,
+    config: MauveConfig,
+    run: Start = run_when_asked,
+) -> Callable[[], dict[str, Any]]:
+    """Start nearest-neighbour precision, recall, density and coverage, and their intervals.
 
     Args:
-        p, q, partition, number: see `score_buckets`.
+        p, q, partition, number: see `score_buckets`. run: starts a function, see `side_by_side`.
+
+    Returns:
+        A function that waits for them and returns the fields of the result; None for each where they are not wanted.
     """
     if not config.knn:
-        return dict.fromkeys((*SupportScores._fields, *SupportIntervals._fields))
+        return partial(dict.fromkeys, (*SupportScores._fields, *SupportIntervals._fields))
     projected, groups = (partition.rows[0], partition.rows[number]), codes_of(p, q)
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
     if tensors.is_tensor(projected[0]):
@@ -315,14 +323,18 @@ def neighbours_of(
             for rows in projected
             if tensors.is_tensor(rows)
         ]
-        scores = support_scores_on_device(drawn[0], drawn[1], config.knn_k, ROUNDING)
+        scores = run(support_scores_on_device, drawn[0], drawn[1], config.knn_k, ROUNDING)
     else:
-        scores = support_scores(p_rows, q_rows, config.knn_k, tolerance=ROUNDING)
-    of_rows = None
+        scores = run(support_scores, p_rows, q_rows, config.knn_k, False, ROUNDING)
     if groups is not None:
         p_codes, q_codes = (
             codes[some_numbers(len(codes), min(len(codes), KNN_MOST_ROWS), config.seed)] for codes in groups
         )
-        of_rows = p_codes, q_codes
-    ends = support_intervals(p_rows, q_rows, scores, of_rows, config.knn_k, config.confidence_level, config.seed)
-    return scores._asdict() | ends._asdict()
+        groups = p_codes, q_codes
+    errors = run(support_errors, p_rows, q_rows, groups, config.knn_k, config.seed)
+
+    def fields() -> dict[str, Any]:
+        shares: SupportScores = scores()
+        return shares._asdict() | support_intervals(shares, errors(), config.confidence_level)._asdict()
+
+    return fields

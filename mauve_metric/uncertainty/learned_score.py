@@ -31,7 +31,7 @@ from mauve_metric.measures.cross_fitting import (
 from mauve_metric.measures.linear_classifier import Sides
 from mauve_metric.options import MauveConfig
 from mauve_metric.runtime import tensors
-from mauve_metric.runtime.threads import fitting_threads
+from mauve_metric.runtime.threads import Start, fitting_threads, run_when_asked
 from mauve_metric.uncertainty import intervals, jackknife
 from mauve_metric.uncertainty.differences import effect_covariance
 
@@ -80,6 +80,7 @@ def learned_score(
     config: MauveConfig,
     keys: tuple[Floats, Floats] | None = None,
     units: tuple[Integers, Integers] | None = None,
+    run: Start = run_when_asked,
 ) -> Learned | None:
     """MAUVE on the buckets of a cross-fitted classifier's scores, an upper bound of MAUVE as every partition's is.
 
@@ -92,6 +93,7 @@ def learned_score(
             one group; None: each text is alone. config: has scaling factor, level and seed.
         keys: of the rows of each side; None: they are computed (`row_blocks.content_keys`).
         units: codes of texts that stay in one fold, -1 for those alone (`FeatureSet.dependence`); None: of copies.
+        run: starts a function, see `side_by_side`.
 
     Returns:
         None for sides of fewer than ten texts, those of one fold counted once.
@@ -115,6 +117,7 @@ def learned_score(
         units=stacked.units,
         divisions=min(max(DIVIDED_TEXTS // min(sizes), 1), MOST_DIVISIONS),
         seed=config.seed,
+        run=run,
         permutations=min(PERMUTATIONS, max(_MOST_PERMUTED // n, FEWEST_PERMUTATIONS)),
         trained_on=stacked.fitted(config.seed),
         device=_device_of(p, q),

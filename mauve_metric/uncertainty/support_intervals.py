@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -31,23 +32,44 @@ class SupportIntervals(NamedTuple):
     human_halves: float | None = None
 
 
-def support_intervals(
-    p: Array, q: Array, scores: SupportScores, groups: tuple[Integers, Integers] | None, k: int, level: float, seed: int
-) -> SupportIntervals:
-    """Intervals that allow for other texts on both sides: those that are counted, and those that the balls are around.
+class SupportErrors(NamedTuple):
+    """Variances of precision and recall, (2,), with the numbers of texts they are of, and `human_halves`; or None."""
+
+    variances: Floats | None
+    sizes: tuple[int, int]
+    human_halves: float | None
+
+
+def support_intervals(scores: SupportScores, errors: SupportErrors, level: float) -> SupportIntervals:
+    """Wilson's intervals with as many texts as have the variance, and Student's quantile for the number of splits.
+
+    Args:
+        scores: of all texts. errors: of the same, by `support_errors`. level: of the intervals.
+    """
+    if errors.variances is None:
+        return SupportIntervals(human_halves=errors.human_halves)
+    z = t_quantile(level, SPLITS)
+    ends = []
+    for share, variance, side in zip(scores[:2], errors.variances.tolist(), errors.sizes[::-1], strict=True):
+        size = share * (1 - share) / variance if variance > 0 and 0 < share < 1 else math.inf
+        ends.append(wilson_interval(share, min(float(side), size), z))
+    return SupportIntervals(ends[0], ends[1], errors.human_halves)
+
+
+def support_errors(p: Array, q: Array, groups: tuple[Integers, Integers] | None, k: int, seed: int) -> SupportErrors:
+    """Variances that allow for other texts on both sides: those that are counted, and those that the balls are around.
 
     Both sets are split at random into halves, and the scores of the two pairs of halves differ by twice the variance
     at half the size. As variances fall with the number of texts, that of the scores is a quarter of the mean squared
     difference. The texts that are counted alone would give half of the error or less where few balls cover much: of
-    four-dimensional normal sets of 600 texts, .015 in place of .034. The interval is Wilson's, with as many texts as
-    have this variance, and Student's quantile for the number of splits.
+    four-dimensional normal sets of 600 texts, .015 in place of .034.
 
     Args:
-        p, q: projected features, (n_p, r) and (n_q, r). scores: of these.
+        p, q: projected features, (n_p, r) and (n_q, r).
         groups: codes of texts that are not independent, (n_p,) and (n_q,); None: each is alone. A group is in one half.
-        k: the neighbour. level: of the intervals. seed: of the halves.
+        k: the neighbour. seed: of the halves.
     """
-    rng = np.random.default_rng(seed)
+    rng, sizes = np.random.default_rng(seed), (len(p), len(q))
     codes = groups or (np.arange(len(p)), len(p) + np.arange(len(q)))
     human_halves = _of_halves(p, codes[0], k, rng)
     few = [np.sort(rng.permutation(len(rows))[:MOST_ROWS]) for rows in (p, q)]
@@ -57,17 +79,10 @@ def support_intervals(
     for _ in range(SPLITS):
         in_first = np.split(_halves(np.concatenate([of_side for _, of_side in sides]), rng), [len(sides[0][0])])
         if min(min(half.sum(), (~half).sum()) for half in in_first) < max(_FEWEST, k + 1):
-            return SupportIntervals(human_halves=human_halves)
+            return SupportErrors(None, sizes, human_halves)
         squares.append(np.square(np.diff(balls.scores_of_halves(*in_first), axis=1)).ravel())
-    shrink = min(len(sides[0][0]), len(sides[1][0])) / min(len(p), len(q))
-    variances = np.mean(squares, axis=0) / 4 * shrink
-    sizes = [
-        min(float(len(side)), share * (1 - share) / variance) if variance > 0 and 0 < share < 1 else float(len(side))
-        for share, variance, side in zip(scores[:2], variances.tolist(), (q, p), strict=True)
-    ]
-    z = t_quantile(level, SPLITS)
-    ends = [wilson_interval(share, size, z) for share, size in zip(scores[:2], sizes, strict=True)]
-    return SupportIntervals(ends[0], ends[1], human_halves)
+    shrink = min(len(sides[0][0]), len(sides[1][0])) / min(sizes)
+    return SupportErrors(np.mean(squares, axis=0) / 4 * shrink, sizes, human_halves)
 
 
 class _Balls:

@@ -99,10 +99,10 @@ def test_functions_run_side_by_side_and_the_libraries_get_their_threads_back(mon
 
         with side_by_side() as run:
             found = [run(meet) for _ in range(2)]
-            assert [future.result() for future in found] == [{1}, {1}]
+            assert [wait() for wait in found] == [{1}, {1}]
             failed = run(int, "no number")
             with pytest.raises(ValueError, match="no number"):
-                failed.result()
+                failed()
             assert blas_threads_set() == {1}
         assert blas_threads_set() == before
         with pytest.raises(KeyError), side_by_side() as run:
@@ -110,6 +110,21 @@ def test_functions_run_side_by_side_and_the_libraries_get_their_threads_back(mon
             run(meet)
             raise KeyError
         assert blas_threads_set() == before
+
+
+def test_functions_that_start_and_wait_for_others_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "blas_threads", lambda: 2)
+    calls: list[int] = []
+    with side_by_side() as run:
+
+        def tree(depth: int) -> int:
+            calls.append(depth)
+            branches = [run(tree, depth - 1) for _ in range(2)] if depth else []
+            return 1 + sum(branch() for branch in branches)
+
+        assert tree(6) == 127 and len(calls) == 127  # no worker waits for what waits behind it
+        wait = run(tree, 0)
+        assert wait() == wait() == 1 and len(calls) == 128
 
 
 def test_a_quota_bounds_the_threads_of_what_runs_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +136,7 @@ def test_a_quota_bounds_the_threads_of_what_runs_side_by_side(monkeypatch: pytes
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(5)
     with side_by_side() as run:
-        assert run(faiss.omp_get_max_threads).result() == 1
+        assert run(faiss.omp_get_max_threads)() == 1
         with fitting_threads():
             assert faiss.omp_get_max_threads() <= 2 == pool_threads() and blas_threads_set() == {1}
         assert blas_threads_set() == {1}
@@ -130,12 +145,15 @@ def test_a_quota_bounds_the_threads_of_what_runs_side_by_side(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("wanted", [False, True])
-def test_on_one_thread_functions_run_at_once(wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_one_thread_functions_run_when_they_are_waited_for(wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "blas_threads", lambda: 1 if wanted else 2)
+    calls: list[threading.Thread] = []
     with side_by_side(wanted) as run:
-        assert run(threading.current_thread).result() is threading.current_thread()
+        wait = run(lambda thread: calls.append(threading.current_thread()) or thread, 7)
+        assert not calls and wait() == wait() == 7 and calls == [threading.current_thread()]
+        failed = run(int, "no number")
         with pytest.raises(ValueError, match="no number"):
-            run(int, "no number")
+            failed()
 
 
 def test_a_score_in_threads_is_the_score(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.measures.knn_precision_recall import ROUNDING, support_scores
-from mauve_metric.uncertainty.support_intervals import SupportIntervals, _Balls, support_intervals
+from mauve_metric.uncertainty.support_intervals import SupportIntervals, _Balls, support_errors, support_intervals
 
 Floats = NDArray[np.float32]
 REDRAWS, N = 40, 60
@@ -20,7 +20,7 @@ def draw(rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 def intervals_of(p: Floats, q: Floats, seed: int = 0, groups: bool = False) -> SupportIntervals:
     codes = (np.arange(len(p)) // 2, len(p) + np.arange(len(q)) // 2) if groups else None
-    return support_intervals(p, q, support_scores(p, q), codes, 4, 0.95, seed)
+    return support_intervals(support_scores(p, q), support_errors(p, q, codes, 4, seed), 0.95)
 
 
 def test_intervals_hold_for_other_texts_on_both_sides() -> None:
