@@ -17,7 +17,7 @@ bounded by a share of how far the rows are from their mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -97,6 +97,39 @@ def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, toleran
     )
 
 
+def scores_of_halves(rows: Array, halves: Sequence[Bools], k: int, tolerance: float = 0.0) -> Floats:
+    """Precision and recall of the second half of some rows against the first, for each way to halve them, (h, 2).
+
+    Args:
+        rows: (n, r), finite. halves: masks of the first half, (n,) each. k, tolerance: see `support_scores`.
+
+    >>> rows = np.random.default_rng(0).normal(size=(60, 2))
+    >>> halves = [np.arange(60) < 30, np.arange(60) % 2 == 0]
+    >>> scores = [list(support_scores(rows[half], rows[~half])[:2]) for half in halves]
+    >>> scores_of_halves(rows, halves, 4).tolist() == scores
+    True
+    """
+    mean, unit = _frame(rows, rows)
+    points = _points(rows, mean, unit)
+    tolerance = min(tolerance, MOST_TOLERANCE * _spread(points) * unit)
+    squared, scores = _squared_distances(points, points), []
+    for half in halves:
+        times = [np.bincount(points.places[side], minlength=len(points.rows)) for side in (half, ~half)]
+        numbers = [np.flatnonzero(of_side) for of_side in times]
+        first, second = (
+            _part(points, some)._replace(weights=of_side[some]) for some, of_side in zip(numbers, times, strict=True)
+        )
+        first_radii, second_radii = (
+            _moved_edge(_squared_radii(side, k, unit, squared[np.ix_(some, some)]), tolerance)
+            for side, some in ((first, numbers[0]), (second, numbers[1]))
+        )
+        across = squared[np.ix_(numbers[1], numbers[0])]
+        in_first, _, covered = _counts(second, first, first_radii, unit, reach=second_radii, squared=across)
+        precision = (in_first > 0) @ second.weights / second.weights.sum()
+        scores.append([precision, covered @ first.weights / first.weights.sum()])
+    return np.array(scores)
+
+
 def ball_counts(
     p: Array, rows: Array, k: int, at_most_median: bool = False, tolerance: float = 0.0
 ) -> tuple[Integers, Integers]:
@@ -131,23 +164,30 @@ def ball_counts(
 
 
 def _counts(
-    points: _Points, balls: _Points, radii: Floats, unit: float, strict: bool = False, reach: Floats | None = None
+    points: _Points,
+    balls: _Points,
+    radii: Floats,
+    unit: float,
+    strict: bool = False,
+    reach: Floats | None = None,
+    squared: Rows | None = None,
 ) -> tuple[Integers, Integers, Bools]:
     """Number of balls around each point, of points in each ball, and whether a ball's centre is in a point's ball.
 
-    radii: squared, of the balls. reach: those of balls around the points, if they have some.
+    radii: squared, of the balls. reach: those of balls around the points, if they have some. squared: see
+    `_squared_radii`.
     """
     around, inside = (np.zeros(len(side.rows), dtype=np.int64) for side in (points, balls))
     covered = np.zeros(len(balls.rows), dtype=bool)
     size = max(1, _BLOCK_ELEMENTS // len(balls.rows))
     for start in range(0, len(points.rows), size):
         block = _part(points, slice(start, start + size))
-        squared = _squared_distances(block, balls)
-        i, j = _inside(squared, block, balls, radii, unit, strict, by_row=False)
+        away = _squared_distances(block, balls) if squared is None else squared[start : start + size]
+        i, j = _inside(away, block, balls, radii, unit, strict, by_row=False)
         np.add.at(around, i + start, balls.weights[j])
         np.add.at(inside, j, block.weights[i])
         if reach is not None:
-            covered[_inside(squared, block, balls, reach[start : start + size], unit, strict, by_row=True)[1]] = True
+            covered[_inside(away, block, balls, reach[start : start + size], unit, strict, by_row=True)[1]] = True
     return around, inside, covered
 
 
@@ -190,7 +230,7 @@ def _steps(rows: int, d: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, rows, size))
 
 
-def _part(points: _Points, rows: slice) -> _Points:
+def _part(points: _Points, rows: slice | Integers) -> _Points:
     return _Points(*(getattr(points, name)[rows] for name in _Points._fields))
 
 
@@ -250,11 +290,12 @@ def _exact(a: Array, b: Array, i: Integers, j: Integers) -> Floats:
     return squared
 
 
-def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
+def _squared_radii(points: _Points, k: int, unit: float, squared: Rows | None = None) -> Floats:
     """Squared distance from each distinct point to its k-th nearest other point, exact, (m,).
 
-    Among the nearest by distances in float32 the exact ones decide. More of them are looked for where one that was left
-    out could be nearer, short of its rounding.
+    Among the nearest by distances in float32, exact ones decide where rounding could. More are looked for where one
+    that was left out could be nearer, short of its rounding. squared: `_squared_distances` of the points, (m, m), if
+    they are there.
     """
     m, d = points.rows.shape
     slack = _slack(points.length, points.length, d)
@@ -262,14 +303,19 @@ def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
     size = max(1, _BLOCK_ELEMENTS // m)
     while len(left):
         number = min(number, m)
-        blocks = [points.left[left[start : start + size]] for start in range(0, len(left), size)]
-        pairs = [smallest(block @ points.right.T, number) for block in blocks]
-        near, about = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
-        exact = _exact(points.rows, points.rows, np.repeat(left, number), near.ravel()).reshape(near.shape)
-        order = np.argsort(exact, axis=1)
+        nearest = []
+        for start in range(0, len(left), size):
+            some = left[start : start + size]
+            nearest.append(smallest(points.left[some] @ points.right.T if squared is None else squared[some], number))
+        near, about = (np.concatenate(parts) for parts in zip(*nearest, strict=True))
+        kth = (np.cumsum(points.weights[near], axis=1) > k).argmax(axis=1)[:, None]
+        distances = about.astype(np.float64)
+        i, j = np.nonzero(np.abs(distances - np.take_along_axis(distances, kth, axis=1)) <= 2 * slack[left, None])
+        distances[i, j] = _exact(points.rows, points.rows, left[i], near[i, j]) / unit**2
+        order = np.argsort(distances, axis=1)
         reached = np.cumsum(points.weights[np.take_along_axis(near, order, axis=1)], axis=1) > k
         kth = np.take_along_axis(order, reached.argmax(axis=1)[:, None], axis=1)
-        radii[left] = np.take_along_axis(exact, kth, axis=1)[:, 0]
+        radii[left] = np.take_along_axis(distances, kth, axis=1)[:, 0] * unit**2
         is_sure = reached[:, -1] & (about[:, -1] - slack[left] >= radii[left] / unit**2)
         left = left[~is_sure] if number < m else left[:0]
         number *= 8

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Bools, Floats, Integers
-from mauve_metric.measures.knn_precision_recall import MOST_TOLERANCE, ROUNDING, SupportScores, support_scores
+from mauve_metric.measures.knn_precision_recall import MOST_TOLERANCE, ROUNDING, SupportScores, scores_of_halves
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty.mean_intervals import wilson_interval
 
@@ -129,13 +129,12 @@ def _of_halves(p: Array, codes: Integers, k: int, rng: np.random.Generator) -> f
     """The mean precision and recall of random halves of the human texts."""
     chosen = np.sort(rng.permutation(len(p))[:MOST_HUMAN_ROWS])
     rows, codes = p[chosen], codes[chosen]
-    scores: list[Floats] = []
+    halves: list[Bools] = []
     for _ in range(HUMAN_SPLITS):
-        in_first = _halves(codes, rng)
-        if min(in_first.sum(), (~in_first).sum()) < max(_FEWEST, k + 1):
+        halves.append(_halves(codes, rng))
+        if min(halves[-1].sum(), (~halves[-1]).sum()) < max(_FEWEST, k + 1):
             return None
-        scores.append(np.array(support_scores(rows[in_first], rows[~in_first], k, tolerance=ROUNDING)[:2]))
-    return float(np.mean(scores))
+    return float(np.mean(scores_of_halves(rows, halves, k, ROUNDING)))
 
 
 def _halves(codes: Integers, rng: np.random.Generator) -> Bools:

@@ -17,7 +17,13 @@ from mauve_metric import compute_mauve
 from mauve_metric.clustering import projection
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures import knn_precision_recall
-from mauve_metric.measures.knn_precision_recall import SupportScores, ball_counts, support_scores
+from mauve_metric.measures.knn_precision_recall import (
+    ROUNDING,
+    SupportScores,
+    ball_counts,
+    scores_of_halves,
+    support_scores,
+)
 from mauve_metric.runtime import tensors
 
 Floats = NDArray[np.float64]
@@ -395,3 +401,12 @@ def test_blocks_and_tolerance_on_a_device(monkeypatch: pytest.MonkeyPatch) -> No
     assert found == pytest.approx(support_scores(np.asarray(p, np.float64), np.asarray(q, np.float64), 3))
     edge = torch.arange(6.0)[:, None], torch.tensor([[5.99], [6.0], [6.00005], [6.1], [-1.00005]], dtype=torch.float64)
     assert knn_precision_recall.support_scores_on_device(*edge, 1, 1e-4).precision == 0.8
+
+
+def test_halves_of_rows_with_copies_have_the_scores_of_two_sets() -> None:
+    rng = np.random.default_rng(0)
+    for rows in (rng.normal(size=(90, 5)).astype(np.float32), rng.integers(0, 3, (90, 3)).astype(np.float32)):
+        rows[40:60] = rows[:20]
+        halves = [rng.permutation(90) < 45 for _ in range(3)]
+        expected = [support_scores(rows[half], rows[~half], tolerance=ROUNDING)[:2] for half in halves]
+        np.testing.assert_array_equal(scores_of_halves(rows, halves, 4, ROUNDING), expected)
