@@ -18,8 +18,8 @@ from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, InputSide, Kind, prompts_of
 from mauve_metric.inputs.file_types import read_endings
 from mauve_metric.inputs.files import SideTexts, TextFile
-from mauve_metric.inputs.kinds import split_field
 from mauve_metric.inputs.match_rows import join
+from mauve_metric.inputs.records import split_field
 from mauve_metric.inputs.stripping import PromptEcho, count_echoes, field_prompts, known_prompts
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from mauve_metric.inputs.fields import LOOKED_AT
-from mauve_metric.inputs.packed_files import PACKED_ENDINGS, inner_suffix
+from mauve_metric.inputs.file_contents import PACKED_ENDINGS, inner_suffix
 from mauve_metric.inputs.records import Rows
 from mauve_metric.inputs.tables import arrow_rows, parquet_rows, workbook_rows
 from mauve_metric.inputs.tool_formats import INSPECT, Format, inspect_rows

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from mauve_metric.inputs.encodings import decode
 from mauve_metric.inputs.fields import LOOKED_AT, Choice, Field, Role, choose, no_such_field, text_fields
+from mauve_metric.inputs.file_contents import check_content, decode, inner_suffix, read_bytes, unpacked
 from mauve_metric.inputs.file_types import (
     ReadOptions,
     RecordSource,
@@ -25,10 +25,21 @@ from mauve_metric.inputs.file_types import (
     type_with_reader,
 )
 from mauve_metric.inputs.json_rows import json_rows, unfolded
-from mauve_metric.inputs.kinds import Kinds, candidates, chosen, kinds_of, of_split, split_field, split_of, split_where
-from mauve_metric.inputs.packed_files import check_content, inner_suffix, read_bytes, unpacked
-from mauve_metric.inputs.records import Record, Rows, has_field, lines_of, value_at
-from mauve_metric.inputs.rendered_chats import chat_template, last_turn
+from mauve_metric.inputs.records import (
+    Kinds,
+    Record,
+    Rows,
+    candidates,
+    has_field,
+    kinds_of,
+    lines_of,
+    of_split,
+    rows_where,
+    split_field,
+    split_of,
+    split_where,
+    value_at,
+)
 from mauve_metric.inputs.sources import NoTextsError
 from mauve_metric.inputs.tables import (
     csv_rows,
@@ -39,10 +50,12 @@ from mauve_metric.inputs.tables import (
 from mauve_metric.inputs.tool_formats import (
     INSPECT,
     Format,
+    chat_template,
     failure_of,
     format_of,
     harness_target,
     inspect_rows,
+    last_turn,
     text_or_reason,
 )
 from mauve_metric.runtime.checks import check_bool, check_count, check_file, shown
@@ -329,7 +342,7 @@ class TextFile:
         tool = self.format
         needed = [*fields, *self.where, *((tool.key, tool.document, tool.group) if tool is not None else ())]
         where = {column: value for column, value in self.where.items() if column not in self._by_files}
-        return chosen(self._source.load([field for field in needed if field is not None]), where)
+        return rows_where(self._source.load([field for field in needed if field is not None]), where)
 
     def kinds(self) -> list[Kinds]:
         """The kinds of texts that the file holds, by each column that parts them and is not in `where`."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mauve_metric.inputs.fields import LOOKED_AT, Role, chosen_field, no_such_field
-from mauve_metric.inputs.kinds import candidates, kinds_of
-from mauve_metric.inputs.records import Record, Rows
+from mauve_metric.inputs.records import Record, Rows, candidates, kinds_of
 from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.inputs.tool_formats import text_in
 from mauve_metric.runtime.checks import quoted, shown

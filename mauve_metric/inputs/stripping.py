@@ -13,8 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from mauve_metric.inputs.records import Record
-from mauve_metric.inputs.rendered_chats import SPECIAL_TOKENS, last_turn
-from mauve_metric.inputs.tool_formats import text_in
+from mauve_metric.inputs.tool_formats import SPECIAL_TOKENS, last_turn, text_in
 from mauve_metric.runtime.errors import WrongOption
 
 SHORTEST_PROMPT = 8  # characters: shorter values of a field may be ids, or words that texts begin with by chance

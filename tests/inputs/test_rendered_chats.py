@@ -9,8 +9,8 @@ import pytest
 from samples import HUMAN
 
 from mauve_metric.inputs.files import TextFile
-from mauve_metric.inputs.rendered_chats import chat_template, last_turn
 from mauve_metric.inputs.stripping import Stripping
+from mauve_metric.inputs.tool_formats import chat_template, last_turn
 
 CHAT = {
     "ChatML": "<|im_start|>system\nBe.<|im_end|>\n<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n{}<|im_end|>",
