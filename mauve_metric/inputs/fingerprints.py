@@ -9,7 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ class Marks:
     @property
     def language(self) -> str | None:
         """The language of more than half of the texts; None if there is none."""
-        language, count = max(self.languages.items(), key=lambda entry: entry[1], default=("", 0))
+        language, count = next(iter(Counter(self.languages).most_common(1)), ("", 0))
         return language if count > 0.5 * self.texts else None
 
     def free_of(self, rules: Sequence[str]) -> bool:
@@ -88,6 +88,7 @@ def first_words(text: str) -> tuple[str, ...]:
 
 
 _QUOTES = re.compile("[\"'`“”‘’«»„]")
+_CURLY_QUOTES = re.compile("[“”‘’]")
 _CAPITALS = re.compile("[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]")
 _DASHES = re.compile("[–—]| - |--")
 _MARKDOWN = re.compile(r"^\s*(?:[#>*+-]|\d+[.)])\s|\*\*|__|`|\]\(", re.MULTILINE)
@@ -95,25 +96,15 @@ _FINAL = "\"'”’) \n\t"  # may follow the mark at the end of a sentence
 
 
 class FormatTrait(NamedTuple):
-    """One number of a text.
+    """What one number of `format_numbers` measures.
 
-    what: its name in a sentence. measure: computes it. without: removes from a text what the number measures, which is
-    layout; None where that would change what is said, which is style. strip: the rule of `strip` that does so, if any.
+    what: its name in a sentence. without: removes from a text what the number measures, which is layout; None where
+    that would change what is said, which is style. strip: the rule of `strip` that does so, if any.
     """
 
     what: str
-    measure: Callable[[str], float]
     without: Callable[[str], str] | None = None
     strip: str | None = None
-
-
-def _rate(number: float, text: str) -> float:
-    return number / max(len(text), 1)
-
-
-def _kind(mark: str) -> float:
-    """0 for a small letter or nothing, 1 for a capital, 2 for a digit, 3 for anything else."""
-    return 1.0 if mark.isupper() else 2.0 if mark.isdigit() else 0.0 if mark.isalpha() or not mark else 3.0
 
 
 def _plain_start(text: str) -> str:
@@ -123,71 +114,51 @@ def _plain_start(text: str) -> str:
     return text[start : start + 1].lower() + text[start + 1 :]
 
 
-def _share_of_change(rule: Callable[[str], str], text: str) -> float:
-    """The share of a text by which a rule shortens or lengthens it; at least 1 % where it changes it."""
-    stripped = rule(text)
-    return 0.0 if stripped == text else max(_rate(abs(len(text) - len(stripped)), text), 0.01)
-
-
-def _characters(text: str) -> int:
-    """Number of characters without blanks and line breaks."""
-    return len(text) - text.count(" ") - text.count("\n")
-
-
+_BY_CHANGE = {  # rules of `strip`: the number is the share of the text by which the rule changes its length
+    "punctuation_blanks": "blanks before punctuation",
+    "list_numbers": "numbers of a list before the texts",
+    "outer_quotes": "quotation marks around the texts",
+    "undecoded": "marks such as @@ and <newline>",
+}
 TRAITS: dict[str, FormatTrait] = {
-    "length": FormatTrait("length", lambda text: float(_characters(text))),
-    "line_breaks": FormatTrait(
-        "line breaks", lambda text: _rate(text.strip().count("\n"), text), WRAPPING["line_breaks"], "line_breaks"
-    ),
-    "double_blanks": FormatTrait(
-        "double blanks", lambda text: _rate(text.count("  "), text), WRAPPING["line_breaks"], "line_breaks"
-    ),
-    "outer_blanks": FormatTrait(
-        "blanks at the ends",
-        lambda text: float(text[:1].isspace()) + 2.0 * text[-1:].isspace(),
-        WRAPPING["whitespace"],
-        "whitespace",
-    ),
-    "first_character": FormatTrait("first characters", lambda text: _kind(text.lstrip()[:1]), _plain_start),
-    "last_character": FormatTrait(
-        "last characters",
-        lambda text: float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")),
-        lambda text: text.rstrip(f"{_FINAL}.!?…"),
-    ),
-    "capitals": FormatTrait(
-        "capital letters", lambda text: _rate(len(_CAPITALS.findall(text)), text), str.lower, "capitals"
-    ),
-    "quotes": FormatTrait("quotation marks", lambda text: _rate(len(_QUOTES.findall(text)), text)),
-    "curly_quotes": FormatTrait(
-        "curly quotes",
-        lambda text: _rate(sum(map(text.count, "“”‘’")), text),
-        WRAPPING["quotes"],
-        "quotes",
-    ),
-    "dashes": FormatTrait("dashes", lambda text: _rate(len(_DASHES.findall(text)), text)),
-    "markdown": FormatTrait(
-        "Markdown", lambda text: _rate(len(_MARKDOWN.findall(text)), text), WRAPPING["markdown"], "markdown"
-    ),
-    **{
-        rule: FormatTrait(what, partial(_share_of_change, WRAPPING[rule]), WRAPPING[rule], rule)
-        for rule, what in {
-            "punctuation_blanks": "blanks before punctuation",
-            "list_numbers": "numbers of a list before the texts",
-            "outer_quotes": "quotation marks around the texts",
-            "undecoded": "marks such as @@ and <newline>",
-        }.items()
-    },
-    "word_length": FormatTrait("characters a word", lambda text: _characters(text) / max(len(text.split()), 1)),
+    "length": FormatTrait("length"),
+    "line_breaks": FormatTrait("line breaks", WRAPPING["line_breaks"], "line_breaks"),
+    "double_blanks": FormatTrait("double blanks", WRAPPING["line_breaks"], "line_breaks"),
+    "outer_blanks": FormatTrait("blanks at the ends", WRAPPING["whitespace"], "whitespace"),
+    "first_character": FormatTrait("first characters", _plain_start),
+    "last_character": FormatTrait("last characters", lambda text: text.rstrip(f"{_FINAL}.!?…")),
+    "capitals": FormatTrait("capital letters", str.lower, "capitals"),
+    "quotes": FormatTrait("quotation marks"),
+    "curly_quotes": FormatTrait("curly quotes", WRAPPING["quotes"], "quotes"),
+    "dashes": FormatTrait("dashes"),
+    "markdown": FormatTrait("Markdown", WRAPPING["markdown"], "markdown"),
+    **{rule: FormatTrait(what, WRAPPING[rule], rule) for rule, what in _BY_CHANGE.items()},
+    "word_length": FormatTrait("characters a word"),
 }
 
 
 def format_numbers(text: str) -> list[float]:
-    """One number for each of `TRAITS`.
+    """One number for each of `TRAITS`, in their order; numbers of marks are per character of the text.
 
     >>> dict(zip(TRAITS, format_numbers("One\\ntwo.")))["line_breaks"]
     0.125
     """
-    return [trait.measure(text) for trait in TRAITS.values()]
+    size = max(len(text), 1)
+    characters = len(text) - text.count(" ") - text.count("\n")
+    first = text.lstrip()[:1]
+    numbers = [
+        float(characters),
+        text.strip().count("\n") / size,
+        text.count("  ") / size,
+        float(text[:1].isspace()) + 2.0 * text[-1:].isspace(),
+        1.0 if first.isupper() else 2.0 if first.isdigit() else 0.0 if first.isalpha() or not first else 3.0,
+        float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")),
+        *[len(marks.findall(text)) / size for marks in (_CAPITALS, _QUOTES, _CURLY_QUOTES, _DASHES, _MARKDOWN)],
+    ]
+    for rule in _BY_CHANGE:
+        stripped = WRAPPING[rule](text)
+        numbers.append(0.0 if stripped == text else max(abs(len(text) - len(stripped)) / size, 0.01))
+    return [*numbers, characters / max(len(text.split()), 1)]
 
 
 _GRAM, _CHARACTERS = 4, 10  # words of a sequence that a loop repeats; characters in scripts without blanks
@@ -225,29 +196,11 @@ def is_missing(text: str) -> bool:
     return (len(text) < 20 and text.strip().lower() in _MISSING) or is_placeholder(text)
 
 
-def is_numbers(text: str) -> bool:
-    """Return whether a text is but a list of numbers, as token ids are.
-
-    >>> is_numbers("[464, 3290, 318, 257, 922]"), is_numbers("1914 to 1918"), is_numbers("07 11 1917")
-    (True, False, False)
-    """
-    return _NUMBERS.fullmatch(text) is not None
-
-
-def is_garbled(text: str) -> bool:
-    """Return whether a text shows bytes of UTF-8 that were read in another encoding, or could not be read.
-
-    >>> is_garbled("It cost â‚¬34.2bn."), is_garbled("It cost €34.2bn at the café."), is_garbled("donâ€™t")
-    (True, False, True)
-    """
-    return _GARBLED.search(text) is not None
-
-
-DEFECTS: Mapping[str, Callable[[str], bool]] = {
+DEFECTS: Mapping[str, Callable[[str], object]] = {
     "loops": loops,
     "missing": is_missing,
-    "garbled": is_garbled,
-    "numbers": is_numbers,
+    "garbled": _GARBLED.search,  # bytes of UTF-8 that were read in another encoding, or could not be read
+    "numbers": _NUMBERS.fullmatch,  # nothing but a list of numbers, as token ids are
 }
 MARKS = (*WRAPPING, "prompts", *DEFECTS)  # what is counted in the texts of a set
 
@@ -375,22 +328,18 @@ class TextHashes:
                 outer, inner = inner, WRAPPING[name](inner)
                 self._wrapped[name] += inner != outer
             for name, shows in {**SHOWN, **DEFECTS}.items():
-                self._wrapped[name] += shows(inner)
+                self._wrapped[name] += bool(shows(inner))
             self._first_words[first_words(inner)] += 1
             if (language := language_of(inner)) is not None:
                 self._languages[language] += 1
             yield text
-
-    def marks(self) -> Marks:
-        """Marks recorded so far."""
-        return Marks(dict(self._wrapped), dict(self._first_words), len(self.texts), dict(self._languages))
 
     def fields(self) -> dict[str, Any]:
         """The fields of `FeatureSet`: hashes, (n,) each, marks, and numbers of the format, (n, f)."""
         return {
             "text_hashes": np.array(self.texts, dtype=np.uint64),
             "opening_hashes": np.array(self.openings, dtype=np.uint64),
-            "marks": self.marks(),
+            "marks": Marks(dict(self._wrapped), dict(self._first_words), len(self.texts), dict(self._languages)),
             "format_numbers": np.array(self.formats, dtype=np.float64).reshape(len(self.formats), len(TRAITS)),
         }
 
