@@ -329,7 +329,8 @@ class TextFile:
         if sample is not None and not len(sample):
             raise NoTextsError(f"{self.name} holds no texts")
         if self.format is None and sample:
-            self.format = choose(sample).tool_format
+            self._choices["prediction"] = choose(sample)
+            self.format = self._choices["prediction"].tool_format
         if self.format is not None and self.format.lacks and not named:
             raise NotTexts(f"{self.name} holds {self.format.lacks}")
 
@@ -472,7 +473,7 @@ class TextFile:
         texts, reasons = self._values_of(rows, field, side)
         template = chat_template(texts[:LOOKED_AT])
         if template is not None:
-            texts = [last_turn(text) for text in texts]
+            texts = [text if (turn := last_turn(text)) is None else turn[1] for text in texts]
         empty = next((why or "is empty" for text, why in zip(texts, reasons, strict=True) if not text.strip()), None)
         origin = self._origin(side, field, template)
         side_texts = SideTexts(texts, field, origin, self._said(texts, choice, kinds, template))

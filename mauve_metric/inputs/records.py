@@ -84,27 +84,31 @@ def value_at(record: Record, path: str) -> object:
     >>> value_at(record, "doc.story"), value_at(record, "resps.0.1"), value_at(record, "a.b")
     ('Once.', 'Two.', 1)
     """
-    value, passed = record.value, ""
+    value, passed = _reach(record.value, path)
+    if passed is not None:
+        raise NoSuchField(f"{record.where} has no field {shown(path)}; {_holds(value, passed)}")
+    return value
+
+
+def _reach(value: object, path: str) -> tuple[object, str | None]:
+    """The value at a field or path, and None; else the last value on the way, and the part of the path up to it."""
     if isinstance(value, Mapping) and path in value:
-        return value[path]
+        return value[path], None
+    passed = ""
     for part in path.split("."):
         if isinstance(value, Mapping) and part in value:
             value = value[part]
         elif isinstance(value, list) and part.isdecimal() and int(part[:9]) < len(value):
             value = value[int(part)]
         else:
-            raise NoSuchField(f"{record.where} has no field {shown(path)}; {_holds(value, passed)}")
+            return value, passed
         passed = f"{passed}.{part}" if passed else part
-    return value
+    return value, None
 
 
 def has_field(record: Record, path: str) -> bool:
     """Return whether a record has a value at a field or path."""
-    try:
-        value_at(record, path)
-    except ValueError:
-        return False
-    return True
+    return _reach(record.value, path)[1] is None
 
 
 def _holds(value: object, path: str) -> str:
@@ -220,9 +224,13 @@ class Kinds(NamedTuple):
 def candidates(sample: Sequence[Record]) -> list[str]:
     """The columns whose names or first values say that they part the texts."""
     value = sample[0].value if len(sample) else None
-    names = list(value) if isinstance(value, Mapping) else []
-    likely = [name for name in names if str(name).lower() in _SURE | _LIKELY]
-    return [*likely, *(name for name in names if name not in likely and _is_who([_at(row, name) for row in sample]))]
+    likely, others = [], []
+    for name in value if isinstance(value, Mapping) else ():
+        if str(name).lower() in _SURE | _LIKELY:
+            likely.append(name)
+        elif _is_who([_at(record, name) for record in sample]):
+            others.append(name)
+    return likely + others
 
 
 def kinds_of(rows: Rows, column: str, named: bool = False) -> Kinds | None:
@@ -242,10 +250,12 @@ def kinds_of(rows: Rows, column: str, named: bool = False) -> Kinds | None:
 def _is_who(values: Iterable[str | None]) -> bool:
     """Return whether values are names of writers, of which some are people and others not."""
     names = {value for value in values if value and len(value) <= _LONGEST_NAME}
+    if not 2 <= len(names) <= _MOST_WRITERS:
+        return False
     people = set(filter(is_people, names))
     is_human = any(not _HUMAN.isdisjoint(_words(name)) for name in people)
     is_machine = any(not _MACHINES.isdisjoint(_words(name)) for name in names - people)
-    return 0 < len(people) < len(names) <= _MOST_WRITERS and (is_human or is_machine)
+    return 0 < len(people) < len(names) and (is_human or is_machine)
 
 
 def is_people(value: str) -> bool:

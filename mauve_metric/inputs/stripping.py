@@ -114,7 +114,8 @@ def without_special_tokens(text: str) -> str:
     >>> without_special_tokens("<|im_start|>assistant\\nYes.<|im_end|>"), without_special_tokens("[INST] a </s>")
     ('Yes.', 'a')
     """
-    text = last_turn(text)
+    turn = last_turn(text)
+    text = text if turn is None else turn[1]
     stripped, times = SPECIAL_TOKENS.subn("", text)
     return stripped.strip() if times else text
 

@@ -164,9 +164,14 @@ def failure_of(value: object) -> str | None:
     if not isinstance(value, Mapping):
         return None
     status = value.get("status_code")
-    errors = [value.get("error"), *(failure_of(value.get(key)) for key in ("response", "body", "result"))]
-    errors += [value["type"] if value.get("type") in ("expired", "canceled", "errored") else None, _refusal(value)]
-    error = next((error for error in errors if error), None)
+    error = (
+        value.get("error")
+        or failure_of(value.get("response"))
+        or failure_of(value.get("body"))
+        or failure_of(value.get("result"))
+        or (value["type"] if value.get("type") in ("expired", "canceled", "errored") else None)
+        or _refusal(value)
+    )
     if error is None and not (isinstance(status, int) and status >= 400):
         return None
     said = [f"status {status}"] if isinstance(status, int) and status >= 400 else []
@@ -255,8 +260,9 @@ class Format(NamedTuple):
 
     def fits(self, record: Record) -> bool:
         """Return whether a record has the fields, and turns where turns are meant."""
-        if not all(has_field(record, path) for path in self.needs):
-            return False
+        for path in self.needs:
+            if not has_field(record, path):
+                return False
         value = value_at(record, self.needs[-1])
         return (self.name != "chat" or is_conversation(value)) and (self.name != "ollama_stream" or value is False)
 
@@ -381,9 +387,9 @@ TOOL_FORMATS = (
 
 def format_of(record: Record) -> Format | None:
     """The known format that a record has; None for a text, and for fields of no known format."""
-    if not isinstance(record.value, Mapping):
-        return None
-    return next((tool_format for tool_format in TOOL_FORMATS if tool_format.fits(record)), None)
+    return (
+        next(filter(lambda tool: tool.fits(record), TOOL_FORMATS), None) if isinstance(record.value, Mapping) else None
+    )
 
 
 def harness_target(text: str, record: Record) -> str:
@@ -437,39 +443,36 @@ CHATS: Mapping[str, re.Pattern[str]] = {
     "HH": re.compile(r"\n\n(?P<role>Human|Assistant): ?"),
     "Vicuna": re.compile(r"(?:\A|(?<=[\s>]))(?P<role>USER|ASSISTANT): ?"),
 }
+_SIGNS = re.compile(r"[<\[]|###|USER:|\n\nHuman:")  # without one a text is no conversation
 _ANSWERING_TURNS = {"assistant", "model", "chatbot", "/inst", "response"}
 _PREAMBLE = re.compile(
     r"\s*(?:(?:<s>|<\|begin_of_text\|>)\s*)?(?:Below is an instruction|A chat between|\[SYSTEM_PROMPT\])"
 )
 
 
-def last_turn(text: str) -> str:
-    """The last turn of the assistant in a conversation that a template of `CHATS` rendered; other texts as they are.
+def last_turn(text: str) -> tuple[str, str] | None:
+    """The template of `CHATS` that rendered a conversation, and the last turn of the assistant in it.
+
+    None for other texts, and for those that begin with no other's turn.
 
     >>> last_turn("<|im_start|>user\\nHi.<|im_end|>\\n<|im_start|>assistant\\nYes.<|im_end|>")
-    'Yes.'
+    ('ChatML', 'Yes.')
     >>> last_turn("[INST] Hi. [/INST] Yes.</s>"), last_turn("Yes. [INST] Hi. [/INST] No.")
-    ('Yes.', 'Yes. [INST] Hi. [/INST] No.')
+    (('Llama 2', 'Yes.'), None)
     """
-    turn = _last_turn(text)
-    return text if turn is None else SPECIAL_TOKENS.sub("", turn[1]).strip()
-
-
-def _last_turn(text: str) -> tuple[str, str] | None:
-    """The template of a rendered conversation, and its last turn; None where a text begins with no other's turn."""
-    for name, mark in CHATS.items() if any(sign in text for sign in ("<", "[", "###", "USER:", "\n\nHuman:")) else ():
+    for name, mark in CHATS.items() if _SIGNS.search(text) else ():
         turns = list(mark.finditer(text))
         answers = [row for row, turn in enumerate(turns) if turn["role"].lower() in _ANSWERING_TURNS]
         if answers and answers[0] > 0:
             before = text[: turns[0].start()]
             if SPECIAL_TOKENS.sub("", before).strip() and not _PREAMBLE.match(before):
                 continue
-            ends = [turn.start() for turn in turns] + [len(text)]
-            return name, text[turns[answers[-1]].end() : ends[answers[-1] + 1]]
+            end = turns[answers[-1] + 1].start() if answers[-1] + 1 < len(turns) else len(text)
+            return name, SPECIAL_TOKENS.sub("", text[turns[answers[-1]].end() : end]).strip()
     return None
 
 
 def chat_template(texts: Sequence[str]) -> str | None:
     """The template that rendered most of some texts; None where they are no conversations."""
-    templates = [turn[0] for text in texts if (turn := _last_turn(text)) is not None]
+    templates = [turn[0] for text in texts if (turn := last_turn(text)) is not None]
     return max(templates, key=templates.count) if 2 * len(templates) > len(texts) else None
