@@ -443,14 +443,13 @@ def shared_prompts(columns: Mapping[str, tuple[str | None, Sequence[Hashable] | 
     without. Empty where texts share no prompts. Prompts are compared as texts, since a table has no numbers.
     """
     fields = [field for field, _ in columns.values() if field is not None]
-    if not fields:
-        return {}
-    sides = {name: prompts for name, (field, prompts) in columns.items() if prompts is not None and field == fields[-1]}
-    groups: Groups = {
-        name: [None if is_missing_key(prompt) else _label_text(prompt) for prompt in prompts]
-        for name, prompts in sides.items()
-    }
-    texts = Counter(prompt for prompts in groups.values() for prompt in prompts or () if prompt is not None)
+    groups: Groups = {}
+    texts: Counter[str | None] = Counter()
+    for name, (field, prompts) in columns.items():
+        if prompts is not None and field == fields[-1]:
+            groups[name] = keys = [None if is_missing_key(prompt) else _label_text(prompt) for prompt in prompts]
+            texts.update(keys)
+    del texts[None]
     shared = sum(count > 1 for count in texts.values())
     if not shared or len(texts) < FEWEST_GROUPS:
         return {}

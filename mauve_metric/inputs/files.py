@@ -6,7 +6,6 @@ import contextlib
 import json
 import logging
 import os
-import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from functools import cached_property, partial
@@ -18,9 +17,10 @@ from mauve_metric.inputs.file_contents import check_content, decode, inner_suffi
 from mauve_metric.inputs.file_types import (
     ReadOptions,
     RecordSource,
+    files_in,
     named_endings,
     read_endings,
-    type_by_name,
+    split_of,
     type_of,
     type_with_reader,
 )
@@ -33,10 +33,8 @@ from mauve_metric.inputs.records import (
     has_field,
     kinds_of,
     lines_of,
-    of_split,
     rows_where,
     split_field,
-    split_of,
     split_where,
     value_at,
 )
@@ -67,7 +65,6 @@ logger = logging.getLogger(__name__)
 FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
 # Fields that name what a text answers: texts with equal values in them are not independent of each other.
 PROMPT_FIELDS = ("prompt", "prompt_id", "question_id", "doc_id", "document_id", "key")
-_ABOUT_DATA = ("dataset_infos.json", "dataset_info.json", "state.json", "config.json", "package.json")
 
 
 def read_texts(
@@ -305,7 +302,7 @@ class TextFile:
         if "dataset_dict.json" in names or {"dataset_info.json", "state.json"} <= names:
             data = saved_dataset(folder)
             return RecordSource(dataset_rows(self.name, data, most=LOOKED_AT), partial(dataset_rows, self.name, data))
-        files = _files_in(folder, self.where.get("split"))
+        files = files_in(folder, self.where.get("split"))
         self._by_files = {"split"} if all(map(split_of, files)) else set()
         if files[0].suffix.lower() == ".txt":
             self._unit = "file"
@@ -599,69 +596,6 @@ def examples_folder() -> Path:
         if (folder / "human.jsonl").is_file():
             return folder
     raise FileNotFoundError("the example texts are not there: install the package, or run from a checkout")
-
-
-def natural_order(file: Path) -> list[tuple[int, int, str]]:
-    """The key that sorts names of files as people number them.
-
-    >>> [file.name for file in sorted(map(Path, ("part-10", "part-2", "a", "part-1b")), key=natural_order)]
-    ['a', 'part-1b', 'part-2', 'part-10']
-    """
-    parts = re.split(r"(\d+)", file.name)
-    return [(int(part), len(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
-
-
-def _files_in(folder: Path, split: str | None = None) -> list[Path]:
-    """The files of a folder that hold its texts: `.txt` files, the one that a tool wrote, or shards of one ending.
-
-    Raises:
-        ValueError: there is nothing to read, or more than one thing.
-    """
-    files = [file for file in sorted(folder.iterdir(), key=natural_order) if file.is_file()]
-    texts, written = (
-        [file for file in files if file.suffix.lower() == ".txt"],
-        [file for file in files if _tool_of(file)],
-    )
-    if texts and not written:
-        return texts
-    shards = [file for file in files if _is_shard(file)]
-    if not shards and not written and (folder / "data").is_dir():  # a clone of a data set of the Hub
-        return _files_in(folder / "data", split)
-    shards = of_split(folder, shards, split)
-    numbered = {re.sub(r"\d+", "", file.name) for file in shards}
-    is_one = len({inner_suffix(file) for file in shards}) == 1 and not texts
-    is_run = any(isinstance(tool := _tool_of(file), Format) and tool.group is not None for file in written)
-    if is_one and (not written or (len(written) == len(shards) and len(numbered) == 1 and not is_run)):
-        return shards
-    if not written:
-        names = ", ".join(repr(file.name) for file in shards[:6])
-        folders = ", ".join(sorted(repr(inner.name) for inner in folder.iterdir() if inner.is_dir())[:6])
-        held = names or (folders and f"the folders {folders}")
-        reason = f", but {held}: name the one that is meant" if held else ""
-        raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known{reason}")
-    if len(written) > 1 or texts:
-        names = ", ".join(repr(file.name) for file in written) + (f" and {len(texts)} .txt files" if texts else "")
-        raise ValueError(f"the folder {folder} holds {names}: expected one of them, give its own name")
-    return written
-
-
-def _is_shard(file: Path) -> bool:
-    """Return whether a file of a folder can be a part of its set, by its name."""
-    kind = type_by_name(file)
-    return kind is not None and kind.is_shard and file.name not in _ABOUT_DATA
-
-
-def _tool_of(file: Path) -> Format | bool | None:
-    """The format of a log or of JSON lines, by the first line; True for damaged ones; None or False for others."""
-    suffix = file.suffix.lower()
-    if suffix == ".eval" or suffix != ".jsonl" or not file.is_file():
-        return suffix == ".eval"
-    with file.open("rb") as lines:
-        first = next((line for line in lines if line.strip()), b"")
-    try:
-        return format_of(Record(json.loads(first.decode("utf-8-sig")), str(file)))
-    except (ValueError, RecursionError):  # it is damaged: reading it raises the error
-        return True
 
 
 def _standard_input() -> bytes:

@@ -278,9 +278,9 @@ def language_of(text: str) -> str | None:
     if language == "Chinese" and scripts["hiragana"] + scripts["katakana"] > 0.1 * asian:
         return "Japanese"
     for other, letters_of in _BY_LETTERS.items():
-        if _script(letters_of[0]) != script or any(letter in letters for letter in _OTHER_LETTERS.get(other, "")):
+        if _script(letters_of[0]) != script or not letters.keys().isdisjoint(_OTHER_LETTERS.get(other, "")):
             continue
-        if sum(letters[letter] for letter in letters_of) > 0.01 * letters.total():
+        if sum(map(letters.__getitem__, letters_of)) > 0.01 * letters.total():
             return other
     return _latin_language(part) if script == "latin" else language
 

@@ -6,7 +6,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from mauve_metric.runtime.checks import shown
@@ -144,9 +143,6 @@ _MACHINES = set(
 )
 _WRITTEN = {"written", "text", "texts", "answer", "answers", "author", "authored", "made", "original", "reference"}
 SPLITS = {"train", "training", "test", "validation", "valid", "val", "dev", "eval"}
-_SPLIT_FILE = re.compile(
-    rf"({'|'.join(sorted(SPLITS, key=len, reverse=True))}|human|machine|model|ai)(?![a-z])", re.IGNORECASE
-)
 # Names of columns that part texts by who wrote them, and of those that may
 _SURE = {"model", "model_name", "model_id", "generator", "engine", "llm", "role", "from", "speaker", "split"}
 _SURE |= {"generated", "is_human", "is_ai", "is_generated", "machine_generated", "ai_generated"}
@@ -298,34 +294,3 @@ def rows_where(rows: Rows, where: Mapping[str, str]) -> Rows:
             places = [rows.places[row] for row in kept]
             rows = Rows(rows.name, [rows.values[row] for row in kept], rows.unit, places, rows.columns)
     return rows
-
-
-def split_of(file: Path) -> str | None:
-    """The split, or the writer, with whose name a shard's name begins; None for others.
-
-    >>> split_of(Path("train-00000-of-00002.parquet")), split_of(Path("human_2.jsonl")), split_of(Path("trains.csv"))
-    ('train', 'human', None)
-    """
-    match = _SPLIT_FILE.match(file.name)
-    return None if match is None else match[1].lower()
-
-
-def of_split(folder: Path, files: Sequence[Path], split: str | None) -> list[Path]:
-    """The shards of one split of a data set; all of them where their names do not begin with those of splits.
-
-    Raises:
-        ValueError: there are several splits, and none was chosen.
-    """
-    splits = {file: split_of(file) for file in files}
-    names = list(dict.fromkeys(map(str, splits.values())))
-    if None in splits.values() or (split is None and len(names) < 2):
-        return list(files)
-    if split is None:
-        raise SeveralTexts(
-            f"the folder {folder} holds the splits {', '.join(map(repr, names))}: choose one, such as "
-            f"'{folder}[split={names[0]}]' ([split={ALL}] reads all of them as one set)"
-        )
-    kept = [file for file in files if split in (ALL, splits[file])]
-    if not kept:
-        raise NoSuchField(f"{folder} has no split {split!r}; it has {', '.join(map(repr, names))}")
-    return kept

@@ -291,7 +291,7 @@ class PromptEcho:
     """
 
     def __init__(self, prompts: Iterable[str]) -> None:
-        self._prompts = sorted({prompt.strip() for prompt in prompts} - {""})
+        self._prompts = sorted({*map(str.strip, prompts)} - {""})
         self.digest = hashlib.sha256("\0".join(self._prompts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def __call__(self, text: str) -> str:
@@ -357,7 +357,7 @@ class Stripping:
                 self._rules.append(("prompts", self.echo))
             if name in wanted:
                 self._rules.append((name, rule))
-        self.changed = {name: 0 for name, _ in self._rules}
+        self.changed = dict.fromkeys(dict(self._rules), 0)
 
     def strip(self, text: str) -> str:
         """A text without its wrapping."""
@@ -392,7 +392,7 @@ def field_prompts(fields: Iterable[Sequence[object]], sides: Iterable[Sequence[s
     echoed: dict[str, None] = {}
     texts = [*sides]
     for values in fields:
-        prompts = dict.fromkeys(value for value in map(as_prompt, values) if value)
+        prompts = dict.fromkeys(filter(None, map(as_prompt, values)))
         echo = PromptEcho(prompts)
         if prompts and any(count_echoes(echo, side) > ECHOED_SHARE * len(side) for side in texts):
             echoed |= prompts

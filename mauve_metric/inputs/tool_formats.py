@@ -387,9 +387,10 @@ TOOL_FORMATS = (
 
 def format_of(record: Record) -> Format | None:
     """The known format that a record has; None for a text, and for fields of no known format."""
-    return (
-        next(filter(lambda tool: tool.fits(record), TOOL_FORMATS), None) if isinstance(record.value, Mapping) else None
-    )
+    for tool in TOOL_FORMATS if isinstance(record.value, Mapping) else ():
+        if tool.fits(record):
+            return tool
+    return None
 
 
 def harness_target(text: str, record: Record) -> str:
