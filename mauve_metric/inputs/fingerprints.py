@@ -96,7 +96,7 @@ _FINAL = "\"'”’) \n\t"  # may follow the mark at the end of a sentence
 
 
 class FormatTrait(NamedTuple):
-    """What one number of `format_numbers` measures.
+    """The property of a text that one number of `format_numbers` measures.
 
     what: its name in a sentence. without: removes from a text what the number measures, which is layout; None where
     that would change what is said, which is style. strip: the rule of `strip` that does so, if any.
