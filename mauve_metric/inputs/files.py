@@ -473,7 +473,8 @@ class TextFile:
             raise NoTextsError(f"{self.name} holds no texts")
         self._check_field(field, rows)
         is_harness = self.format is not None and self.format.name == "lm_eval" and field == "target"
-        texts, reasons = [], []
+        texts: list[str] = []
+        reasons: list[str | None] = []
         for record in rows:
             text, reason = text_or_reason(record, field, side)
             texts.append(harness_target(text, record) if is_harness else text)

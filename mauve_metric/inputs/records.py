@@ -220,7 +220,8 @@ class Kinds(NamedTuple):
 def candidates(sample: Sequence[Record]) -> list[str]:
     """The columns whose names or first values say that they part the texts."""
     value = sample[0].value if len(sample) else None
-    likely, others = [], []
+    likely: list[str] = []
+    others: list[str] = []
     for name in value if isinstance(value, Mapping) else ():
         if str(name).lower() in _SURE | _LIKELY:
             likely.append(name)
