@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TESTED_THROUGH = {
-    "inputs/test_records.py": ("inputs/encodings", "inputs/packed_files"),
+    "inputs/test_records.py": ("inputs/file_contents",),
     "features/test_cache.py": ("runtime/cache_folder",),
     "uncertainty/test_resampling.py": ("uncertainty/ceiling",),
     "hosts/cli/test_gate.py": ("hosts/cli/exit_status",),

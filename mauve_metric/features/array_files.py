@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Integers
 from mauve_metric.features.row_blocks import BLOCK_ROWS, CheckedRows, ConcatenatedRows, MappedRows, numbers_of
-from mauve_metric.inputs.files import natural_order
+from mauve_metric.inputs.file_types import natural_order
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding, short_message
 from mauve_metric.runtime.optional_imports import import_parquet

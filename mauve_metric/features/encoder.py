@@ -116,7 +116,7 @@ def load_encoder(
         "pooling": pooling,
         "max_text_length": str(length),
         "dtype": dtype,
-        **prefix_entry(text_prefix),
+        **({"text_prefix": text_prefix} if text_prefix else {}),  # so old identities stay valid
     }
     return Encoder(name, model, tokenizer, pooling, length, positions, device, dtype, identity, text_prefix)
 
@@ -141,11 +141,6 @@ def check_model(name: str, model: object) -> None:
     if len(model) != 2 or not is_model or not callable(model[1]):
         kinds = ", ".join(type(part).__name__ for part in model)
         raise TypeError(f"{name} as a pair must be (transformers model, tokenizer), got ({kinds})")
-
-
-def prefix_entry(text_prefix: str | None) -> dict[str, str]:
-    """Identity entry for a text prefix; empty without one, so old identities stay valid."""
-    return {"text_prefix": text_prefix} if text_prefix else {}
 
 
 def without_head(model: Any) -> Any:

@@ -307,10 +307,9 @@ def given_side(name: str, forms: Mapping[Kind, object], groups: object = None) -
     'p_text'
     """
     kind: Kind = next((kind for kind, data in forms.items() if data is not None), "text")
-    choices = tuple(name if kind == "set" else f"{name}_{kind}" for kind in forms)
+    names = {kind: name if kind == "set" else f"{name}_{kind}" for kind in forms}
     beside = None if kind == "text" else forms["text"]
-    argument = dict(zip(forms, choices, strict=True))[kind]
-    return InputSide(kind, argument, forms[kind], beside, groups, f"{name}_groups", choices)
+    return InputSide(kind, names[kind], forms[kind], beside, groups, f"{name}_groups", tuple(names.values()))
 
 
 _TITLES = {"p_text": "featurize human texts", "q_text": "featurize model texts", "texts": "featurize"}

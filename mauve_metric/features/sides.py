@@ -18,8 +18,8 @@ from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, InputSide, Kind, prompts_of
 from mauve_metric.inputs.file_types import read_endings
 from mauve_metric.inputs.files import SideTexts, TextFile
-from mauve_metric.inputs.kinds import split_field
 from mauve_metric.inputs.match_rows import join
+from mauve_metric.inputs.records import split_field
 from mauve_metric.inputs.stripping import PromptEcho, count_echoes, field_prompts, known_prompts
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
@@ -283,9 +283,9 @@ def open_sides(
             `TextFile` and `match_rows.join`.
     """
     sides, is_aligned, _ = checked_inputs(sides_given, aligned)
-    grouped = ["p_groups or q_groups"] if any(side.groups is not None for side in sides.values()) else []
-    if config.independent and (is_aligned or grouped):
-        raise _not_independent("aligned" if is_aligned else grouped[0])
+    has_groups = any(side.groups is not None for side in sides.values())
+    if config.independent and (is_aligned or has_groups):
+        raise _not_independent("aligned" if is_aligned else "p_groups or q_groups")
     check_bool("common_rows", common_rows)
     labels = _checked_labels(by, sides)
     field = by if isinstance(by, str) else None
@@ -297,39 +297,48 @@ def open_sides(
     asked = bool(of_models) and sides[human].content is None
     from_files: dict[str, SideTexts] = {}
     rows: Sequence[Hashable] | None = None
-    if of_models:
+    if asked or len(of_models) > 1:
         gold, texts, rows, left_out = join(of_models, human=asked, common_rows=common_rows, by=field)
         from_files = texts if gold is None else {human: gold, **texts}
         rows = rows if len(of_models) == len(models) else None
         if any(left_out.values()):
             counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
             logger.warning("rows that not all models have are left out: %s", counts)
+    else:
+        for name, file in of_models.items():
+            from_files[name] = file.side("prediction", field)
     if human in files:
         from_files[human] = files[human].side("reference", field)
     for said in dict.fromkeys(side.said for side in from_files.values() if side.said):
         logger.info("%s", said)
-    labels |= {name: side.labels for name, side in from_files.items() if side.labels is not None}
-    if by is not None and human not in labels:
-        raise NoSuchField(f"the human texts have no field {shown(by)} to group them by (--by)")
-    subgroups = {_label_text(label) for side in labels.values() for label in side if not is_missing_key(label)}
-    if len(subgroups) > MOST_SUBGROUPS:
-        raise WrongOption.of("by", f"must group the texts by at most {MOST_SUBGROUPS} values, got {len(subgroups)}")
-    longest = max(map(len, subgroups), default=0)
-    if longest > MOST_LABEL_CHARACTERS:  # whole texts
-        raise WrongOption(f"by: labels may have at most {MOST_LABEL_CHARACTERS} characters, got one of {longest}")
+    if by is not None:
+        labels |= {name: side.labels for name, side in from_files.items() if side.labels is not None}
+        _check_subgroups(by, labels.get(human), labels.values())
     for name, side_texts in from_files.items():
         if config.empty_texts == "error":
             side_texts.check_filled()
         sides[name] = sides[name].with_texts(side_texts.texts)._replace(origin=side_texts.origin)
-    if not is_aligned and all(side.groups is None for side in sides.values()):
-        groups = _groups_of_files(from_files, rows, human, asked)
-        sides = {name: side._replace(groups=groups.get(name)) for name, side in sides.items()}
-    prompts = prompts_of(run) or _prompts_in(files, from_files)
-    echo = PromptEcho(prompts)
+    if from_files and not is_aligned and not has_groups:
+        for name, groups in _groups_of_files(from_files, rows, human, asked).items():
+            sides[name] = sides[name]._replace(groups=groups)
+    prompts = prompts_of(run) or (_prompts_in(files, from_files) if from_files else ())
+    echo = PromptEcho(prompts) if prompts else None
     for name, side in sides.items():
-        echoes = count_echoes(echo, side.texts) if prompts and isinstance(side.texts, list) else 0
+        echoes = count_echoes(echo, side.texts) if echo is not None and isinstance(side.texts, list) else 0
         sides[name] = side._replace(labels=labels.get(name), echoes=echoes)
     return Inputs(sides, is_aligned, prompts)
+
+
+def _check_subgroups(by: By, of_human: Sequence[Hashable] | None, of_sides: Iterable[Sequence[Hashable]]) -> None:
+    """`ValueError` for labels that the human texts lack, that are too many, or that are whole texts."""
+    if of_human is None:
+        raise NoSuchField(f"the human texts have no field {shown(by)} to group them by (--by)")
+    subgroups = {_label_text(label) for side in of_sides for label in side if not is_missing_key(label)}
+    if len(subgroups) > MOST_SUBGROUPS:
+        raise WrongOption.of("by", f"must group the texts by at most {MOST_SUBGROUPS} values, got {len(subgroups)}")
+    longest = max(map(len, subgroups), default=0)
+    if longest > MOST_LABEL_CHARACTERS:
+        raise WrongOption(f"by: labels may have at most {MOST_LABEL_CHARACTERS} characters, got one of {longest}")
 
 
 def _prompts_in(files: Mapping[str, TextFile], from_files: Mapping[str, SideTexts]) -> tuple[str, ...]:
@@ -434,12 +443,13 @@ def shared_prompts(columns: Mapping[str, tuple[str | None, Sequence[Hashable] | 
     without. Empty where texts share no prompts. Prompts are compared as texts, since a table has no numbers.
     """
     fields = [field for field, _ in columns.values() if field is not None]
-    sides = {name: prompts for name, (field, prompts) in columns.items() if prompts is not None and field == fields[-1]}
-    groups: Groups = {
-        name: [None if is_missing_key(prompt) else _label_text(prompt) for prompt in prompts]
-        for name, prompts in sides.items()
-    }
-    texts = Counter(prompt for prompts in groups.values() for prompt in prompts or () if prompt is not None)
+    groups: Groups = {}
+    texts: Counter[str | None] = Counter()
+    for name, (field, prompts) in columns.items():
+        if prompts is not None and field == fields[-1]:
+            groups[name] = keys = [None if is_missing_key(prompt) else _label_text(prompt) for prompt in prompts]
+            texts.update(keys)
+    del texts[None]
     shared = sum(count > 1 for count in texts.values())
     if not shared or len(texts) < FEWEST_GROUPS:
         return {}
@@ -453,7 +463,7 @@ def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None)
     Raises:
         ValueError: with what differs.
     """
-    if p is None or q is None:
+    if p is None or q is None or p == q:
         return
     names = {"model"} if "revision" in p or "revision" in q else set()  # functions have nothing but a name
     different = [key for key in {**p, **q} if key not in names and p.get(key) != q.get(key)]

@@ -18,7 +18,6 @@ import numpy as np
 from mauve_metric.arrays import Array, Hashes
 from mauve_metric.features.embedding_server import PREFIX, server_of
 from mauve_metric.features.encode_objects import encode_identity, encode_name, is_encode_object
-from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.text_encoder import TextEncoder
 from mauve_metric.features.use import USE
 from mauve_metric.inputs.fingerprints import TRAITS
@@ -219,7 +218,7 @@ class TextFunction(NamedTuple):
             text_prefix: that the user gave; None: that of the function's model, if it has one.
         """
         prefix = str(getattr(self.function, "text_prefix", "")) if text_prefix is None else text_prefix
-        return prefix, {**self.identity, **prefix_entry(prefix)}
+        return prefix, {**self.identity, **({"text_prefix": prefix} if prefix else {})}
 
 
 TEXT_FUNCTIONS = {

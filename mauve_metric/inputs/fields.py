@@ -48,6 +48,7 @@ _CODE = re.compile(  # a URL, the name of a file, a number, a date, a hash, an i
     r"|[!-~]*[\d_/\\@#$%&*+<=>^|~][!-~]*|[-+\d.,:%/TZ ]*\d[-+\d.,:%/TZ ]*",
     re.IGNORECASE,
 )
+_WIDE = re.compile("[\u2e80-\U0010ffff]")  # letters of scripts without blanks
 _QUESTION = re.compile(r"[?？]\s*$")
 
 
@@ -55,34 +56,30 @@ class Field(NamedTuple):
     """A field of texts in the first records.
 
     path: of it. values: the texts. role: by its name, or "" where that says nothing. is_code: the values are ids,
-    numbers, URLs or names of files.
+    numbers, URLs or names of files. words: their mean number; letters of scripts without blanks count half. varies:
+    the values are no categories, a word or two that return, and not all the same. is_asked: most are questions.
     """
 
     path: str
     values: list[str]
     role: str
     is_code: bool
+    words: float
+    varies: bool
+    is_asked: bool
 
-    @property
-    def words(self) -> float:
-        """The mean number of words; letters of scripts without blanks count half."""
-        counts = [_words(value[:_MOST_COUNTED]) for value in self.values]
-        return sum(counts) / len(counts)
-
-    @property
-    def varies(self) -> bool:
-        """Return whether the values are no categories, a word or two that return, and not all the same."""
-        different = len(set(self.values))
-        return len(self.values) < 3 or 2 * different > len(self.values) or (different > 1 and self.words >= 3)
-
-    @property
-    def is_asked(self) -> bool:
-        """Return whether most values are questions."""
-        return 2 * sum(_QUESTION.search(value) is not None for value in self.values) > len(self.values)
-
-
-def _words(text: str) -> float:
-    return len(text.split()) + sum(mark >= "\u2e80" for mark in text) / 2
+    @classmethod
+    def of(cls, path: str, values: list[str]) -> Field:
+        """The field with these texts, of which none is empty."""
+        beginnings = " ".join([value[:_MOST_COUNTED] for value in values])
+        words = (len(beginnings.split()) + len(_WIDE.findall(beginnings)) / 2) / len(values)
+        codes = asked = 0
+        for value in values:
+            codes += _CODE.fullmatch(value.strip()[:_MOST_COUNTED]) is not None
+            asked += _QUESTION.search(value) is not None
+        half, different = len(values) / 2, len(set(values))
+        varies = len(values) < 3 or different > half or (different > 1 and words >= 3)
+        return cls(path, values, role_of(path), codes > half, words, varies, asked > half)
 
 
 def role_of(path: str) -> str:
@@ -94,7 +91,7 @@ def role_of(path: str) -> str:
     if path.startswith("["):  # promptfoo's "[provider] prompt" is above what the provider answered
         return "prediction"
     words = _name_words(path)
-    roles = [role for word in reversed(words) if (role := _ROLE_OF.get(word)) is not None]
+    roles = list(filter(None, map(_ROLE_OF.get, reversed(words))))
     named = [role for role in roles if role != "text"]
     if not named:
         return "text" if roles else ""
@@ -104,7 +101,7 @@ def role_of(path: str) -> str:
 
 
 def _name_words(path: str) -> list[str]:
-    return [word.lower() for word in _SPLIT.findall(_CAMEL.sub(" ", path))]
+    return _SPLIT.findall(_CAMEL.sub(" ", path).lower())
 
 
 def is_field_name(cell: str) -> bool:
@@ -129,8 +126,7 @@ def text_fields(records: Sequence[Record], firsts: bool = False) -> list[Field]:
     for path, texts in values.items():
         filled = [text for text in texts if text.strip()]
         if 2 * len(texts) >= len(sample) and filled:
-            codes = sum(_CODE.fullmatch(text.strip()[:_MOST_COUNTED]) is not None for text in filled)
-            fields.append(Field(path, filled, role_of(path), 2 * codes > len(filled)))
+            fields.append(Field.of(path, filled))
     return fields
 
 
@@ -190,16 +186,18 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
         records: the first ones. side: whose texts. taken: fields that are the other side's.
     """
     fields = [field for field in text_fields(records) if field.path not in taken]
-    asked = [field for field in fields if field.role == "prompt" and not field.is_code]
-    if side == "prompt" and asked:
-        return _longest(asked)
+    if side == "prompt":
+        asked = [field for field in fields if field.role == "prompt" and not field.is_code]
+        if asked:
+            return _longest(asked)
     answered = (record for record in records[:LOOKED_AT] if failure_of(record.value) is None)
     tool = format_of(next(answered, records[0]))
-    others = {field.role for field in fields if not field.is_code and not field.path.startswith(_paths(tool))}
-    if tool is not None and not (tool.common and others & {"text", "prediction", "human"}):
+    if tool is not None:
+        paths = tuple(filter(None, (tool.prediction, tool.reference, tool.prompt)))
+        others = {field.role for field in fields if not field.is_code and not field.path.startswith(paths)}
         side_path = {"prediction": tool.prediction, "reference": tool.reference}.get(side)
         path = side_path or tool.prediction or tool.reference
-        if path not in taken:
+        if path not in taken and not (tool.common and others & {"text", "prediction", "human"}):
             return Choice(path, tool, tool.lacks, side if side_path else "")
     top = records[0].value if isinstance(records[0].value, Mapping) else {}
     if len(top) == 1 and len(fields) <= 1:
@@ -229,44 +227,39 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
 
 def _compared(choice: Choice, fields: Sequence[Field], records: Sequence[Record]) -> Choice:
     """A choice, or a doubt: a list of answers, or a longer form of the text, is beside the field that is chosen."""
-    first = next(field for field in fields if field.path == choice.path)
     if choice.doubt or choice.role == "human":
         return choice
-    paths = {field.path for field in fields}
-    listed = [field for field in text_fields(records, firsts=True) if field.path not in paths and not field.is_code]
+    by_path = {field.path: field for field in fields}
+    first = by_path[str(choice.path)]
+    starts = {value[:_BEGINNING]: len(value) for value in first.values if len(value) >= _BEGINNING}
+    is_of_review = first.words < _HEADLINE and bool(_RIGHT & set(_name_words(first.path)))
     rivals = [
         field
-        for field in listed
-        if field.role == "prediction" and (first.role != "prediction" or field.words >= first.words)
+        for field in text_fields(records, firsts=True)
+        if (field.path not in by_path and field.role == "prediction" and not field.is_code)
+        and (first.role != "prediction" or field.words >= first.words)
     ]
-    rivals += [field for field in fields if field.path != first.path and _goes_on(first, field)]
-    if first.words < _HEADLINE and _RIGHT & set(_name_words(first.path)):  # of a review, say
+    for field in fields:
+        longer = sum(starts.get(value[:_BEGINNING], len(value)) < len(value) for value in field.values)
+        if field.path != first.path and 2 * longer > len(field.values):  # most begin like the first, and go on
+            rivals.append(field)
+    if is_of_review:
         rivals += [field for field in fields if field.role == "text" and field.words > 2 * _HEADLINE]
     rivals = [field for field in rivals if field.words >= _FEWEST_WORDS]
     return _unsure(rivals[0].path, [*rivals, first], choice.role) if rivals else choice
 
 
-def _goes_on(first: Field, other: Field) -> bool:
-    """Return whether most texts of another field begin like those of the first, and are longer."""
-    starts = {value[:_BEGINNING]: len(value) for value in first.values if len(value) >= _BEGINNING}
-    longer = sum(starts.get(value[:_BEGINNING], len(value)) < len(value) for value in other.values)
-    return 2 * longer > len(other.values)
-
-
 def _without_labels(fields: list[Field]) -> list[Field]:
     """Fields without words that judge a text beside them; an answer beside an output is the right one, so human."""
     named = [field for field in fields if field.role in ("prediction", "human")]
+    if not named:
+        return fields
     if any(field.role == "text" and not field.is_asked and field.words >= 4 for field in fields):
         fields = [field for field in fields if field not in named or field.words >= 2]
     right = [field for field in fields if field.role == "prediction" and _RIGHT & set(_name_words(field.path))]
     if len(right) < sum(field.role == "prediction" for field in fields):
         fields = [field._replace(role="human") if field in right else field for field in fields]
     return fields
-
-
-def _paths(tool: Format | None) -> tuple[str, ...]:
-    paths = () if tool is None else (tool.prediction, tool.reference, tool.prompt)
-    return tuple(path for path in paths if path is not None)
 
 
 def _longest(fields: list[Field]) -> Choice:

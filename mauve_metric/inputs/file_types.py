@@ -1,19 +1,27 @@
-"""The types of files that texts are read from: the endings of each, its reader, and where such a file can be given."""
+"""The types of files that texts are read from, by ending, reader and use, and the files of a folder that hold texts."""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import zipfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from mauve_metric.inputs.fields import LOOKED_AT
-from mauve_metric.inputs.packed_files import PACKED_ENDINGS, inner_suffix
-from mauve_metric.inputs.records import Rows
+from mauve_metric.inputs.file_contents import PACKED_ENDINGS, inner_suffix
+from mauve_metric.inputs.records import ALL, SPLITS, Record, Rows
 from mauve_metric.inputs.tables import arrow_rows, parquet_rows, workbook_rows
-from mauve_metric.inputs.tool_formats import INSPECT, Format, inspect_rows
+from mauve_metric.inputs.tool_formats import INSPECT, Format, format_of, inspect_rows
+from mauve_metric.runtime.errors import NoSuchField, SeveralTexts, UnknownEnding
+
+_ABOUT_DATA = ("dataset_infos.json", "dataset_info.json", "state.json", "config.json", "package.json")
+_SPLIT_FILE = re.compile(
+    rf"({'|'.join(sorted(SPLITS, key=len, reverse=True))}|human|machine|model|ai)(?![a-z])", re.IGNORECASE
+)
 
 
 class RecordSource(NamedTuple):
@@ -155,3 +163,95 @@ def type_with_reader(path: Path) -> FileType | None:
     of_content = (kind for kind in FILE_TYPES if kind.recognise is not None and kind.recognise(path))
     kind = next(of_content, None) or type_of(path.suffix.lower())
     return None if kind is None or kind.read is None else kind
+
+
+def split_of(file: Path) -> str | None:
+    """The split, or the writer, with whose name a shard's name begins; None for others.
+
+    >>> split_of(Path("train-00000-of-00002.parquet")), split_of(Path("human_2.jsonl")), split_of(Path("trains.csv"))
+    ('train', 'human', None)
+    """
+    match = _SPLIT_FILE.match(file.name)
+    return None if match is None else match[1].lower()
+
+
+def _of_split(folder: Path, files: Sequence[Path], split: str | None) -> list[Path]:
+    """The shards of one split of a data set; all of them where their names do not begin with those of splits.
+
+    Raises:
+        ValueError: there are several splits, and none was chosen.
+    """
+    splits = {file: split_of(file) for file in files}
+    names = list(dict.fromkeys(map(str, splits.values())))
+    if None in splits.values() or (split is None and len(names) < 2):
+        return list(files)
+    if split is None:
+        raise SeveralTexts(
+            f"the folder {folder} holds the splits {', '.join(map(repr, names))}: choose one, such as "
+            f"'{folder}[split={names[0]}]' ([split={ALL}] reads all of them as one set)"
+        )
+    kept = [file for file in files if split in (ALL, splits[file])]
+    if not kept:
+        raise NoSuchField(f"{folder} has no split {split!r}; it has {', '.join(map(repr, names))}")
+    return kept
+
+
+def natural_order(file: Path) -> list[tuple[int, int, str]]:
+    """The key that sorts names of files as people number them.
+
+    >>> [file.name for file in sorted(map(Path, ("part-10", "part-2", "a", "part-1b")), key=natural_order)]
+    ['a', 'part-1b', 'part-2', 'part-10']
+    """
+    parts = re.split(r"(\d+)", file.name)
+    return [(int(part), len(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
+
+
+def files_in(folder: Path, split: str | None = None) -> list[Path]:
+    """The files of a folder that hold its texts: `.txt` files, the one that a tool wrote, or shards of one ending.
+
+    Raises:
+        ValueError: there is nothing to read, or more than one thing.
+    """
+    files = [file for file in sorted(folder.iterdir(), key=natural_order) if file.is_file()]
+    texts, written = (
+        [file for file in files if file.suffix.lower() == ".txt"],
+        [file for file in files if _tool_of(file)],
+    )
+    if texts and not written:
+        return texts
+    shards = [
+        file
+        for file in files
+        if file.name not in _ABOUT_DATA and (kind := type_by_name(file)) is not None and kind.is_shard
+    ]
+    if not shards and not written and (folder / "data").is_dir():  # a clone of a data set of the Hub
+        return files_in(folder / "data", split)
+    shards = _of_split(folder, shards, split)
+    numbered = {re.sub(r"\d+", "", file.name) for file in shards}
+    is_one = len({inner_suffix(file) for file in shards}) == 1 and not texts
+    is_run = any(isinstance(tool := _tool_of(file), Format) and tool.group is not None for file in written)
+    if is_one and (not written or (len(written) == len(shards) and len(numbered) == 1 and not is_run)):
+        return shards
+    if not written:
+        names = ", ".join(repr(file.name) for file in shards[:6])
+        folders = ", ".join(sorted(repr(inner.name) for inner in folder.iterdir() if inner.is_dir())[:6])
+        held = names or (folders and f"the folders {folders}")
+        reason = f", but {held}: name the one that is meant" if held else ""
+        raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known{reason}")
+    if len(written) > 1 or texts:
+        names = ", ".join(repr(file.name) for file in written) + (f" and {len(texts)} .txt files" if texts else "")
+        raise ValueError(f"the folder {folder} holds {names}: expected one of them, give its own name")
+    return written
+
+
+def _tool_of(file: Path) -> Format | bool | None:
+    """The format of a log or of JSON lines, by the first line; True for damaged ones; None or False for others."""
+    suffix = file.suffix.lower()
+    if suffix == ".eval" or suffix != ".jsonl" or not file.is_file():
+        return suffix == ".eval"
+    with file.open("rb") as lines:
+        first = next((line for line in lines if line.strip()), b"")
+    try:
+        return format_of(Record(json.loads(first.decode("utf-8-sig")), str(file)))
+    except (ValueError, RecursionError):  # it is damaged: reading it raises the error
+        return True

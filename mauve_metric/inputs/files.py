@@ -6,29 +6,38 @@ import contextlib
 import json
 import logging
 import os
-import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from mauve_metric.inputs.encodings import decode
 from mauve_metric.inputs.fields import LOOKED_AT, Choice, Field, Role, choose, no_such_field, text_fields
+from mauve_metric.inputs.file_contents import check_content, decode, inner_suffix, read_bytes, unpacked
 from mauve_metric.inputs.file_types import (
     ReadOptions,
     RecordSource,
+    files_in,
     named_endings,
     read_endings,
-    type_by_name,
+    split_of,
     type_of,
     type_with_reader,
 )
 from mauve_metric.inputs.json_rows import json_rows, unfolded
-from mauve_metric.inputs.kinds import Kinds, candidates, chosen, kinds_of, of_split, split_field, split_of, split_where
-from mauve_metric.inputs.packed_files import check_content, inner_suffix, read_bytes, unpacked
-from mauve_metric.inputs.records import Record, Rows, has_field, lines_of, value_at
-from mauve_metric.inputs.rendered_chats import chat_template, last_turn
+from mauve_metric.inputs.records import (
+    Kinds,
+    Record,
+    Rows,
+    candidates,
+    has_field,
+    kinds_of,
+    lines_of,
+    rows_where,
+    split_field,
+    split_where,
+    value_at,
+)
 from mauve_metric.inputs.sources import NoTextsError
 from mauve_metric.inputs.tables import (
     csv_rows,
@@ -39,10 +48,12 @@ from mauve_metric.inputs.tables import (
 from mauve_metric.inputs.tool_formats import (
     INSPECT,
     Format,
+    chat_template,
     failure_of,
     format_of,
     harness_target,
     inspect_rows,
+    last_turn,
     text_or_reason,
 )
 from mauve_metric.runtime.checks import check_bool, check_count, check_file, shown
@@ -54,7 +65,6 @@ logger = logging.getLogger(__name__)
 FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
 # Fields that name what a text answers: texts with equal values in them are not independent of each other.
 PROMPT_FIELDS = ("prompt", "prompt_id", "question_id", "doc_id", "document_id", "key")
-_ABOUT_DATA = ("dataset_infos.json", "dataset_info.json", "state.json", "config.json", "package.json")
 
 
 def read_texts(
@@ -131,8 +141,8 @@ class SideTexts(NamedTuple):
     @property
     def empty_problem(self) -> str | None:
         """Words for texts of nothing but white space, with the place of the first and their number; None without."""
-        empty = [number for number, text in enumerate(self.texts) if not text.strip()]
-        if not empty or self.where is None:
+        empty = [] if self.where is None else [row for row, text in enumerate(self.texts) if not text.strip()]
+        if self.where is None or not empty:
             return None
         problem = f"{self.empty or 'is empty'} ({len(empty)} of {len(self.texts)} in all)"
         if self.field is None:
@@ -211,7 +221,14 @@ class TextFile:
         self._path, self.name = Path(name), name
         self._unit = "line"
         self._source = self._open(Path(name))
-        self._recognise(any(fields.values()) or bool(field))
+        sample = None if self._source is None else self._source.sample
+        if sample is not None and not len(sample):
+            raise NoTextsError(f"{self.name} holds no texts")
+        if self.format is None and sample:
+            self._choices["prediction"] = choose(sample)
+            self.format = self._choices["prediction"].tool_format
+        if self.format is not None and self.format.lacks and not (field or any(fields.values())):
+            raise NotTexts(f"{self.name} holds {self.format.lacks}")
 
     def _open(self, path: Path) -> RecordSource | None:
         """The records of a file; None for lines of text, which are kept."""
@@ -285,7 +302,7 @@ class TextFile:
         if "dataset_dict.json" in names or {"dataset_info.json", "state.json"} <= names:
             data = saved_dataset(folder)
             return RecordSource(dataset_rows(self.name, data, most=LOOKED_AT), partial(dataset_rows, self.name, data))
-        files = _files_in(folder, self.where.get("split"))
+        files = files_in(folder, self.where.get("split"))
         self._by_files = {"split"} if all(map(split_of, files)) else set()
         if files[0].suffix.lower() == ".txt":
             self._unit = "file"
@@ -310,16 +327,6 @@ class TextFile:
 
         return RecordSource(sources[0].sample, load)
 
-    def _recognise(self, named: bool) -> None:
-        """Detect the format."""
-        sample = None if self._source is None else self._source.sample
-        if sample is not None and not len(sample):
-            raise NoTextsError(f"{self.name} holds no texts")
-        if self.format is None and sample:
-            self.format = choose(sample).tool_format
-        if self.format is not None and self.format.lacks and not named:
-            raise NotTexts(f"{self.name} holds {self.format.lacks}")
-
     def _rows(self, *fields: str | None) -> Rows:
         """All records with the values of `where`, and with these fields at least."""
         if self._source is None:
@@ -328,18 +335,22 @@ class TextFile:
             return Rows(self.name, self._lines, "line", range(1, len(self._lines) + 1))
         tool = self.format
         needed = [*fields, *self.where, *((tool.key, tool.document, tool.group) if tool is not None else ())]
-        where = {column: value for column, value in self.where.items() if column not in self._by_files}
-        return chosen(self._source.load([field for field in needed if field is not None]), where)
+        rows = self._source.load([field for field in needed if field is not None])
+        if not self.where:
+            return rows
+        return rows_where(rows, {name: value for name, value in self.where.items() if name not in self._by_files})
 
     def kinds(self) -> list[Kinds]:
         """The kinds of texts that the file holds, by each column that parts them and is not in `where`."""
         if self._source is None:
             return []
         group = None if self.format is None else self.format.group
-        names = dict.fromkeys([*([group] if group else []), *candidates(self._source.sample)])
         texts = {self._text_field, *self._side_fields.values(), self._prompt_field}
+        names = dict.fromkeys([*([group] if group else []), *candidates(self._source.sample)])
         columns = [name for name in names if name not in self.where and name not in texts]
-        rows = self._rows(*columns) if columns else Rows(self.name, [])
+        if not columns:
+            return []
+        rows = self._rows(*columns)
         return [kinds for name in columns if (kinds := kinds_of(rows, name, name == group)) is not None]
 
     @property
@@ -350,15 +361,17 @@ class TextFile:
             return None
         return self.where.get(field) or str(value_at(self._source.sample[0], field))
 
-    @property
+    @cached_property
     def fields(self) -> list[Field]:
         """The fields of texts, with their first values; none for lines and lists of texts."""
         return [] if self._source is None else text_fields(self._source.sample)
 
     def text_columns(self, most: int) -> list[list[object]]:
         """The values of each field that holds text in the first record, in which there may be prompts."""
-        rows = self._rows(*(field.path for field in self.fields)) if self.fields else ()
-        records = [record.value for record in rows[:most] if isinstance(record.value, Mapping)]
+        if not self.fields:
+            return []
+        rows = self._rows(*[field.path for field in self.fields]).values[:most]
+        records = [value for value in rows if isinstance(value, Mapping)]
         names = [name for name, value in records[0].items() if isinstance(value, str)] if records else []
         return [[record.get(name) for record in records] for name in names]
 
@@ -433,11 +446,11 @@ class TextFile:
         """
         side_texts, field = self._texts_of(side), self._prompt_field
         if by is not None and self._has(by, everywhere=True):
-            side_texts = side_texts._replace(labels=self._values(by))
+            side_texts = side_texts._replace(labels=_field_values(self._rows(by), by))
         if field is not None and (side == "prediction" or self._has(field)):  # which human texts alone may lack
             if not self.fields:
                 raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
-            return side_texts._replace(groups=self._values(field))
+            return side_texts._replace(groups=_field_values(self._rows(field), field))
         texts = {self._text_field, *self._side_fields.values(), side_texts.field}
         of_format = None if self.format is None else self.format.prompt
         likely = next(
@@ -445,45 +458,38 @@ class TextFile:
         )
         if likely is not None:
             with contextlib.suppress(ValueError):  # rows without a value
-                side_texts = side_texts._replace(prompts=self._values(likely), prompt_field=likely)
+                side_texts = side_texts._replace(prompts=_field_values(self._rows(likely), likely), prompt_field=likely)
         return side_texts
 
     def _texts_of(self, side: Role) -> SideTexts:
         """The texts of one side, without their prompts."""
-        field, choice = self.checked_field(side), self.choice(side)
-        kinds = self._kinds_beside(field) if side != "prompt" else []
-        rows = self._rows(field, *(kind.column for kind in kinds))
+        field, kinds = self.checked_field(side), [] if side == "prompt" else self.kinds()
+        for kind in kinds:
+            if kind.is_sure and kind.column != field:
+                is_plain = self._source is None or self.format is not None
+                raise kind.problem(str(self._path), None if is_plain else field)
+        rows = self._rows(field, *[kind.column for kind in kinds])
         if not len(rows):
             raise NoTextsError(f"{self.name} holds no texts")
         self._check_field(field, rows)
-        texts, reasons = self._values_of(rows, field, side)
+        is_harness = self.format is not None and self.format.name == "lm_eval" and field == "target"
+        texts: list[str] = []
+        reasons: list[str | None] = []
+        for record in rows:
+            text, reason = text_or_reason(record, field, side)
+            texts.append(harness_target(text, record) if is_harness else text)
+            reasons.append(reason)
         template = chat_template(texts[:LOOKED_AT])
         if template is not None:
-            texts = [last_turn(text) for text in texts]
+            texts = [text if (turn := last_turn(text)) is None else turn[1] for text in texts]
         empty = next((why or "is empty" for text, why in zip(texts, reasons, strict=True) if not text.strip()), None)
         origin = self._origin(side, field, template)
-        side_texts = SideTexts(texts, field, origin, self._said(texts, choice, kinds, template))
+        side_texts = SideTexts(texts, field, origin, self._said(len(texts), self.choice(side), kinds, template))
         if self.format is None and origin is None and empty is None:
             return side_texts
         keys, documents = _keys(rows, self.format)
         where = [record.where for record in rows]
         return side_texts._replace(where=where, empty=empty, keys=keys, documents=documents)
-
-    def _kinds_beside(self, field: str | None) -> list[Kinds]:
-        """The kinds of texts by columns other than that of the texts; `ValueError` for kinds that are no one side."""
-        kinds = self.kinds()
-        sure = next((kind for kind in kinds if kind.is_sure and kind.column != field), None)
-        if sure is not None:
-            raise sure.problem(str(self._path), field if self._source is not None and self.format is None else None)
-        return kinds
-
-    def _values_of(self, rows: Rows, field: str | None, side: Role) -> tuple[list[str], list[str | None]]:
-        """The text of each record, and why it is empty, where the record says that."""
-        read = [text_or_reason(record, field, side) for record in rows]
-        texts = [text for text, _ in read]
-        if self.format is not None and self.format.name == "lm_eval" and field == "target":
-            texts = [harness_target(text, record) for text, record in zip(texts, rows, strict=True)]
-        return texts, [reason for _, reason in read]
 
     def _check_field(self, field: str | None, rows: Rows) -> None:
         """`ValueError` for a field that the file does not have, or has twice."""
@@ -491,8 +497,10 @@ class TextFile:
             raise ValueError(
                 f"{self.name} has {rows.columns.count(field)} fields {field!r}: expected one, rename the others"
             )
+        if field is None or "." in field:
+            return
         first = next((row for row in rows if failure_of(row.value) is None), rows[0])
-        if field is not None and "." not in field and not has_field(first, field):
+        if not has_field(first, field):
             raise no_such_field(
                 first.where if not rows.columns else self.name,
                 [first] if self._source is None else self._source.sample,
@@ -514,22 +522,21 @@ class TextFile:
         others = "".join(f"[{column}={value}]" for column, value in self.where.items() if column != group)
         return "/".join([*parts, *(["last_turn"] if template is not None else [])]) + others
 
-    def _said(self, texts: Sequence[str], choice: Choice, kinds: Sequence[Kinds], template: str | None) -> str:
+    def _said(self, number: int, choice: Choice, kinds: Sequence[Kinds], template: str | None) -> str:
         """The line that tells people of the texts, their field, and what else was recognised."""
-        each = f", one a {self._unit}" if self._source is None else ""
-        field = "" if choice.path is None else f" from `{choice.path}`"
-        title = f" ({self.title})" if choice.tool_format is not None else ""
-        where = "".join(f"[{column}={value}]" for column, value in self.where.items())
+        said = f"{self.name}: {counted(number, 'text')}"
+        said += f", one a {self._unit}" if self._source is None else ""
+        said += "" if choice.path is None else f" from `{choice.path}`"
+        for column, value in self.where.items():
+            said += f"[{column}={value}]"
+        said += "" if choice.tool_format is None else f" ({self.title})"
         columns = [] if self._source is None else list(self._source.sample.columns)
-        headless = bool(columns) and columns == [str(number) for number in range(1, len(columns) + 1)]
-        notes = [
-            ", a column by its number as there is no line of names (--header: the first line has them)"
-            if headless
-            else "",
-            f", the last turn of each conversation ({template})" if template is not None else "",
-            *(f"; {kind.column!r} is {kind.listed}: [{kind.column}=…] reads one kind" for kind in kinds),
-        ]
-        return f"{self.name}: {counted(len(texts), 'text')}{each}{field}{where}{title}{''.join(notes)}"
+        if columns and columns == list(map(str, range(1, len(columns) + 1))):
+            said += ", a column by its number as there is no line of names (--header: the first line has them)"
+        said += "" if template is None else f", the last turn of each conversation ({template})"
+        for kind in kinds:
+            said += f"; {kind.column!r} is {kind.listed}: [{kind.column}=…] reads one kind"
+        return said
 
     def _has(self, field: str, everywhere: bool = False) -> bool:
         """Return whether the first record, or the table, has a field. everywhere: or any other record."""
@@ -538,10 +545,6 @@ class TextFile:
         if has_field(self._source.sample[0], field):
             return True
         return everywhere and any(has_field(record, field) for record in self._rows(field))
-
-    def _values(self, field: str) -> list[Hashable]:
-        """The values of a field, one a row."""
-        return _field_values(self._rows(field), field)
 
 
 def _inside(rows: Rows, field: str) -> str:
@@ -565,8 +568,10 @@ def _keys_of(sample: Rows) -> set[str]:
 
 def _field_values(records: Rows, field: str) -> list[Hashable]:
     """The values of a field, one a record; as JSON where they are lists or objects."""
-    values = [value_at(record, field) for record in records]
-    return [value if isinstance(value, Hashable) else json.dumps(value, sort_keys=True) for value in values]
+    return [
+        value if isinstance(value := value_at(record, field), Hashable) else json.dumps(value, sort_keys=True)
+        for record in records
+    ]
 
 
 def _keys(records: Rows, tool: Format | None) -> tuple[list[Hashable] | None, list[Hashable] | None]:
@@ -592,69 +597,6 @@ def examples_folder() -> Path:
         if (folder / "human.jsonl").is_file():
             return folder
     raise FileNotFoundError("the example texts are not there: install the package, or run from a checkout")
-
-
-def natural_order(file: Path) -> list[tuple[int, int, str]]:
-    """The key that sorts names of files as people number them.
-
-    >>> [file.name for file in sorted(map(Path, ("part-10", "part-2", "a", "part-1b")), key=natural_order)]
-    ['a', 'part-1b', 'part-2', 'part-10']
-    """
-    parts = re.split(r"(\d+)", file.name)
-    return [(int(part), len(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
-
-
-def _files_in(folder: Path, split: str | None = None) -> list[Path]:
-    """The files of a folder that hold its texts: `.txt` files, the one that a tool wrote, or shards of one ending.
-
-    Raises:
-        ValueError: there is nothing to read, or more than one thing.
-    """
-    files = [file for file in sorted(folder.iterdir(), key=natural_order) if file.is_file()]
-    texts, written = (
-        [file for file in files if file.suffix.lower() == ".txt"],
-        [file for file in files if _tool_of(file)],
-    )
-    if texts and not written:
-        return texts
-    shards = [file for file in files if _is_shard(file)]
-    if not shards and not written and (folder / "data").is_dir():  # a clone of a data set of the Hub
-        return _files_in(folder / "data", split)
-    shards = of_split(folder, shards, split)
-    numbered = {re.sub(r"\d+", "", file.name) for file in shards}
-    is_one = len({inner_suffix(file) for file in shards}) == 1 and not texts
-    is_run = any(isinstance(tool := _tool_of(file), Format) and tool.group is not None for file in written)
-    if is_one and (not written or (len(written) == len(shards) and len(numbered) == 1 and not is_run)):
-        return shards
-    if not written:
-        names = ", ".join(repr(file.name) for file in shards[:6])
-        folders = ", ".join(sorted(repr(inner.name) for inner in folder.iterdir() if inner.is_dir())[:6])
-        held = names or (folders and f"the folders {folders}")
-        reason = f", but {held}: name the one that is meant" if held else ""
-        raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known{reason}")
-    if len(written) > 1 or texts:
-        names = ", ".join(repr(file.name) for file in written) + (f" and {len(texts)} .txt files" if texts else "")
-        raise ValueError(f"the folder {folder} holds {names}: expected one of them, give its own name")
-    return written
-
-
-def _is_shard(file: Path) -> bool:
-    """Return whether a file of a folder can be a part of its set, by its name."""
-    kind = type_by_name(file)
-    return kind is not None and kind.is_shard and file.name not in _ABOUT_DATA
-
-
-def _tool_of(file: Path) -> Format | bool | None:
-    """The format of a log or of JSON lines, by the first line; True for damaged ones; None or False for others."""
-    suffix = file.suffix.lower()
-    if suffix == ".eval" or suffix != ".jsonl" or not file.is_file():
-        return suffix == ".eval"
-    with file.open("rb") as lines:
-        first = next((line for line in lines if line.strip()), b"")
-    try:
-        return format_of(Record(json.loads(first.decode("utf-8-sig")), str(file)))
-    except (ValueError, RecursionError):  # it is damaged: reading it raises the error
-        return True
 
 
 def _standard_input() -> bytes:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mauve_metric.inputs.records import is_missing as is_placeholder
 from mauve_metric.inputs.stripping import SHOWN, WRAPPING
-from mauve_metric.inputs.text_languages import language_of
 
 SHORTEST_OPENING, LONGEST_OPENING = 2, 6  # words
 _INNER = ("undecoded", "reasoning", "special_tokens", "next_turn")
@@ -54,7 +55,7 @@ class Marks:
     @property
     def language(self) -> str | None:
         """The language of more than half of the texts; None if there is none."""
-        language, count = max(self.languages.items(), key=lambda entry: entry[1], default=("", 0))
+        language, count = next(iter(Counter(self.languages).most_common(1)), ("", 0))
         return language if count > 0.5 * self.texts else None
 
     def free_of(self, rules: Sequence[str]) -> bool:
@@ -87,6 +88,7 @@ def first_words(text: str) -> tuple[str, ...]:
 
 
 _QUOTES = re.compile("[\"'`“”‘’«»„]")
+_CURLY_QUOTES = re.compile("[“”‘’]")
 _CAPITALS = re.compile("[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]")
 _DASHES = re.compile("[–—]| - |--")
 _MARKDOWN = re.compile(r"^\s*(?:[#>*+-]|\d+[.)])\s|\*\*|__|`|\]\(", re.MULTILINE)
@@ -94,25 +96,15 @@ _FINAL = "\"'”’) \n\t"  # may follow the mark at the end of a sentence
 
 
 class FormatTrait(NamedTuple):
-    """One number of a text.
+    """The property of a text that one number of `format_numbers` measures.
 
-    what: its name in a sentence. measure: computes it. without: removes from a text what the number measures, which is
-    layout; None where that would change what is said, which is style. strip: the rule of `strip` that does so, if any.
+    what: its name in a sentence. without: removes from a text what the number measures, which is layout; None where
+    that would change what is said, which is style. strip: the rule of `strip` that does so, if any.
     """
 
     what: str
-    measure: Callable[[str], float]
     without: Callable[[str], str] | None = None
     strip: str | None = None
-
-
-def _rate(number: float, text: str) -> float:
-    return number / max(len(text), 1)
-
-
-def _kind(mark: str) -> float:
-    """0 for a small letter or nothing, 1 for a capital, 2 for a digit, 3 for anything else."""
-    return 1.0 if mark.isupper() else 2.0 if mark.isdigit() else 0.0 if mark.isalpha() or not mark else 3.0
 
 
 def _plain_start(text: str) -> str:
@@ -122,71 +114,51 @@ def _plain_start(text: str) -> str:
     return text[start : start + 1].lower() + text[start + 1 :]
 
 
-def _share_of_change(rule: Callable[[str], str], text: str) -> float:
-    """The share of a text by which a rule shortens or lengthens it; at least 1 % where it changes it."""
-    stripped = rule(text)
-    return 0.0 if stripped == text else max(_rate(abs(len(text) - len(stripped)), text), 0.01)
-
-
-def _characters(text: str) -> int:
-    """Number of characters without blanks and line breaks."""
-    return len(text) - text.count(" ") - text.count("\n")
-
-
+_BY_CHANGE = {  # rules of `strip`: the number is the share of the text by which the rule changes its length
+    "punctuation_blanks": "blanks before punctuation",
+    "list_numbers": "numbers of a list before the texts",
+    "outer_quotes": "quotation marks around the texts",
+    "undecoded": "marks such as @@ and <newline>",
+}
 TRAITS: dict[str, FormatTrait] = {
-    "length": FormatTrait("length", lambda text: float(_characters(text))),
-    "line_breaks": FormatTrait(
-        "line breaks", lambda text: _rate(text.strip().count("\n"), text), WRAPPING["line_breaks"], "line_breaks"
-    ),
-    "double_blanks": FormatTrait(
-        "double blanks", lambda text: _rate(text.count("  "), text), WRAPPING["line_breaks"], "line_breaks"
-    ),
-    "outer_blanks": FormatTrait(
-        "blanks at the ends",
-        lambda text: float(text[:1].isspace()) + 2.0 * text[-1:].isspace(),
-        WRAPPING["whitespace"],
-        "whitespace",
-    ),
-    "first_character": FormatTrait("first characters", lambda text: _kind(text.lstrip()[:1]), _plain_start),
-    "last_character": FormatTrait(
-        "last characters",
-        lambda text: float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")),
-        lambda text: text.rstrip(f"{_FINAL}.!?…"),
-    ),
-    "capitals": FormatTrait(
-        "capital letters", lambda text: _rate(len(_CAPITALS.findall(text)), text), str.lower, "capitals"
-    ),
-    "quotes": FormatTrait("quotation marks", lambda text: _rate(len(_QUOTES.findall(text)), text)),
-    "curly_quotes": FormatTrait(
-        "curly quotes",
-        lambda text: _rate(sum(map(text.count, "“”‘’")), text),
-        WRAPPING["quotes"],
-        "quotes",
-    ),
-    "dashes": FormatTrait("dashes", lambda text: _rate(len(_DASHES.findall(text)), text)),
-    "markdown": FormatTrait(
-        "Markdown", lambda text: _rate(len(_MARKDOWN.findall(text)), text), WRAPPING["markdown"], "markdown"
-    ),
-    **{
-        rule: FormatTrait(what, partial(_share_of_change, WRAPPING[rule]), WRAPPING[rule], rule)
-        for rule, what in {
-            "punctuation_blanks": "blanks before punctuation",
-            "list_numbers": "numbers of a list before the texts",
-            "outer_quotes": "quotation marks around the texts",
-            "undecoded": "marks such as @@ and <newline>",
-        }.items()
-    },
-    "word_length": FormatTrait("characters a word", lambda text: _characters(text) / max(len(text.split()), 1)),
+    "length": FormatTrait("length"),
+    "line_breaks": FormatTrait("line breaks", WRAPPING["line_breaks"], "line_breaks"),
+    "double_blanks": FormatTrait("double blanks", WRAPPING["line_breaks"], "line_breaks"),
+    "outer_blanks": FormatTrait("blanks at the ends", WRAPPING["whitespace"], "whitespace"),
+    "first_character": FormatTrait("first characters", _plain_start),
+    "last_character": FormatTrait("last characters", lambda text: text.rstrip(f"{_FINAL}.!?…")),
+    "capitals": FormatTrait("capital letters", str.lower, "capitals"),
+    "quotes": FormatTrait("quotation marks"),
+    "curly_quotes": FormatTrait("curly quotes", WRAPPING["quotes"], "quotes"),
+    "dashes": FormatTrait("dashes"),
+    "markdown": FormatTrait("Markdown", WRAPPING["markdown"], "markdown"),
+    **{rule: FormatTrait(what, WRAPPING[rule], rule) for rule, what in _BY_CHANGE.items()},
+    "word_length": FormatTrait("characters a word"),
 }
 
 
 def format_numbers(text: str) -> list[float]:
-    """One number for each of `TRAITS`.
+    """One number for each of `TRAITS`, in their order; numbers of marks are per character of the text.
 
     >>> dict(zip(TRAITS, format_numbers("One\\ntwo.")))["line_breaks"]
     0.125
     """
-    return [trait.measure(text) for trait in TRAITS.values()]
+    size = max(len(text), 1)
+    characters = len(text) - text.count(" ") - text.count("\n")
+    first = text.lstrip()[:1]
+    numbers = [
+        float(characters),
+        text.strip().count("\n") / size,
+        text.count("  ") / size,
+        float(text[:1].isspace()) + 2.0 * text[-1:].isspace(),
+        1.0 if first.isupper() else 2.0 if first.isdigit() else 0.0 if first.isalpha() or not first else 3.0,
+        float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")),
+        *[len(marks.findall(text)) / size for marks in (_CAPITALS, _QUOTES, _CURLY_QUOTES, _DASHES, _MARKDOWN)],
+    ]
+    for rule in _BY_CHANGE:
+        stripped = WRAPPING[rule](text)
+        numbers.append(0.0 if stripped == text else max(abs(len(text) - len(stripped)) / size, 0.01))
+    return [*numbers, characters / max(len(text.split()), 1)]
 
 
 _GRAM, _CHARACTERS = 4, 10  # words of a sequence that a loop repeats; characters in scripts without blanks
@@ -224,31 +196,111 @@ def is_missing(text: str) -> bool:
     return (len(text) < 20 and text.strip().lower() in _MISSING) or is_placeholder(text)
 
 
-def is_numbers(text: str) -> bool:
-    """Return whether a text is but a list of numbers, as token ids are.
-
-    >>> is_numbers("[464, 3290, 318, 257, 922]"), is_numbers("1914 to 1918"), is_numbers("07 11 1917")
-    (True, False, False)
-    """
-    return _NUMBERS.fullmatch(text) is not None
-
-
-def is_garbled(text: str) -> bool:
-    """Return whether a text shows bytes of UTF-8 that were read in another encoding, or could not be read.
-
-    >>> is_garbled("It cost â‚¬34.2bn."), is_garbled("It cost €34.2bn at the café."), is_garbled("donâ€™t")
-    (True, False, True)
-    """
-    return _GARBLED.search(text) is not None
-
-
-DEFECTS: Mapping[str, Callable[[str], bool]] = {
+DEFECTS: Mapping[str, Callable[[str], object]] = {
     "loops": loops,
     "missing": is_missing,
-    "garbled": is_garbled,
-    "numbers": is_numbers,
+    "garbled": _GARBLED.search,  # bytes of UTF-8 that were read in another encoding, or could not be read
+    "numbers": _NUMBERS.fullmatch,  # nothing but a list of numbers, as token ids are
 }
 MARKS = (*WRAPPING, "prompts", *DEFECTS)  # what is counted in the texts of a set
+
+
+# A language names a featurizer in a note and never changes a number: a library of hundreds of them would load a model
+# for each score, which takes longer than many scores.
+_MOST_READ = 300  # characters of a text by which its language is known
+_FEWEST_LETTERS = 10
+_MOST_OF_SCRIPT = 0.5  # of the letters that are of one script
+_SMALL_WORDS = 0.12  # of the words that are small words of a language; prose has a quarter or more
+_LETTERS = re.compile(r"[^\W\d_]+")
+_BY_SCRIPT = {
+    "arabic": "Arabic",
+    "cyrillic": "Russian",
+    "hangul": "Korean",
+    "cjk": "Chinese",
+    "hiragana": "Japanese",
+    "katakana": "Japanese",
+    "devanagari": "Hindi",
+    "ethiopic": "Amharic",
+    "myanmar": "Burmese",
+}  # others are called as their script: Thai, Greek, Hebrew, Bengali, Georgian, …
+_BY_LETTERS = {  # languages of a script that letters of their own tell apart
+    "Persian or Urdu": "پچژگکی",
+    "Ukrainian": "іїєґ",
+    "Serbian": "јљњђћџ",
+    "Bulgarian": "ъ",
+    "Turkish": "ığ",
+    "Polish": "łężś",
+}
+_OTHER_LETTERS = {"Bulgarian": "ыэ"}  # that rule a language out
+_SMALL = {
+    "English": "the of and to in a is that for it was on with as his he be by at from this have i you",
+    "German": "der die das und ist in den zu von mit sich auf für nicht ein eine dem des im auch es an war",
+    "French": "le la les de des et un une du est en que dans pour qui il elle au pas sur ne avec l d",
+    "Spanish": "el la los las de y en que un una es por con para del se no al su lo como más",
+    "Italian": "il la di che e un una è per in del della non con si le dei al nel sono da gli",
+    "Portuguese": "o a os as de e que em um uma do da é para com não no na por se dos das ao",
+    "Dutch": "de het een en van in is dat op te zijn met voor niet aan er om ook als bij maar",
+    "Polish": "i w na z do nie się to że jest o jak po za od przez przy był dla co",
+    "Turkish": "ve bir bu da de için ile çok ne ama gibi daha olarak sonra kadar o her en bana olan",
+    "Swedish": "och i att det som en på är av för med den till inte om ett han de var jag",
+    "Danish": "og i at det som en på er af for med den til ikke om et han de var jeg der",
+    "Romanian": "și în de la a cu pe nu o să este un din care mai se ce pentru că au",
+    "Indonesian": "yang dan di ke dari ini itu dengan untuk tidak pada adalah dalam akan saya juga ada oleh",
+    "Vietnamese": "và của là có không một người các trong cho được với đã này những để khi ở",
+    "Czech": "a se v na je že o s z do to jako by ve pro za ale jsem není byl",
+    "Hungarian": "a az és hogy nem is egy ez de van meg volt csak már mint el még azt",
+    "Finnish": "ja on ei se että oli hän en mutta kun niin joka ovat ole myös kuin sen",
+}
+_LANGUAGES_BY_WORD: dict[str, list[str]] = {}
+for _language, _words in _SMALL.items():
+    for _word in _words.split():
+        _LANGUAGES_BY_WORD.setdefault(_word, []).append(_language)
+
+
+def language_of(text: str) -> str | None:
+    """The language in which most of the beginning of a text is written; None where that is not clear.
+
+    >>> language_of("The cat sat on the mat, and it was warm."), language_of("Кот сидел на ковре.")
+    ('English', 'Russian')
+    """
+    part = text[:_MOST_READ].lower()
+    letters = Counter(filter(str.isalpha, part))
+    scripts: Counter[str] = Counter()
+    for letter, count in letters.items():
+        scripts[_script(letter)] += count
+    if letters.total() < _FEWEST_LETTERS:
+        return None
+    script, count = scripts.most_common(1)[0]
+    language = _BY_SCRIPT.get(script, script.title())
+    asian = scripts["cjk"] + scripts["hiragana"] + scripts["katakana"]
+    if max(count, asian) <= _MOST_OF_SCRIPT * letters.total():
+        return None
+    if language == "Chinese" and scripts["hiragana"] + scripts["katakana"] > 0.1 * asian:
+        return "Japanese"
+    for other, letters_of in _BY_LETTERS.items():
+        if _script(letters_of[0]) != script or not letters.keys().isdisjoint(_OTHER_LETTERS.get(other, "")):
+            continue
+        if sum(map(letters.__getitem__, letters_of)) > 0.01 * letters.total():
+            return other
+    return _latin_language(part) if script == "latin" else language
+
+
+def _latin_language(text: str) -> str | None:
+    """The language whose small words are most frequent, if they are frequent."""
+    words = _LETTERS.findall(text)
+    counts: Counter[str] = Counter()
+    for word, times in Counter(words).items():
+        for language in _LANGUAGES_BY_WORD.get(word, ()):
+            counts[language] += times
+    (language, count), *others = [*counts.most_common(2), ("", 0)]
+    is_clear = count > _SMALL_WORDS * len(words) and count > others[0][1]
+    return language if is_clear else None
+
+
+@functools.cache
+def _script(letter: str) -> str:
+    """The script of a letter: the first word of its name."""
+    return unicodedata.name(letter, "unknown").split("-")[0].split()[0].lower()
 
 
 OPENING_WORDS = 8  # texts with so many first words in common were written from one prompt
@@ -276,22 +328,18 @@ class TextHashes:
                 outer, inner = inner, WRAPPING[name](inner)
                 self._wrapped[name] += inner != outer
             for name, shows in {**SHOWN, **DEFECTS}.items():
-                self._wrapped[name] += shows(inner)
+                self._wrapped[name] += bool(shows(inner))
             self._first_words[first_words(inner)] += 1
             if (language := language_of(inner)) is not None:
                 self._languages[language] += 1
             yield text
-
-    def marks(self) -> Marks:
-        """Marks recorded so far."""
-        return Marks(dict(self._wrapped), dict(self._first_words), len(self.texts), dict(self._languages))
 
     def fields(self) -> dict[str, Any]:
         """The fields of `FeatureSet`: hashes, (n,) each, marks, and numbers of the format, (n, f)."""
         return {
             "text_hashes": np.array(self.texts, dtype=np.uint64),
             "opening_hashes": np.array(self.openings, dtype=np.uint64),
-            "marks": self.marks(),
+            "marks": Marks(dict(self._wrapped), dict(self._first_words), len(self.texts), dict(self._languages)),
             "format_numbers": np.array(self.formats, dtype=np.float64).reshape(len(self.formats), len(TRAITS)),
         }
 

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from mauve_metric.inputs.encodings import decode
 from mauve_metric.inputs.fields import LOOKED_AT, choose
-from mauve_metric.inputs.packed_files import read_bytes
+from mauve_metric.inputs.file_contents import decode, read_bytes
 from mauve_metric.inputs.records import Rows, lines_of
 from mauve_metric.runtime.checks import quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField

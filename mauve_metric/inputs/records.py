@@ -1,13 +1,15 @@
-"""Records of a file, and the values at the fields of each record."""
+"""Records of a file, the values at the fields of each, and the column that parts them into several kinds of texts."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import NoSuchField
+from mauve_metric.runtime.errors import NoSuchField, SeveralTexts
 
 
 def lines_of(content: str) -> list[str]:
@@ -81,27 +83,31 @@ def value_at(record: Record, path: str) -> object:
     >>> value_at(record, "doc.story"), value_at(record, "resps.0.1"), value_at(record, "a.b")
     ('Once.', 'Two.', 1)
     """
-    value, passed = record.value, ""
+    value, passed = _reach(record.value, path)
+    if passed is not None:
+        raise NoSuchField(f"{record.where} has no field {shown(path)}; {_holds(value, passed)}")
+    return value
+
+
+def _reach(value: object, path: str) -> tuple[object, str | None]:
+    """The value at a field or path, and None; else the last value on the way, and the part of the path up to it."""
     if isinstance(value, Mapping) and path in value:
-        return value[path]
+        return value[path], None
+    passed = ""
     for part in path.split("."):
         if isinstance(value, Mapping) and part in value:
             value = value[part]
         elif isinstance(value, list) and part.isdecimal() and int(part[:9]) < len(value):
             value = value[int(part)]
         else:
-            raise NoSuchField(f"{record.where} has no field {shown(path)}; {_holds(value, passed)}")
+            return value, passed
         passed = f"{passed}.{part}" if passed else part
-    return value
+    return value, None
 
 
 def has_field(record: Record, path: str) -> bool:
     """Return whether a record has a value at a field or path."""
-    try:
-        value_at(record, path)
-    except ValueError:
-        return False
-    return True
+    return _reach(record.value, path)[1] is None
 
 
 def _holds(value: object, path: str) -> str:
@@ -121,3 +127,171 @@ def examples_of(values: Mapping[str, object], most: int = 8) -> str:
     """
     named = [f"{shown(name)} ({shown(value, most=24)})" for name, value in list(values.items())[:most]]
     return ", ".join(named) + (f" and {len(values) - most} more" if len(values) > most else "")
+
+
+# Two kinds of texts in one file: the column that parts them, and `FIELD[column=value]`, which reads one of them.
+ALL = "*"  # the value that reads every kind
+_WHERE = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]\Z")
+_MOST_KINDS, _MOST_WRITERS, _LONGEST_NAME = 10, 50, 40
+_SHOWN = 8  # values in a message
+_WORD = re.compile(r"[^\W\d_]+")
+_HUMAN = {"human", "humans", "mensch", "prompter"}
+_PEOPLE = {"person", "people", "student", "students", "gold", "real", "user"}  # beside a name of a machine
+_MACHINES = set(
+    "machine machines ai llm gpt chatgpt model models bot generated synthetic fake assistant claude llama gemini "
+    "mistral davinci".split()
+)
+_WRITTEN = {"written", "text", "texts", "answer", "answers", "author", "authored", "made", "original", "reference"}
+SPLITS = {"train", "training", "test", "validation", "valid", "val", "dev", "eval"}
+# Names of columns that part texts by who wrote them, and of those that may
+_SURE = {"model", "model_name", "model_id", "generator", "engine", "llm", "role", "from", "speaker", "split"}
+_SURE |= {"generated", "is_human", "is_ai", "is_generated", "machine_generated", "ai_generated"}
+_LIKELY = {
+    "label",
+    "labels",
+    "class",
+    "source",
+    "src",
+    "generated",
+    "is_human",
+    "is_ai",
+    "author",
+    "origin",
+    "type",
+    "kind",
+}
+
+
+def split_where(field: str) -> tuple[str, dict[str, str]]:
+    """A field, and the values that columns must have, in `FIELD[column=value]`.
+
+    >>> split_where("text[label=human]"), split_where("[filter=none]"), split_where("text")
+    (('text', {'label': 'human'}), ('', {'filter': 'none'}), ('text', {}))
+    """
+    where: dict[str, str] = {}
+    while match := _WHERE.search(field):
+        where[match[1].strip()] = match[2].strip()
+        field = field[: match.start()]
+    return field, where
+
+
+def split_field(path: str) -> tuple[str, str | None]:
+    """The name of a file, and the rest of `FILE:FIELD[column=value]`; None where there is none, or the whole is a file.
+
+    >>> split_field("nowhere.csv"), split_field("-:Reply"), split_field("-[label=human]")
+    (('nowhere.csv', None), ('-', 'Reply'), ('-', '[label=human]'))
+    """
+    if os.path.exists(path):
+        return path, None
+    plain = split_where(path)[0]
+    for end in (len(plain), *(end for end in reversed(range(len(plain))) if plain[end] == ":")):
+        file, rest = plain[:end], plain[end + 1 :] + path[len(plain) :]
+        if rest and (file == "-" or os.path.exists(file)):
+            return file, rest
+    return path, None
+
+
+class Kinds(NamedTuple):
+    """The values of a column that parts the texts, each with its number of texts.
+
+    is_sure: they are texts of different writers or sets, which are not one set.
+    """
+
+    column: str
+    counts: Mapping[str, int]
+    is_sure: bool
+
+    def problem(self, file: str, field: str | None) -> SeveralTexts:
+        """The error for texts of several kinds. file: its path. field: of the texts."""
+        first = next(iter(self.counts))
+        name = file if field is None else f"{file}:{field}"
+        return SeveralTexts(
+            f"{file} holds texts of {len(self.counts)} kinds, by {self.column!r}: {self.listed}; choose one, such as "
+            f"'{name}[{self.column}={first}]' ([{self.column}={ALL}] reads all of them as one set)"
+        )
+
+    @property
+    def listed(self) -> str:
+        """The values with their numbers, of many the first."""
+        values = [f"{value!r} ({times})" for value, times in self.counts.items()]
+        return ", ".join(values[:_SHOWN]) + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
+
+
+def candidates(sample: Sequence[Record]) -> list[str]:
+    """The columns whose names or first values say that they part the texts."""
+    value = sample[0].value if len(sample) else None
+    likely: list[str] = []
+    others: list[str] = []
+    for name in value if isinstance(value, Mapping) else ():
+        if str(name).lower() in _SURE | _LIKELY:
+            likely.append(name)
+        elif _is_who([_at(record, name) for record in sample]):
+            others.append(name)
+    return likely + others
+
+
+def kinds_of(rows: Rows, column: str, named: bool = False) -> Kinds | None:
+    """The kinds that a column parts the texts into; None where it does not. named: by the format of the file."""
+    counts = Counter(_at(record, column) for record in rows)
+    values = [value for value in counts if value]
+    is_who = _is_who(values)
+    most = len(rows) if named else _MOST_WRITERS if is_who else _MOST_KINDS
+    if not 2 <= len(values) <= most or (not named and 2 * len(values) > len(rows)):
+        return None
+    name = str(column).lower()
+    is_split = {value.lower() for value in values} <= SPLITS
+    is_sure = named or is_who or (name in _SURE and (name != "split" or is_split))
+    return Kinds(column, dict(counts), is_sure) if is_sure or name in _LIKELY else None
+
+
+def _is_who(values: Iterable[str | None]) -> bool:
+    """Return whether values are names of writers, of which some are people and others not."""
+    names = {value for value in values if value and len(value) <= _LONGEST_NAME}
+    if not 2 <= len(names) <= _MOST_WRITERS:
+        return False
+    people = set(filter(is_people, names))
+    is_human = any(not _HUMAN.isdisjoint(_words(name)) for name in people)
+    is_machine = any(not _MACHINES.isdisjoint(_words(name)) for name in names - people)
+    return 0 < len(people) < len(names) and (is_human or is_machine)
+
+
+def is_people(value: str) -> bool:
+    """Return whether the value of a column says that people wrote the text.
+
+    >>> is_people("Human"), is_people("human_written"), is_people("human rights"), is_people("gpt-4")
+    (True, True, False, False)
+    """
+    words = _words(value)
+    return not words.isdisjoint(_HUMAN | _PEOPLE) and words <= _HUMAN | _PEOPLE | _WRITTEN
+
+
+def _words(value: str) -> set[str]:
+    return set(_WORD.findall(value.lower()))
+
+
+def _at(record: Record, column: str) -> str:
+    """The value of a column as `FIELD[column=value]` names it; empty where there is none, or no name."""
+    value = value_at(record, column) if has_field(record, column) else None
+    return str(value) if isinstance(value, (str, int, float)) else ""
+
+
+def rows_where(rows: Rows, where: Mapping[str, str]) -> Rows:
+    """The rows whose columns have these values.
+
+    Raises:
+        ValueError: there is no such column, or no such row.
+    """
+    for column, wanted in where.items():
+        if not any(has_field(record, column) for record in rows):
+            held = rows[0].value if len(rows) else {}
+            such = f"; it has {examples_of(held)}" if isinstance(held, Mapping) else ""
+            raise NoSuchField(f"{rows.name} has no field {column!r} for [{column}={wanted}]{such}")
+        values = [_at(record, column) for record in rows]
+        kept = [row for row, value in enumerate(values) if wanted in (ALL, value)]
+        if not kept:
+            listed = ", ".join(map(repr, list(dict.fromkeys(values))[:_MOST_KINDS]))
+            raise NoSuchField(f"{rows.name} has no row of {column} {wanted!r}; it has {listed}")
+        if len(kept) < len(rows):
+            places = [rows.places[row] for row in kept]
+            rows = Rows(rows.name, [rows.values[row] for row in kept], rows.unit, places, rows.columns)
+    return rows

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mauve_metric.inputs.fields import LOOKED_AT, Role, chosen_field, no_such_field
-from mauve_metric.inputs.kinds import candidates, kinds_of
-from mauve_metric.inputs.records import Record, Rows
+from mauve_metric.inputs.records import Record, Rows, candidates, kinds_of
 from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.inputs.tool_formats import text_in
 from mauve_metric.runtime.checks import quoted, shown
@@ -76,7 +75,8 @@ def text_source(
         choice = f": choose one of {quoted(list(data), most=20)}" if isinstance(data, dict) else ""
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{choice}")
     side = side or ("reference" if name in ("p_text", "references") else "prediction")
-    data = _plain_column(name, data, text_field, side)
+    if not isinstance(data, (list, tuple)):
+        data = _plain_column(name, data, text_field, side)
     if not isinstance(data, Iterable):
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
@@ -96,7 +96,8 @@ def text_source(
             f"holds {counted(len(empty), 'empty or whitespace-only text')} of {len(texts)}{_after(stripping)}, at "
             f"position{'s' * (len(empty) > 1)} {places}: remove them, or pass empty_texts='drop'",
         )
-    source.texts, source.dropped = [text for text in texts if text.strip()], len(empty)
+    if empty:
+        source.texts, source.dropped = [text for text in texts if text.strip()], len(empty)
     if not source.texts:
         raise NoTextsError.of(
             name,

@@ -11,10 +11,10 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from mauve_metric.inputs.records import Record
-from mauve_metric.inputs.rendered_chats import SPECIAL_TOKENS, last_turn
-from mauve_metric.inputs.tool_formats import text_in
+from mauve_metric.inputs.tool_formats import SPECIAL_TOKENS, last_turn, text_in
 from mauve_metric.runtime.errors import WrongOption
 
 SHORTEST_PROMPT = 8  # characters: shorter values of a field may be ids, or words that texts begin with by chance
@@ -54,6 +54,7 @@ _BYTES |= {chr(0x100 + rank): byte for rank, byte in enumerate(sorted({*range(0x
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))+(?:[ \t]+\"[^\"\n]*\")?\)")
+# a fence, a heading, bold words or a link: marks that plain prose rarely has
 _MARKDOWN_SEEN = re.compile(r"^(?:```|~~~| {0,3}#{1,6}[ \t]+\S)|\*\*[^\s*][^*\n]*\*\*|\]\(http", re.MULTILINE)
 _STARS = re.compile(r"(?<![\w*])(\*{1,3})(?![\s*])([^*\n]+)(?<!\s)\1(?![\w*])")
 _UNDERSCORES = re.compile(r"(?<![\w_])(_{1,3})(?![\s_])([^_\n]+)(?<!\s)\1(?![\w_])")
@@ -113,7 +114,8 @@ def without_special_tokens(text: str) -> str:
     >>> without_special_tokens("<|im_start|>assistant\\nYes.<|im_end|>"), without_special_tokens("[INST] a </s>")
     ('Yes.', 'a')
     """
-    text = last_turn(text)
+    turn = last_turn(text)
+    text = text if turn is None else turn[1]
     stripped, times = SPECIAL_TOKENS.subn("", text)
     return stripped.strip() if times else text
 
@@ -176,22 +178,13 @@ def _text_of_literal(text: str) -> str:
     return text
 
 
-def shows_html(text: str) -> bool:
-    """Return whether a text has a tag or an entity of HTML.
-
-    >>> shows_html("Fish &amp; chips"), shows_html("<p>One"), shows_html("a < b > c & d; <s> <think>")
-    (True, True, False)
-    """
-    return _HTML.search(text) is not None
-
-
 def without_html(text: str) -> str:
     """A text without tags of HTML, and with the characters that its entities name; a block ends its line.
 
     >>> without_html("<p>Fish &amp; chips.</p><p>It&#39;s <b>hot</b>.</p>")
     "Fish & chips.\\nIt's hot."
     """
-    if not shows_html(text):
+    if not _HTML.search(text):
         return text
     for _ in range(_TIMES_ESCAPED):
         text = _HTML.sub(
@@ -215,15 +208,6 @@ def without_markdown(text: str) -> str:
             parts[number] = pattern.sub(content, parts[number])
     stripped = "".join(parts)
     return text if stripped == text else stripped.strip()
-
-
-def shows_markdown(text: str) -> bool:
-    """Return whether a text has a fence, a heading, bold words or a link: marks that plain prose rarely has.
-
-    >>> shows_markdown("## A plan"), shows_markdown("2 * 3 * 4 in snake_case_names #1")
-    (True, False)
-    """
-    return _MARKDOWN_SEEN.search(text) is not None
 
 
 def without_outer_blanks(text: str) -> str:
@@ -252,15 +236,6 @@ _APART = re.compile(
 )
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
 _BRACKET = re.compile(r"-[LR][RSC]B-|``|''")
-
-
-def without_list_number(text: str) -> str:
-    """A text without the number or the mark of a list before it.
-
-    >>> without_list_number("12. Once."), without_list_number("- Once."), without_list_number("1914 was cold.")
-    ('Once.', 'Once.', '1914 was cold.')
-    """
-    return _NUMBERED.sub("", text)
 
 
 def without_outer_quotes(text: str) -> str:
@@ -316,7 +291,7 @@ class PromptEcho:
     """
 
     def __init__(self, prompts: Iterable[str]) -> None:
-        self._prompts = sorted({prompt.strip() for prompt in prompts} - {""})
+        self._prompts = sorted({*map(str.strip, prompts)} - {""})
         self.digest = hashlib.sha256("\0".join(self._prompts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def __call__(self, text: str) -> str:
@@ -337,7 +312,7 @@ WRAPPING: Mapping[str, Callable[[str], str]] = {  # each by the name that `strip
     "next_turn": without_next_turn,
     "html": without_html,
     "markdown": without_markdown,
-    "list_numbers": without_list_number,
+    "list_numbers": partial(_NUMBERED.sub, ""),
     "outer_quotes": without_outer_quotes,
     "whitespace": without_outer_blanks,
     "line_breaks": without_line_breaks,
@@ -346,9 +321,9 @@ WRAPPING: Mapping[str, Callable[[str], str]] = {  # each by the name that `strip
     "capitals": str.lower,
 }
 
-SHOWN: Mapping[str, Callable[[str], bool]] = {  # where a rule takes long, or changes what any prose may hold
-    "html": shows_html,
-    "markdown": shows_markdown,
+SHOWN: Mapping[str, Callable[[str], object]] = {  # where a rule takes long, or changes what any prose may hold
+    "html": _HTML.search,
+    "markdown": _MARKDOWN_SEEN.search,
     "whitespace": shows_outer_blanks,
 }
 
@@ -382,7 +357,7 @@ class Stripping:
                 self._rules.append(("prompts", self.echo))
             if name in wanted:
                 self._rules.append((name, rule))
-        self.changed = {name: 0 for name, _ in self._rules}
+        self.changed = dict.fromkeys(dict(self._rules), 0)
 
     def strip(self, text: str) -> str:
         """A text without its wrapping."""
@@ -417,7 +392,7 @@ def field_prompts(fields: Iterable[Sequence[object]], sides: Iterable[Sequence[s
     echoed: dict[str, None] = {}
     texts = [*sides]
     for values in fields:
-        prompts = dict.fromkeys(value for value in map(as_prompt, values) if value)
+        prompts = dict.fromkeys(filter(None, map(as_prompt, values)))
         echo = PromptEcho(prompts)
         if prompts and any(count_echoes(echo, side) > ECHOED_SHARE * len(side) for side in texts):
             echoed |= prompts

@@ -1,9 +1,10 @@
-"""Known formats of other tools: the fields of a record that hold the human text and the model's, read alike."""
+"""Known formats of other tools: the fields of a record that hold the human text and the model's, and rendered chats."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import re
 import reprlib
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -163,9 +164,14 @@ def failure_of(value: object) -> str | None:
     if not isinstance(value, Mapping):
         return None
     status = value.get("status_code")
-    errors = [value.get("error"), *(failure_of(value.get(key)) for key in ("response", "body", "result"))]
-    errors += [value["type"] if value.get("type") in ("expired", "canceled", "errored") else None, _refusal(value)]
-    error = next((error for error in errors if error), None)
+    error = (
+        value.get("error")
+        or failure_of(value.get("response"))
+        or failure_of(value.get("body"))
+        or failure_of(value.get("result"))
+        or (value["type"] if value.get("type") in ("expired", "canceled", "errored") else None)
+        or _refusal(value)
+    )
     if error is None and not (isinstance(status, int) and status >= 400):
         return None
     said = [f"status {status}"] if isinstance(status, int) and status >= 400 else []
@@ -254,8 +260,9 @@ class Format(NamedTuple):
 
     def fits(self, record: Record) -> bool:
         """Return whether a record has the fields, and turns where turns are meant."""
-        if not all(has_field(record, path) for path in self.needs):
-            return False
+        for path in self.needs:
+            if not has_field(record, path):
+                return False
         value = value_at(record, self.needs[-1])
         return (self.name != "chat" or is_conversation(value)) and (self.name != "ollama_stream" or value is False)
 
@@ -380,9 +387,10 @@ TOOL_FORMATS = (
 
 def format_of(record: Record) -> Format | None:
     """The known format that a record has; None for a text, and for fields of no known format."""
-    if not isinstance(record.value, Mapping):
-        return None
-    return next((tool_format for tool_format in TOOL_FORMATS if tool_format.fits(record)), None)
+    for tool in TOOL_FORMATS if isinstance(record.value, Mapping) else ():
+        if tool.fits(record):
+            return tool
+    return None
 
 
 def harness_target(text: str, record: Record) -> str:
@@ -403,3 +411,69 @@ def harness_target(text: str, record: Record) -> str:
             "reference_field, such as doc.story"
         )
     return str(targets[0])
+
+
+# Conversations that a chat template rendered as one text: the marks before each turn, and the last turn.
+_ROLES = r"(?:system|developer|user|assistant|model|tool)"
+SPECIAL_TOKENS = re.compile(
+    rf"<\|(?:im_start|start)\|>[ \t]*(?:{_ROLES}\b)?\n?"
+    rf"|<\|start_of_role\|>[ \t]*{_ROLES}?[ \t]*<\|end_of_role\|>"
+    rf"|\[\|(?:{_ROLES}|endofturn)\|\]"
+    r"|\A\s*<answer>|</answer>\s*\Z"
+    rf"|<\|start_header_id\|>[ \t]*{_ROLES}?[ \t]*<\|end_header_id\|>\n*"
+    rf"|<start_of_turn>(?:{_ROLES}\b)?\n?"
+    r"|<\|[\w.:/@-]{1,64}\|>|<｜[\w▁.:/@-]{1,64}｜>"
+    r"|</?s>|<(?:pad|eos|bos|unk|cls|sep|mask|end_of_turn|extra_id_\d{1,4}|unused\d{1,4})>"
+    r"|<</?SYS>>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]|\[(?:PAD|CLS|SEP|MASK|UNK|BOS|EOS)\]"
+)
+# Templates by which a conversation is rendered as one text: the mark before a turn, with its role.
+CHATS: Mapping[str, re.Pattern[str]] = {
+    "ChatML": re.compile(r"<\|im_start\|>[ \t]*(?P<role>\w+)[^\n<]{0,40}\n?"),
+    "Llama 3": re.compile(r"<\|start_header_id\|>\s*(?P<role>\w+)\s*<\|end_header_id\|>\n*"),
+    "Llama 4": re.compile(r"<\|header_start\|>\s*(?P<role>\w+)\s*<\|header_end\|>\n*"),
+    "Gemma": re.compile(r"<start_of_turn>\s*(?P<role>\w+)\n?"),
+    "Granite": re.compile(r"<\|start_of_role\|>\s*(?P<role>\w+)[^<]{0,40}<\|end_of_role\|>"),
+    "Phi": re.compile(r"<\|(?P<role>system|user|assistant)\|>\n?"),
+    "EXAONE": re.compile(r"\[\|(?P<role>system|user|assistant)\|\]"),
+    "Command R": re.compile(r"<\|START_OF_TURN_TOKEN\|><\|(?P<role>SYSTEM|USER|CHATBOT)_TOKEN\|>"),
+    "DeepSeek": re.compile(r"<｜(?P<role>User|Assistant)｜>"),
+    "Llama 2": re.compile(r"\[(?P<role>/?INST)\]"),
+    "Alpaca": re.compile(
+        r"^#{2,3} ?(?P<role>Instruction|Input|User|Human|Response|Assistant)[ \t]*:[ \t]*\n*", re.MULTILINE
+    ),
+    "HH": re.compile(r"\n\n(?P<role>Human|Assistant): ?"),
+    "Vicuna": re.compile(r"(?:\A|(?<=[\s>]))(?P<role>USER|ASSISTANT): ?"),
+}
+_SIGNS = re.compile(r"[<\[]|###|USER:|\n\nHuman:")  # without one a text is no conversation
+_ANSWERING_TURNS = {"assistant", "model", "chatbot", "/inst", "response"}
+_PREAMBLE = re.compile(
+    r"\s*(?:(?:<s>|<\|begin_of_text\|>)\s*)?(?:Below is an instruction|A chat between|\[SYSTEM_PROMPT\])"
+)
+
+
+def last_turn(text: str) -> tuple[str, str] | None:
+    """The template of `CHATS` that rendered a conversation, and the last turn of the assistant in it.
+
+    None for other texts, and for those that begin with no other's turn.
+
+    >>> last_turn("<|im_start|>user\\nHi.<|im_end|>\\n<|im_start|>assistant\\nYes.<|im_end|>")
+    ('ChatML', 'Yes.')
+    >>> last_turn("[INST] Hi. [/INST] Yes.</s>"), last_turn("Yes. [INST] Hi. [/INST] No.")
+    (('Llama 2', 'Yes.'), None)
+    """
+    for name, mark in CHATS.items() if _SIGNS.search(text) else ():
+        turns = list(mark.finditer(text))
+        answers = [row for row, turn in enumerate(turns) if turn["role"].lower() in _ANSWERING_TURNS]
+        if answers and answers[0] > 0:
+            before = text[: turns[0].start()]
+            if SPECIAL_TOKENS.sub("", before).strip() and not _PREAMBLE.match(before):
+                continue
+            end = turns[answers[-1] + 1].start() if answers[-1] + 1 < len(turns) else len(text)
+            return name, SPECIAL_TOKENS.sub("", text[turns[answers[-1]].end() : end]).strip()
+    return None
+
+
+def chat_template(texts: Sequence[str]) -> str | None:
+    """The template that rendered most of some texts; None where they are no conversations."""
+    templates = [turn[0] for text in texts if (turn := last_turn(text)) is not None]
+    return max(templates, key=templates.count) if 2 * len(templates) > len(texts) else None

@@ -206,8 +206,8 @@ def test_a_field_of_texts_is_in_half_of_the_records_and_varies() -> None:
     fields = text_fields([Record(value, "") for value in values])
     assert [(field.path, field.values) for field in fields] == [("all", ["So it is."]), ("half", ["It was.", "Here."])]
     for texts, varies in (("good bad good bad", False), ("good bad good bad so", True), ("same same same", False)):
-        assert Field("mark", texts.split(), "", False).varies is varies
-    assert Field("text", ["It was so.", "It was not."] * 5, "", False).varies  # more than a word or two
+        assert Field.of("mark", texts.split()).varies is varies
+    assert Field.of("text", ["It was so.", "It was not."] * 5).varies  # more than a word or two
 
 
 def test_a_copy_of_a_field_leaves_no_doubt() -> None:

@@ -10,7 +10,6 @@ from mauve_metric.inputs.fingerprints import (
     TextHashes,
     first_words,
     format_numbers,
-    is_garbled,
     loops,
 )
 from mauve_metric.options import STRIP
@@ -19,7 +18,8 @@ from mauve_metric.options import STRIP
 def _marks(texts: list[str]) -> Marks:
     seen = TextHashes()
     assert list(seen.watch(texts)) == texts
-    return seen.marks()
+    marks: Marks = seen.fields()["marks"]
+    return marks
 
 
 def test_openings_are_counted_as_a_naive_loop_does() -> None:
@@ -113,10 +113,17 @@ def test_loops_are_seen_in_words_and_in_scripts_without_blanks(text: str, found:
     "text", ["Café, naïve – “yes”… it cost €5.", "ÂGE", "MENÜ “A”", "Привет, мир", "ελληνικά", "日本語"]
 )
 def test_texts_read_in_the_right_encoding_are_not_garbled(text: str) -> None:
-    assert not is_garbled(text)
-    assert is_garbled(text.encode().decode("cp1252", "replace"))
+    assert _marks([text]).wrapped["garbled"] == 0
+    assert _marks([text.encode().decode("cp1252", "replace")]).wrapped["garbled"] == 1
 
 
 def test_words_for_missing_values_are_counted() -> None:
     marks = _marks(["nan", "None", " null ", "None of them came.", "Nan was here."])
     assert marks.wrapped["missing"] == 3
+
+
+def test_defects_and_marks_are_those_that_prose_does_not_have() -> None:
+    assert _marks(["[464, 3290, 318, 257, 922]", "1914 to 1918", "07 11 1917"]).wrapped["numbers"] == 1
+    assert _marks(["It cost â‚¬34.2bn.", "It cost €34.2bn at the café.", "donâ€™t"]).wrapped["garbled"] == 2
+    assert _marks(["Fish &amp; chips", "<p>One", "a < b > c & d; <s> <think>"]).wrapped["html"] == 2
+    assert _marks(["## A plan", "2 * 3 * 4 in snake_case_names #1"]).wrapped["markdown"] == 1

@@ -9,8 +9,8 @@ import pytest
 from samples import HUMAN
 
 from mauve_metric.inputs.files import TextFile
-from mauve_metric.inputs.rendered_chats import chat_template, last_turn
 from mauve_metric.inputs.stripping import Stripping
+from mauve_metric.inputs.tool_formats import chat_template, last_turn
 
 CHAT = {
     "ChatML": "<|im_start|>system\nBe.<|im_end|>\n<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n{}<|im_end|>",
@@ -40,5 +40,5 @@ def test_of_a_rendered_conversation_the_last_turn_is_the_text(template: str, tmp
 
 def test_a_model_that_writes_on_is_no_conversation() -> None:
     text = f"{HUMAN[0]}<|im_end|>\n{CHAT['ChatML'].format('And now?', 'No.')}"
-    assert last_turn(text) == text and chat_template([text, *HUMAN[:4]]) is None
+    assert last_turn(text) is None and chat_template([text, *HUMAN[:4]]) is None
     assert chat_template([CHAT["Gemma"].format("a", "b"), *HUMAN[:4]]) is None  # one of many texts

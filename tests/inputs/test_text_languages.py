@@ -8,7 +8,7 @@ import pytest
 from scripts import TEXTS
 
 from mauve_metric import read_texts
-from mauve_metric.inputs.text_languages import language_of
+from mauve_metric.inputs.fingerprints import language_of
 
 DECLARATION = {
     "English": "All human beings are born free and equal in dignity and rights. They are endowed with reason.",

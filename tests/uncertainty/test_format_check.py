@@ -90,7 +90,7 @@ def bare(marks: Marks | None, stripped: dict[str, int] | None = None, size: int 
 def side(texts: list[str]) -> FeatureSet:
     seen = TextHashes()
     assert list(seen.watch(texts)) == texts
-    return bare(seen.marks(), size=len(texts))
+    return bare(seen.fields()["marks"], size=len(texts))
 
 
 def some(start: str, count: int) -> list[str]:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from mauve_metric.inputs.file_contents import read_bytes
 from mauve_metric.inputs.json_rows import loaded
-from mauve_metric.inputs.packed_files import read_bytes
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import DamagedFile, NotWritten

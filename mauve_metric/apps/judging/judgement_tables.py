@@ -12,10 +12,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mauve_metric.inputs.encodings import WrongEncoding, decode
+from mauve_metric.inputs.file_contents import WrongEncoding, check_content, decode, read_bytes
 from mauve_metric.inputs.file_types import FILE_TYPES, type_of
 from mauve_metric.inputs.json_rows import json_rows
-from mauve_metric.inputs.packed_files import check_content, read_bytes
 from mauve_metric.inputs.records import Record, Rows
 from mauve_metric.inputs.tables import csv_rows, workbook_rows
 from mauve_metric.runtime.checks import check_count, check_file, is_bool, listed, quoted, shown

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mauve_metric.hosts.spelling import SHELL
 from mauve_metric.inputs.files import TextFile
-from mauve_metric.inputs.kinds import split_field, split_where
+from mauve_metric.inputs.records import split_field, split_where
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair

@@ -23,7 +23,7 @@ from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import check_output_files, drop_output, named_file, tell
 from mauve_metric.hosts.spelling import SHELL
 from mauve_metric.inputs.file_types import type_by_name
-from mauve_metric.inputs.kinds import split_field
+from mauve_metric.inputs.records import split_field
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import USER_ERRORS, code_of, message_of
 from mauve_metric.runtime.plain_text import printable

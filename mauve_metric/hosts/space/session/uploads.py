@@ -11,10 +11,10 @@ from pathlib import Path
 from mauve_metric.features.sides import Groups, shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_texts
 from mauve_metric.hosts.spelling import PAGE
-from mauve_metric.inputs.encodings import WrongEncoding
 from mauve_metric.inputs.fields import Role
+from mauve_metric.inputs.file_contents import WrongEncoding
 from mauve_metric.inputs.files import PROMPT_FIELDS, TextFile
-from mauve_metric.inputs.kinds import ALL, is_people, split_where
+from mauve_metric.inputs.records import ALL, is_people, split_where
 from mauve_metric.inputs.tables import parquet_batches, reading_parquet
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import USER_ERRORS
