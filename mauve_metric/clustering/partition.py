@@ -90,8 +90,8 @@ class Partition:
     closeness: the clusterings that closeness is judged by, in lists of equal numbers of buckets: by k-means in the
     order by content, whatever the quantizer and its number of buckets, with those of "auto", and finer ones with one
     for every `FINER_TEXTS` texts: where there are more kinds of texts than buckets, those of the first hold several
-    kinds. Of more than `MANY_ROWS` rows there are `MOST_OF_MANY` buckets at most, fitted as finer ones are. Where too many finer buckets hold a single text, these texts are in the bucket of the nearest other one
-    (`_without_singles`).
+    kinds. Of more than `MANY_ROWS` rows there are `MOST_OF_MANY` buckets at most, fitted as finer ones are. Where too
+    many finer buckets hold a single text, these texts are in the bucket of the nearest other one (`_without_singles`).
     """
 
     rows: Sequence[ProjectedRows]
@@ -265,8 +265,8 @@ def closeness_configs(
 ) -> Iterator[tuple[ResolvedConfig, range, bool]]:
     """The k-means options of each list of clusterings that closeness is judged by, their offsets, and if it is finer.
 
-    They depend on the sizes of the sets and their groups alone. Over `MANY_ROWS` rows, buckets of whom there are more
-    than of finer ones are fitted like these.
+    They depend on the sizes of the sets and their groups alone. Of over `MANY_ROWS` rows, clusterings with more buckets
+    than finer ones have are fitted like these.
 
     Args:
         runs: offsets of the seed of the clusterings by content.

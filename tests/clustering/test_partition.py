@@ -254,7 +254,8 @@ def test_closeness_has_the_same_clusterings_whatever_the_options_of_the_publishe
 def test_closeness_has_a_bounded_number_of_buckets_over_a_hundred_thousand_rows(
     sizes: tuple[int, int], buckets: tuple[int, bool]
 ) -> None:
-    made = [*closeness_configs(resolve_config(MauveConfig(), *sizes), StackedSets(np.repeat([0, 1], sizes)), range(1, 2))]
+    config, stacked = resolve_config(MauveConfig(), *sizes), StackedSets(np.repeat([0, 1], sizes))
+    made = [*closeness_configs(config, stacked, range(1, 2))]
     assert [(one.num_buckets, is_finer) for one, _, is_finer in made] == [buckets]
 
 
