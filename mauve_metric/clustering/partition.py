@@ -52,7 +52,8 @@ FINER_TEXTS, MOST_FINER = 2.5, 2000  # texts of the smallest set in each finer b
 FINER_RUNS = 3  # finer clusterings of few texts; one of more, which takes a second
 FEW_FOR_FINER_RUNS = 2500  # texts of the smallest set: fewer are few here
 FINER_ROWS = 8  # for each finer bucket, to which it is fitted
-MANY_ROWS, MOST_OF_MANY = 100_000, 5000  # of all sets, from which closeness has at most so many buckets, as of 50 000
+MANY_ROWS, MOST_OF_MANY = 100_000, 5000  # of all sets, above which closeness has at most so many buckets
+ROWS_OF_MANY = 16  # for each bucket where they are more than finer ones may be and rows are many
 MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 MANY_TEXTS = 100_000  # of the largest set, from which one projection serves both orders, whatever its last bits
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
@@ -90,7 +91,7 @@ class Partition:
     closeness: the clusterings that closeness is judged by, in lists of equal numbers of buckets: by k-means in the
     order by content, whatever the quantizer and its number of buckets, with those of "auto", and finer ones with one
     for every `FINER_TEXTS` texts: where there are more kinds of texts than buckets, those of the first hold several
-    kinds. Of more than `MANY_ROWS` rows there are `MOST_OF_MANY` buckets at most, fitted as finer ones are. Where too
+    kinds. Of more than `MANY_ROWS` rows there are `MOST_OF_MANY` buckets at most, fitted to a sample. Where too
     many finer buckets hold a single text, these texts are in the bucket of the nearest other one (`_without_singles`).
     """
 
@@ -266,7 +267,7 @@ def closeness_configs(
     """The k-means options of each list of clusterings that closeness is judged by, their offsets, and if it is finer.
 
     They depend on the sizes of the sets and their groups alone. Of over `MANY_ROWS` rows, clusterings with more buckets
-    than finer ones have are fitted like these.
+    than finer ones have are fitted like these, to `ROWS_OF_MANY` a bucket.
 
     Args:
         runs: offsets of the seed of the clusterings by content.
@@ -311,8 +312,9 @@ def _finer(rows: ProjectedRows, places: Integers, sets: StackedSets, config: Res
 
 
 def _rows_of_finer(number: int, num_buckets: int, seed: int) -> Integers:
-    """Of so many rows, those that a clustering with many buckets is fitted to: `FINER_ROWS` a bucket at most."""
-    return some_numbers(number, min(number, FINER_ROWS * num_buckets), seed)
+    """Of so many rows, those that a clustering with many buckets is fitted to."""
+    of_bucket = FINER_ROWS if num_buckets <= MOST_FINER else ROWS_OF_MANY
+    return some_numbers(number, min(number, of_bucket * num_buckets), seed)
 
 
 def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:

@@ -263,7 +263,7 @@ def test_closeness_has_a_bounded_number_of_buckets_over_a_hundred_thousand_rows(
 def test_closeness_of_many_rows_is_that_of_any_options_and_of_blocks(
     options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The nine buckets are fitted to 72 of 240 rows, so that all rows would give other ones."""
+    """The nine buckets are fitted to 144 of 240 rows, so that all rows would give other ones."""
     for name, number in (("MANY_ROWS", 200), ("MOST_FINER", 4), ("MOST_OF_MANY", 9)):
         monkeypatch.setattr(partition, name, number)
     p, q = sets(120)
