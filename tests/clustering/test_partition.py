@@ -268,8 +268,10 @@ def test_closeness_of_many_rows_is_that_of_any_options_and_of_blocks(
         monkeypatch.setattr(partition, name, number)
     p, q = sets(120)
     expected, found, in_blocks = (
-        partition_sets([p, q], resolve_config(MauveConfig(num_runs=1, **more), 120, 120), RunOptions(**run)).closeness
-        for more, run in (({"num_buckets": 30}, {}), (options, {}), (options, {"checkpoint": tmp_path}))
+        partition_sets(
+            [p, q], resolve_config(MauveConfig(num_runs=1, **more), 120, 120), RunOptions(checkpoint=folder)
+        ).closeness
+        for more, folder in (({"num_buckets": 30}, None), (options, None), (options, tmp_path))
     )
     assert [len(runs) for runs in found] == [len(runs) for runs in in_blocks] == [1]
     assert len(np.unique(np.concatenate(expected[0][0]))) == 9
