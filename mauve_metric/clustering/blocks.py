@@ -26,7 +26,8 @@ from mauve_metric.clustering.checkpoint import (
 )
 from mauve_metric.clustering.nearest_centres import assign
 from mauve_metric.clustering.projection import Projection, fit_projection
-from mauve_metric.features.row_blocks import ArrayRows
+from mauve_metric.features.array_files import is_sequential
+from mauve_metric.features.row_blocks import ArrayRows, OrderedRows
 from mauve_metric.options import ResolvedConfig, options_of_quantizer, options_of_stage
 from mauve_metric.runtime.outputs import check_can_be_written, naming
 
@@ -158,13 +159,17 @@ def _fit(rows: WatchedRows, config: ResolvedConfig, runs: Sequence[Run]) -> Clus
 
 
 def fit_centres(
-    rows: FeatureRows, projection: Projection, config: ResolvedConfig, runs: Sequence[Run] = ()
+    rows: WatchedRows, projection: Projection, config: ResolvedConfig, runs: Sequence[Run] = ()
 ) -> Clustering:
-    """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`."""
+    """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`.
+
+    The rows of a sample are read and projected a block at a time, but all at once where each reading is a pass.
+    """
     fits = []
     for run in (Run(np.arange(rows.shape[0]), config, config.seed + 2, plus_plus=False), *runs):
         numbers = kmeans.sample_numbers(len(run.order), run.config.num_buckets, run.seed)
-        sample = projection.apply_all(ArrayRows(rows.take(run.order[numbers])))
+        chosen = OrderedRows(rows, run.order[numbers])
+        sample = projection.apply_all(ArrayRows(rows.take(chosen.order)) if is_sequential(rows.rows) else chosen)
         options = options_of_quantizer(run.config, "kmeans")
         fits.append(kmeans.fit(sample, run.config.num_buckets, seed=run.seed, plus_plus=run.plus_plus, **options))
     return Clustering(projection, fits)

@@ -52,6 +52,8 @@ FINER_TEXTS, MOST_FINER = 2.5, 2000  # texts of the smallest set in each finer b
 FINER_RUNS = 3  # finer clusterings of few texts; one of more, which takes a second
 FEW_FOR_FINER_RUNS = 2500  # texts of the smallest set: fewer are few here
 FINER_ROWS = 8  # for each finer bucket, to which it is fitted
+MANY_ROWS, MOST_OF_MANY = 100_000, 5000  # of all sets, above which closeness has at most so many buckets
+ROWS_OF_MANY = 16  # for each bucket where they are more than finer ones may be and rows are many
 MOST_NUMBERS_READ = 2**26  # of features that are not in memory, which are read and then treated like those that are
 MANY_TEXTS = 100_000  # of the largest set, from which one projection serves both orders, whatever its last bits
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
@@ -89,8 +91,8 @@ class Partition:
     closeness: the clusterings that closeness is judged by, in lists of equal numbers of buckets: by k-means in the
     order by content, whatever the quantizer and its number of buckets, with those of "auto", and finer ones with one
     for every `FINER_TEXTS` texts: where there are more kinds of texts than buckets, those of the first hold several
-    kinds. Where too many finer buckets hold a single text, these texts are in the bucket of the nearest other one
-    (`_without_singles`).
+    kinds. Of more than `MANY_ROWS` rows there are `MOST_OF_MANY` buckets at most, fitted to a sample. Where too
+    many finer buckets hold a single text, these texts are in the bucket of the nearest other one (`_without_singles`).
     """
 
     rows: Sequence[ProjectedRows]
@@ -200,11 +202,11 @@ def partition_sets(
         labels_by_content = [result.labels for result in made]
         del of_features
         for of_closeness, offsets, is_finer in closeness_configs(config, sets_of_rows, runs):
-            if of_closeness == by_content:
-                closeness.append(labels_by_content)
-            elif is_finer:
+            if is_finer:
                 finer = [_finer(sorted_rows, places, sets_of_rows, of_closeness, offset) for offset in offsets]
                 closeness.append(finer)
+            elif of_closeness == by_content:
+                closeness.append(labels_by_content)
             else:
                 coarse = _by_content(sorted_rows, places, sets_of_rows, of_closeness, offsets, run.verbose)
                 closeness.append([result.labels for result in coarse])
@@ -264,7 +266,8 @@ def closeness_configs(
 ) -> Iterator[tuple[ResolvedConfig, range, bool]]:
     """The k-means options of each list of clusterings that closeness is judged by, their offsets, and if it is finer.
 
-    They depend on the sizes of the sets and their groups alone.
+    They depend on the sizes of the sets and their groups alone. Of over `MANY_ROWS` rows, clusterings with more buckets
+    than finer ones have are fitted like these, to `ROWS_OF_MANY` a bucket.
 
     Args:
         runs: offsets of the seed of the clusterings by content.
@@ -275,7 +278,10 @@ def closeness_configs(
     auto = frozenset({*USUAL_FOR_CLOSENESS, "num_buckets"})
     plain = replace(config, **usual, num_buckets=auto_num_buckets(fewest, fewest), auto=auto)
     coarse = config_by_content(plain, sets)
-    yield coarse, runs, False
+    is_large = len(sets.set_of) > MANY_ROWS and coarse.num_buckets > MOST_FINER
+    if is_large:
+        coarse = replace(coarse, num_buckets=min(coarse.num_buckets, MOST_OF_MANY))
+    yield coarse, runs, is_large
     effective = fewest if sets.groups is None else min(_effective(sets, number) for number in range(len(stacked_sizes)))
     finer = replace(coarse, num_buckets=min(max(round(effective / FINER_TEXTS), 2), MOST_FINER))
     if fewest >= FINER_FROM and finer.num_buckets > coarse.num_buckets:
@@ -306,8 +312,9 @@ def _finer(rows: ProjectedRows, places: Integers, sets: StackedSets, config: Res
 
 
 def _rows_of_finer(number: int, num_buckets: int, seed: int) -> Integers:
-    """Of so many rows, those that a clustering with many buckets is fitted to: `FINER_ROWS` a bucket at most."""
-    return some_numbers(number, min(number, FINER_ROWS * num_buckets), seed)
+    """Of so many rows, those that a clustering with many buckets is fitted to."""
+    of_bucket = FINER_ROWS if num_buckets <= MOST_FINER else ROWS_OF_MANY
+    return some_numbers(number, min(number, of_bucket * num_buckets), seed)
 
 
 def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:
@@ -432,7 +439,7 @@ def _in_blocks(
     runs = [(by_content, offset, False) for offset in offsets]
     lists = list(closeness_configs(config, of_rows, offsets)) if clusterings > 1 else []
     for of_closeness, of_list, is_finer in lists:
-        runs += [(of_closeness, offset, is_finer) for offset in of_list if of_closeness != by_content]
+        runs += [(of_closeness, offset, is_finer) for offset in of_list if is_finer or of_closeness != by_content]
     chosen = [_stand_ins(of_rows.take(order), config.seed + offset) for _, offset, _ in runs]
     fits: list[blocks.Run] = []
     for (run_config, offset, finer), (kept, _) in zip(runs, chosen, strict=True):
@@ -452,8 +459,11 @@ def _in_blocks(
     ]
     others, closeness = iter(labels[clusterings:]), []
     for of_closeness, of_list, is_finer in lists:
-        made = labels[1:clusterings] if of_closeness == by_content else [next(others) for _ in of_list]
-        closeness.append([_merged(of_run, fitted, stacked, order) for of_run in made] if is_finer else made)
+        if is_finer or of_closeness != by_content:
+            made = [next(others) for _ in of_list]
+            closeness.append([_merged(of_run, fitted, stacked, order) for of_run in made] if is_finer else made)
+        else:
+            closeness.append(labels[1:clusterings])
     return Partition(
         _sampled(fitted, sets, config),
         [stacking.split(run_labels) for run_labels in labels[:clusterings]],

@@ -247,6 +247,39 @@ def test_closeness_has_the_same_clusterings_whatever_the_options_of_the_publishe
             assert all(np.array_equal(one, two) for one, two in zip(run, other, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "buckets"),
+    [((50_000, 50_000), (5000, False)), ((20_010, 90_000), (2001, True)), ((60_000, 70_000), (5000, True))],
+)
+def test_closeness_has_a_bounded_number_of_buckets_over_a_hundred_thousand_rows(
+    sizes: tuple[int, int], buckets: tuple[int, bool]
+) -> None:
+    config, stacked = resolve_config(MauveConfig(), *sizes), StackedSets(np.repeat([0, 1], sizes))
+    made = [*closeness_configs(config, stacked, range(1, 2))]
+    assert [(one.num_buckets, is_finer) for one, _, is_finer in made] == [buckets]
+
+
+@pytest.mark.parametrize("options", [{}, {"num_buckets": 9}, {"num_buckets": 7}])
+def test_closeness_of_many_rows_is_that_of_any_options_and_of_blocks(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The nine buckets are fitted to 144 of 240 rows, so that all rows would give other ones."""
+    for name, number in (("MANY_ROWS", 200), ("MOST_FINER", 4), ("MOST_OF_MANY", 9)):
+        monkeypatch.setattr(partition, name, number)
+    p, q = sets(120)
+    expected, found, in_blocks = (
+        partition_sets(
+            [p, q], resolve_config(MauveConfig(num_runs=1, **more), 120, 120), RunOptions(checkpoint=folder)
+        ).closeness
+        for more, folder in (({"num_buckets": 30}, None), (options, None), (options, tmp_path))
+    )
+    assert [len(runs) for runs in found] == [len(runs) for runs in in_blocks] == [1]
+    assert len(np.unique(np.concatenate(expected[0][0]))) == 9
+    for one, two, three in zip(expected[0][0], found[0][0], in_blocks[0][0], strict=True):
+        np.testing.assert_array_equal(one, two)
+        assert np.mean(one == three) > 0.95  # the last bits of the projection may move a row on a border
+
+
 def test_closeness_does_not_depend_on_the_door(tmp_path: Path) -> None:
     """By number of buckets, quantizer, checkpoint, device and order of rows: last bits may move single texts."""
     p, q = sets(150, shift=0.6)
