@@ -32,6 +32,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 SECONDS = float(os.environ.get("MUTATE_SECONDS", 6))  # of tests for one bug, the quickest first
+MOST_MEMORY = 12 * 2**30
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
     **{ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And},
@@ -94,7 +95,9 @@ def mutated_trees(path: str) -> Iterator[tuple[Mutant, ast.Module]]:
                     body = getattr(inner, "body", None)
                     lines = range(inner.lineno, body[0].lineno if isinstance(body, list) else inner.end_lineno + 1)
                     change = f"{path}:{node.lineno}: {ast.unparse(node)} -> {ast.unparse(changed)}"
-                    setattr(parent, field, [*value[:index], changed, *value[index + 1 :]] if value is not node else changed)
+                    setattr(
+                        parent, field, [*value[:index], changed, *value[index + 1 :]] if value is not node else changed
+                    )
                     yield Mutant(path, number, node.lineno, lines, change), tree
                     setattr(parent, field, value)
                     number += 1
@@ -124,8 +127,7 @@ def forked(work: Callable[[], Any], seconds: float) -> Any:
     if not (process := os.fork()):
         os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1,) * 2)
-        memory = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (memory + 2**32,) * 2)
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
         try:
             answer = json.dumps(work())
         except BaseException as error:
@@ -275,6 +277,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
         paths = {os.path.abspath(mutant.path) for mutant in mutants}
     functions_by_code()
     tests = forked(lambda: traced(session.items, paths), 3600)
+    if isinstance(tests, str):
+        raise pytest.UsageError(f"the tests without a bug: {tests}")
     with capture.global_and_fixture_disabled():
         print(f"{len(tests)} tests, {sum(seconds for seconds, _ in tests.values()):.0f} s", flush=True)
     try:

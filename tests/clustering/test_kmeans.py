@@ -103,7 +103,8 @@ def test_empty_buckets_take_half_of_those_that_single_draws_choose(shares: list[
     n = 2000
     counts = (np.array(shares) * n).astype(np.float32)
     centres = np.random.default_rng(0).normal(size=(len(counts), 2)).astype(np.float32)
-    drawn, expected = np.random.RandomState(1234), counts.copy()
+    drawn, expected, moved = np.random.RandomState(1234), counts.copy(), centres.copy()
+    shift = np.float32([1 / 1024, -1 / 1024])  # faiss's
     for empty in np.flatnonzero(counts == 0):
         bucket = 0
         while np.float32(drawn.randint(0, 2**32, dtype=np.uint32)) / np.float32(2**32 - 1) >= (expected[bucket] - 1) / (
@@ -112,5 +113,7 @@ def test_empty_buckets_take_half_of_those_that_single_draws_choose(shares: list[
             bucket = (bucket + 1) % len(counts)
         expected[empty] = expected[bucket] / 2
         expected[bucket] -= expected[empty]
+        moved[empty], moved[bucket] = moved[bucket] * (1 + shift), moved[bucket] * (1 - shift)
     _split(centres, counts, n)
     assert counts.tolist() == expected.tolist()
+    np.testing.assert_array_equal(centres, moved)

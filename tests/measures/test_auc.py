@@ -66,7 +66,7 @@ def interval_of_pairs(held_out: HeldOut, level: float) -> tuple[float, tuple[flo
                 share = of_pairs[k].mean(axis=0 if side else 1)[chosen]
                 m = sizes[k, side]
                 shift += of_pairs[k].size / total * float((share - value).sum()) / np.sqrt(m * max(m - 1, 1))
-            shifts[group] = shifts.get(group, 0.0) + shift / (1 - (own_groups == group).mean())
+            shifts[group] = shifts.get(group, 0.0) + shift / max(1 - (own_groups == group).mean(), 1 / len(own_groups))
         counts = np.unique(own_groups, return_counts=True)[1]
         freedoms.append(counts.sum() ** 2 / (counts**2).sum() - 1)
         is_grouped |= bool(counts.max() > 1)
@@ -80,13 +80,13 @@ def interval_of_pairs(held_out: HeldOut, level: float) -> tuple[float, tuple[flo
     return value, (ends[0], ends[1]), float(t.sf((value - 0.5) / np.sqrt(factor * variance(0.5)), freedom))
 
 
-@pytest.mark.parametrize("groups_of", [1, 2, 7])
+@pytest.mark.parametrize("groups_of", [1, 2, 7, 39])
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_the_interval_is_that_of_the_formula(groups_of: int, level: float) -> None:
     rng = np.random.default_rng(groups_of)
     is_model = np.arange(70) >= 40
     groups = np.arange(70) // groups_of  # one of seven has texts of both sides
-    fold_of = groups % 3
+    fold_of = np.arange(70) // min(groups_of, 7) % 3
     scores = np.round(rng.normal(size=groups.max() + 1)[groups] + rng.normal(size=70) + 0.9 * is_model, 1)
     held_out = HeldOut(scores, is_model, fold_of, groups)
     value, ci, p_value = interval_of_pairs(held_out, level)

@@ -104,8 +104,9 @@ def test_the_unit_of_a_single_column_does_not_matter() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 
 
-def test_the_shrinkage_is_that_of_scikit_learn() -> None:
-    rows = np.random.default_rng(1).normal(size=(60, 30)) * np.geomspace(1, 3, 30)
+@pytest.mark.parametrize("scale", [0.01, 1.0])
+def test_the_shrinkage_is_that_of_scikit_learn(scale: float) -> None:
+    rows = np.random.default_rng(1).normal(size=(60, 30)) * np.geomspace(1, 3, 30) * scale
     rows -= rows.mean(axis=0)
     fourth = float(np.square(np.square(rows).sum(axis=1)).mean())
     found = ledoit_wolf(np.cov(rows.T, ddof=0), fourth, 60.0, 30)

@@ -87,5 +87,5 @@ def test_offsets_scales_and_constant_columns_have_no_part_in_it() -> None:
     p, q = correlated(rng, 100, 50, 0.7)
     expected = find_pairs(*standardised(p, q))
     scale, offset = rng.uniform(0.1, 100, size=50), rng.normal(size=50) * 1000
-    more = [np.hstack([rows * scale + offset, np.ones((100, 1))]) for rows in (p, q)]
+    more = [np.hstack([rows * scale + offset, np.ones((100, 1)), np.zeros((100, 1))]) for rows in (p, q)]
     np.testing.assert_array_equal(find_pairs(*standardised(*more)), expected)

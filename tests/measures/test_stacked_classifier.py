@@ -150,13 +150,15 @@ def test_the_side_of_a_row_that_is_not_trained_on_plays_no_part() -> None:
     assert np.ptp(found[0][100:]) > 0
 
 
-def test_few_rows_have_few_neighbours() -> None:
+@pytest.mark.parametrize(("texts", "voters"), [(20, 1), (58, 1), (60, 2), (180, 2)])
+def test_few_rows_have_few_neighbours(texts: int, voters: int) -> None:
+    """Of the rows of the other fold at least half are no voters."""
     rng = np.random.default_rng(6)
-    rows, fold_of = Standardised(rng.normal(size=(20, 3))), np.arange(20) % 2
-    sides = np.repeat([0, 1], 10).astype(np.float32)[:, None]
-    rising, free = views(rows, fold_of, sides, np.ones(20, dtype=bool), np.arange(20), 25)
-    assert all(np.isfinite(view).all() and view.shape == (20, 1) for view in (*rising, *free))
-    assert len(rising) == 4  # both linear ones, squares, and the votes of five neighbours
+    rows, fold_of = Standardised(rng.normal(size=(texts, 3))), np.arange(texts) % 2
+    sides = np.repeat([0, 1], texts // 2).astype(np.float32)[:, None]
+    rising, free = views(rows, fold_of, sides, np.ones(texts, dtype=bool), np.arange(texts), 25)
+    assert all(np.isfinite(view).all() and view.shape == (texts, 1) for view in (*rising, *free))
+    assert len(rising) == 3 + voters  # both linear ones, squares, and the votes
 
 
 def test_rows_far_outside_of_those_that_are_fitted_to_overflow_nothing() -> None:

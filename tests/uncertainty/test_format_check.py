@@ -148,6 +148,13 @@ def test_loops_of_one_set_are_called_so(share: float, side_with_more: int) -> No
     assert not [*wrapping_warnings(side(PLAIN), few)]  # 3 %
 
 
+def test_the_difference_of_the_shares_counts_and_not_their_sum() -> None:
+    """One and 18 of 600 differ by less than 3 %, one and 20 by more."""
+    marks = [Marks({"loops": times}, None, 600) for times in (1, 18, 20)]
+    assert format_check._more_in_one(marks[0], marks[1], "loops", 0.03) == {}
+    assert format_check._more_in_one(marks[2], marks[0], "loops", 0.03)["share"] == 20 / 600
+
+
 def test_wrongly_decoded_texts_of_one_set_are_named() -> None:
     human = [f"{text}, at â‚¬{number}" if number < 6 else text for number, text in enumerate(PLAIN)]
     (warning,) = wrapping_warnings(side(human), side(PLAIN))

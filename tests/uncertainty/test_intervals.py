@@ -86,6 +86,17 @@ def test_local_form(a: float, value: float) -> None:
     assert intervals.local_form(a) == pytest.approx(area, rel=0, abs=1e-8)
 
 
+@pytest.mark.parametrize("raw", [0.002, 0.02])
+def test_the_error_draws_the_factor_between_the_scales_towards_1(raw: float) -> None:
+    """Where the integral is less than its error, too."""
+    frontier = debiased_frontier(np.array([30, 20]), np.array([20, 30]))
+    scores = debiased_scores(frontier, 5.0)._replace(area=0.8, raw_integral=raw, clipped_integral=raw)
+    factor = (intervals.local_form_inverse(0.8) + 15 * 0.01) / (15 * raw + 15 * 0.01)
+    expected = [intervals.local_form(max(factor * 15 * bound, 0.0)) for bound in (raw + 0.003, raw - 0.003)]
+    assert intervals._carry_over(scores, 0.003, 0.01) == pytest.approx(expected, rel=1e-12)
+    assert intervals._carry_over(scores._replace(clipped_integral=0.0), 0.0, 0.0)[0] == intervals.local_form(15 * raw)
+
+
 def test_local_form_and_its_inverse() -> None:
     assert intervals.local_form(0.0) == 1
     assert intervals.local_form_inverse(1.0) == 0
