@@ -185,6 +185,11 @@ def test_permuted_sides_keep_the_design() -> None:
         assert (singles[inside].sum(axis=0) == is_model[inside].sum()).all()
 
 
+def test_a_single_permutation_is_no_test() -> None:
+    rows, is_model = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) >= 10
+    assert cross_fit(rows, is_model, permutations=1).p_value == cross_fit(rows, is_model).p_value == 1.0
+
+
 def test_p_value_is_uniform_for_equal_sets() -> None:
     rng, found = np.random.default_rng(5), []
     for seed in range(200):

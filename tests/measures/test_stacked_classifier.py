@@ -37,6 +37,22 @@ def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int) -> No
     assert (free < 0).any()
 
 
+def test_views_are_combined_by_the_moments_of_the_other_folds_for_each_division() -> None:
+    rng = np.random.default_rng(2)
+    sides, fold_of = rng.integers(2, size=(90, 2)).astype(np.float32), np.arange(90) % 3
+    rising, free = [sides + rng.normal(size=(90, 2)) for _ in range(2)], [rng.normal(size=(90, 1))]
+    seen = rng.random(90) < 0.8
+    found = combined_scores(rising, free, sides, fold_of, seen)
+    for column, fold in np.ndindex(2, 3):
+        rows = np.column_stack([rising[0][:, column], rising[1][:, column], free[0]])
+        of_sides = [rows[seen & (fold_of != fold) & (sides[:, column] == side)] for side in (0, 1)]
+        means = np.array([part.mean(axis=0) for part in of_sides])
+        covariance = np.mean([np.cov(part.T, ddof=0) for part in of_sides], axis=0)
+        weights = _least_squares(covariance[None], (means[1] - means[0])[None], 2)[0]
+        expected = (rows[fold_of == fold] - means.mean(axis=0)) @ weights
+        np.testing.assert_allclose(found[fold_of == fold, column], expected, atol=1e-6)  # float32
+
+
 def test_a_view_that_leans_to_the_wrong_side_is_left_out_and_not_turned_round() -> None:
     rng = np.random.default_rng(0)
     sides, fold_of = (np.arange(400) % 2).astype(np.float32)[:, None], np.arange(400) // 2 % 5

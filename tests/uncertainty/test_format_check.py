@@ -45,6 +45,8 @@ def test_the_auc_of_one_number_is_that_of_the_number_itself() -> None:
     raw = roc_auc_score(np.repeat([0, 1], 100), np.r_[p[:, column], q[:, column]])
     assert each is not None and abs(each["capitals"] - raw) < 0.05  # of folds in place of all texts
     assert telling[0] == "capitals"
+    others = check_format(p, q, None, 7)[1]
+    assert others is not None and others["length"] != each["length"]  # other folds
 
 
 def test_layout_that_the_featurizer_does_not_see_and_style_do_not_count() -> None:
