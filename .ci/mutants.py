@@ -1,12 +1,13 @@
 """Plugin of pytest that puts small bugs into the package and runs the tests of their lines: see `.ci/mutate`.
 
-The process that has collected the tests is forked for each bug; the fork changes the code of the functions and runs tests.
+The process that has collected the tests is forked for each bug; the fork changes the code of functions and runs tests.
 A bug outside of functions is written into the file, for a process of its own.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import functools
 import gc
@@ -65,7 +66,7 @@ def changes_of(node: Any) -> Iterator[ast.AST]:
     if isinstance(node, ast.Constant) and type(node.value) is bool:
         yield ast.Constant(not node.value)
     elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        yield from (ast.Constant(node.value + step) for step in (1, -1))
+        yield from (ast.Constant(node.value + step) for step in (1, -1) if node.value + step != node.value)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
         yield node.operand
     elif isinstance(node, ast.Call):
@@ -122,7 +123,7 @@ def changed_functions(before: CodeType, after: CodeType) -> list[tuple[CodeType,
 
 
 def forked(work: Callable[[], Any], seconds: float) -> Any:
-    """Return what a fork of this process computes; "too long" where it takes more time, "crash" where it ends without."""
+    """Return what a fork of this process computes; "too long" beyond these seconds, "crash" where there is nothing."""
     receiver, sender = os.pipe()
     if not (process := os.fork()):
         os.setpgid(0, 0)
@@ -140,10 +141,8 @@ def forked(work: Callable[[], Any], seconds: float) -> Any:
     while select.select([receiver], [], [], max(0, end - time.monotonic()))[0] and (part := os.read(receiver, 2**16)):
         answer += part
     os.close(receiver)
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     status = os.waitpid(process, 0)[1]
     return json.loads(answer) if answer else ("too long" if os.WIFSIGNALED(status) else "crash")
 
@@ -255,40 +254,42 @@ def drawn_mutants() -> list[Mutant]:
     mutants = []
     for part in os.environ["MUTATE"].split():
         name, _, line = part.partition(":")
-        whole = Path("mauve_metric") / name
+        whole = Path("mauve_metric", name)
         files = [whole] if whole.is_file() else sorted(whole.rglob("*.py"))
         of_part = [mutant for path in files for mutant, _ in mutated_trees(str(path)) if line in ("", str(mutant.line))]
         number = min(len(of_part), int(os.environ.get("MUTATE_NUMBER", len(of_part))))
         mutants += random.Random(0).sample(of_part, number)
-        print(f"{part}: {len(of_part)} bugs, {number} tried", flush=True)
     random.Random(0).shuffle(mutants)
     return mutants
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect the tests and doctests of the parts of MUTATE."""
+    paths: list[str] = []
+    for part in os.environ["MUTATE"].split():
+        path = Path(part.partition(":")[0])
+        file = Path("tests", path.parent, f"test_{path.name}")
+        paths += [f"mauve_metric/{path}", str(file if file.is_file() else Path("tests", path.with_suffix("")))]
+    config.args = list(dict.fromkeys(paths))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Try the bugs instead of running the tests once."""
-    capture = session.config.pluginmanager.getplugin("capturemanager")
+    terminal: Any = session.config.pluginmanager.get_plugin("terminalreporter")
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)
-    with capture.global_and_fixture_disabled():
-        mutants = drawn_mutants()
-        for path in {mutant.path for mutant in mutants}:
-            importlib.import_module(path.removesuffix(".py").replace("/", "."))
-        paths = {os.path.abspath(mutant.path) for mutant in mutants}
+    mutants = drawn_mutants()
+    for path in {mutant.path for mutant in mutants}:
+        importlib.import_module(path.removesuffix(".py").replace("/", "."))
     functions_by_code()
-    tests = forked(lambda: traced(session.items, paths), 3600)
+    tests = forked(lambda: traced(session.items, {os.path.abspath(mutant.path) for mutant in mutants}), 3600)
     if isinstance(tests, str):
         raise pytest.UsageError(f"the tests without a bug: {tests}")
-    with capture.global_and_fixture_disabled():
-        print(f"{len(tests)} tests, {sum(seconds for seconds, _ in tests.values()):.0f} s", flush=True)
     try:
         for mutant in mutants:
             outcome = run_mutant(mutant, session.items, tests)
             outcomes[mutant.path.split("/")[1]][outcome.split(":")[0]] += 1
-            with capture.global_and_fixture_disabled():
-                print(f"{outcome}: {mutant.change}", flush=True)
+            terminal.write(f"{outcome}: {mutant.change}\n", flush=True)
     finally:
-        with capture.global_and_fixture_disabled():
-            for folder, counts in outcomes.items():
-                print(folder, dict(counts), flush=True)
+        terminal.write_line("".join(f"{folder}: {dict(counts)}\n" for folder, counts in outcomes.items()))
     return True
