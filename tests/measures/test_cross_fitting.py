@@ -113,6 +113,11 @@ def test_the_shrinkage_is_that_of_scikit_learn(scale: float) -> None:
     assert found == pytest.approx(sklearn_ledoit_wolf(rows)[1], rel=1e-9)
 
 
+def test_the_shrinkage_is_whole_where_rows_vary_as_much_as_noise_in_all_directions() -> None:
+    assert ledoit_wolf(np.array([[2.0]]), 4.0, 10.0, 1) == 1.0
+    assert ledoit_wolf(np.diag([1.0, 1.1]), 1e3, 10.0, 2) == 1.0
+
+
 def test_auc_is_the_mean_of_the_folds_and_near_that_of_scikit_learns_classifier() -> None:
     rows, is_model = _two_sets(150, 20, 0.0)
     rows[150:] += 0.2 * rows.std(axis=0)  # in all columns alike, of which none is noise
@@ -188,6 +193,7 @@ def test_permuted_sides_keep_the_design() -> None:
 def test_a_single_permutation_is_no_test() -> None:
     rows, is_model = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) >= 10
     assert cross_fit(rows, is_model, permutations=1).p_value == cross_fit(rows, is_model).p_value == 1.0
+    assert cross_fit(rows, is_model, permutations=2).p_value < 1
 
 
 def test_p_value_is_uniform_for_equal_sets() -> None:
