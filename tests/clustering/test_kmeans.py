@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.clustering import kmeans as kmeans_module
-from mauve_metric.clustering.kmeans import _split, kmeans
+from mauve_metric.clustering.kmeans import _split, _spread_start, kmeans
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 
 torch = pytest.importorskip("torch")
@@ -96,6 +96,12 @@ def test_starts_that_are_drawn_together_find_the_kinds_that_single_draws_find(
     numbers = kmeans_module._spread_start(torch.from_numpy(data) if with_tensors else data, 200, 0, 1, draws=7)
     assert len(set(numbers)) == 200
     assert len(set(kind_of[numbers])) > 180  # of 40 starts none found fewer than 195
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_are_centres_are_not_drawn_again(seed: int) -> None:
+    far_apart = 10 * np.random.default_rng(seed).normal(size=(12, 20)).astype(np.float32)
+    assert sorted(_spread_start(far_apart, 12, 0, seed, 3)) == list(range(12))
 
 
 @pytest.mark.parametrize("shares", [[0.0, 0.5, 0.5], [0.9, 0.0, 0.0, 0.1, 0.0], [0.0] * 40 + [0.01] * 100])

@@ -13,7 +13,15 @@ from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.measures.linear_classifier import Standardised, fit_and_score
-from mauve_metric.measures.stacked_classifier import _RIDGE, _least_squares, _nearest, _votes, combined_scores, views
+from mauve_metric.measures.stacked_classifier import (
+    _RIDGE,
+    _axes_of_folds,
+    _least_squares,
+    _nearest,
+    _votes,
+    combined_scores,
+    views,
+)
 
 Sets = tuple[Array, Array]
 
@@ -35,6 +43,15 @@ def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int) -> No
     exact = np.linalg.solve(root.T @ root, difference / 2 * scale) * scale
     np.testing.assert_allclose(free, exact, atol=1e-2 * np.abs(exact).max())
     assert (free < 0).any()
+
+
+@pytest.mark.parametrize("d", [6, 50])
+def test_the_axes_of_a_fold_are_those_of_the_others(d: int) -> None:
+    rows = np.random.default_rng(3).normal(size=(40, d)) * np.geomspace(3, 1, d)
+    fold_of = np.arange(40) % 4
+    for fold, axes in enumerate(_axes_of_folds(rows, fold_of, 3)):
+        expected = np.linalg.svd(rows[fold_of != fold])[2][:3]
+        np.testing.assert_allclose(np.abs(expected @ axes), np.eye(3), atol=1e-5)  # float32, and either sign
 
 
 def test_views_are_combined_by_the_moments_of_the_other_folds_for_each_division() -> None:
