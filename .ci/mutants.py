@@ -269,7 +269,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for part in os.environ["MUTATE"].split():
         path = Path(part.partition(":")[0])
         file = Path("tests", path.parent, f"test_{path.name}")
-        paths += [f"mauve_metric/{path}", str(file if file.is_file() else Path("tests", path.with_suffix("")))]
+        folder = Path("tests", path.parent if path.suffix else path)
+        paths += [f"mauve_metric/{path}", str(file if file.is_file() else folder)]
     config.args = list(dict.fromkeys(paths))
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.clustering import kmeans as kmeans_module
-from mauve_metric.clustering.kmeans import _split, _spread_start, kmeans
+from mauve_metric.clustering.kmeans import _split, _spread_start, _start, kmeans
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 
 torch = pytest.importorskip("torch")
@@ -101,7 +101,8 @@ def test_starts_that_are_drawn_together_find_the_kinds_that_single_draws_find(
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_that_are_centres_are_not_drawn_again(seed: int) -> None:
     far_apart = 10 * np.random.default_rng(seed).normal(size=(12, 20)).astype(np.float32)
-    assert sorted(_spread_start(far_apart, 12, 0, seed, 3)) == list(range(12))
+    starts = _spread_start(far_apart, 12, 0, seed, 3)
+    assert sorted(starts) == list(range(12)) and starts[0] == _start(far_apart, 1, 0, seed)[0]
 
 
 @pytest.mark.parametrize("shares", [[0.0, 0.5, 0.5], [0.9, 0.0, 0.0, 0.1, 0.0], [0.0] * 40 + [0.01] * 100])

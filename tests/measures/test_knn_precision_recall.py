@@ -388,6 +388,13 @@ def test_radii_are_cut_to_the_median_of_all_distances(n: int) -> None:
     assert (around.tolist(), inside.tolist()) == (within.sum(axis=1).tolist(), within.sum(axis=0).tolist())
 
 
+def test_counts_need_more_rows_than_neighbours() -> None:
+    p = np.random.default_rng(0).normal(size=(4, 2))
+    with pytest.raises(ValueError, match="more than k=4 rows for nearest neighbours, got 4"):
+        ball_counts(p, p, 4)
+    assert ball_counts(p, p, 3)[0].min() >= 1
+
+
 def test_an_edge_moves_by_the_tolerance_at_any_radius() -> None:
     squared = np.array([0.25, 4.0])
     assert knn_precision_recall._moved_edge(squared, 0.5) == pytest.approx([1.0, 6.25])
