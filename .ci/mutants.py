@@ -241,8 +241,11 @@ def run_mutant(mutant: Mutant, items: list[pytest.Item], tests: dict[str, Any]) 
         return {True: "not found", False: "found"}.get(outcome, outcome)
     try:
         Path(mutant.path).write_text(ast.unparse(tree), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-xqn0", *(item.nodeid for item in chosen)]
-        return "found" if subprocess.run(command, capture_output=True, timeout=6 * limit).returncode else "not found"
+        command = [sys.executable, "-m", "pytest", "-x", "-n0", *(item.nodeid for item in chosen)]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=6 * limit)
+        if "pytest: error: " in run.stderr:
+            return f"crash: {run.stderr}"
+        return "found" if run.returncode else "not found"
     except subprocess.TimeoutExpired:
         return "too long"
     finally:
