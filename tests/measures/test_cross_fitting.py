@@ -233,6 +233,15 @@ def test_folds_of_uneven_groups_hold_both_sides() -> None:
     assert all(set(is_model[fold_of == fold]) == {False, True} for fold in range(4))
 
 
+def test_each_kind_of_group_is_spread_evenly_whatever_the_sizes() -> None:
+    """Five groups of either side, and those of the model alone are of a size between them."""
+    human, model = np.array([1] * 5 + [2] * 2 + [1] * 3 + [0] * 3), np.array([0] * 5 + [2] * 2 + [1] * 3 + [3] * 3)
+    groups = np.concatenate([np.repeat(np.arange(13), human), np.repeat(np.arange(13), model)])
+    fold_of = assign_folds(groups, np.arange(len(groups)) >= human.sum())
+    mixed = [fold_of[groups == group][0] for group in range(5, 10)]
+    assert sorted(mixed) == list(range(5))
+
+
 def test_rows_that_are_not_trained_on_are_scored_only() -> None:
     rng = np.random.default_rng(5)
     rows, is_model = rng.normal(size=(90, 3)), np.arange(90) % 2 == 0

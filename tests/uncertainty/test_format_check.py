@@ -68,6 +68,12 @@ def test_a_number_that_all_texts_share_has_the_auc_that_a_classifier_of_it_would
     assert each["line_breaks"] == cross_fit(rows, is_model, seed=0).auc == 0.5
 
 
+def test_the_layout_of_ten_texts_is_checked() -> None:
+    numbers = np.array([format_numbers(text) for text in _texts(20, "", 2)])
+    assert check_format(numbers[:10], numbers[10:], None, 0) != UNCHECKED
+    assert check_format(numbers[:9], numbers[10:], None, 0) == UNCHECKED
+
+
 def test_the_check_does_not_depend_on_the_order_of_the_texts() -> None:
     p, q = (np.array([format_numbers(text) for text in _texts(60, "\n" * n, n)]) for n in (1, 2))
     order = np.random.default_rng(0).permutation(60)
