@@ -381,7 +381,7 @@ def test_radii_are_cut_to_the_median_of_an_even_number() -> None:
 
 @pytest.mark.parametrize("n", [9, 10])
 def test_radii_are_cut_to_the_median_of_all_distances(n: int) -> None:
-    p, q = np.random.default_rng(n).normal(size=(2, n, 3))
+    p, q = np.random.default_rng(0).normal(size=(n, 3)), np.random.default_rng(1).normal(size=(500, 3))
     radii = np.sort(np.linalg.norm(p[:, None] - p, axis=2), axis=1)[:, 2]
     within = np.linalg.norm(q[:, None] - p, axis=2) <= np.minimum(radii, np.median(radii))
     around, inside = ball_counts(p, q, 2, at_most_median=True)
