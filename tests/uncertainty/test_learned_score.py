@@ -87,7 +87,11 @@ def test_copies_are_one_text_and_few_texts_have_no_learned_score() -> None:
 
 def test_groups_go_with_their_rows() -> None:
     rng = np.random.default_rng(7)
-    p, q, groups = rng.normal(size=(60, 3)), rng.normal(0.3, size=(60, 3)), (np.arange(60) // 2, 100 + np.arange(60) // 3)
+    p, q, groups = (
+        rng.normal(size=(60, 3)),
+        rng.normal(0.3, size=(60, 3)),
+        (np.arange(60) // 2, 100 + np.arange(60) // 3),
+    )
     orders = rng.permutation(60), rng.permutation(60)
     found = learned_score(p, q, groups, MauveConfig())
     moved = learned_score(p[orders[0]], q[orders[1]], (groups[0][orders[0]], groups[1][orders[1]]), MauveConfig())
