@@ -209,7 +209,7 @@ def functions_by_code() -> dict[CodeType, list[FunctionType]]:
     gc.unfreeze()
     functions = defaultdict(list)
     for function in gc.get_objects():
-        if isinstance(function, FunctionType) and "mauve_metric" in function.__code__.co_filename:
+        if type(function) is FunctionType and "mauve_metric" in function.__code__.co_filename:
             functions[function.__code__].append(function)
     return functions
 
