@@ -21,7 +21,7 @@ from mauve_metric.measures.nearest import smallest
 if TYPE_CHECKING:
     import torch
 
-VOTERS = (5, 15, 45)  # nearest neighbours whose sides are counted
+VOTERS = (5, 15)  # nearest neighbours whose sides are counted
 DISTANT = (6, 45)  # nearest neighbours whose distances say how dense the texts are
 MOST_REFERENCES = 2000  # texts of a side among which neighbours are looked for
 _MOST_FITTED, _MOST_OF_AXES = 10_000, 4096  # texts of a side that squares, and the axes, are fitted to
@@ -120,7 +120,7 @@ def _neighbours(
     """The numbers of the nearest rows in other folds, nearest first, and their log squared distances, (n, K) each."""
     references = np.flatnonzero(sample.ranks < MOST_REFERENCES)
     others = [references[sample.fold_of[references] != fold] for fold in range(len(axes))]
-    shape = len(leading), min(max(VOTERS), *map(len, others))
+    shape = len(leading), min(max(DISTANT), *map(len, others))
     nearest, distances = np.empty(shape, np.int64), np.empty(shape, np.float32)
     for fold, (of_fold, places) in enumerate(zip(axes, others, strict=True)):
         inside = np.flatnonzero(fold_of == fold)

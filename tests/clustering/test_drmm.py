@@ -10,7 +10,7 @@ import torch
 
 from mauve_metric.arrays import Rows
 from mauve_metric.clustering import drmm as module
-from mauve_metric.clustering.drmm import Layer, drmm, see, views, write_slope
+from mauve_metric.clustering.drmm import Layer, drmm, see, shape_near, views, write_slope
 
 
 def clusters(seed: int, count: int, size: int, d: int, distance: float = 8.0) -> tuple[Rows, np.ndarray]:
@@ -219,3 +219,16 @@ def test_parameters_lie_one_after_the_other() -> None:
     first, second = views(values, 2, 3, 4)
     assert first.means.shape == (3, 4) and first.links.shape == (0, 3, 3) and second.links.shape == (1, 3, 3)
     assert torch.equal(torch.cat([part.flatten() for layer in (first, second) for part in layer]), values)
+
+
+def test_the_rate_falls_in_the_second_half_of_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates: list[float] = []
+    monkeypatch.setattr(module, "_adam", lambda *values: rates.append(values[5]))
+    drmm(np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32), 2, 2, 8, 0)
+    full = rates[0]
+    assert full > 0
+    assert rates == pytest.approx([full * min(1, (2 - 2 * step / len(rates)) ** 2) for step in range(len(rates))])
+
+
+def test_many_cells_take_the_largest_shape() -> None:
+    assert shape_near(10**12) == (3, module.MOST_COMPONENTS)

@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mauve_metric.clustering.histograms import Histograms, count_labels
+from mauve_metric.clustering.histograms import Histograms, count_labels, too_many_singles
 
 
 def test_count_labels() -> None:
     histograms = count_labels(np.array([0, 0, 3]), np.array([1, 1]), 5)
     assert histograms.p_counts.tolist() == [2, 0, 0, 1, 0]
     assert histograms.q_counts.tolist() == [0, 2, 0, 0, 0]
+
+
+def test_singles_are_too_many_beyond_seven_quarters_of_the_root() -> None:
+    assert not too_many_singles(np.repeat([1, 2, 0], [7, 9, 5])) and too_many_singles(np.repeat([1, 2], [8, 8]))
 
 
 def test_probabilities() -> None:

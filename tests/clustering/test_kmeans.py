@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.clustering import kmeans as kmeans_module
-from mauve_metric.clustering.kmeans import _split, kmeans
+from mauve_metric.clustering.kmeans import _split, _spread_start, _start, kmeans
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 
 torch = pytest.importorskip("torch")
@@ -98,12 +98,20 @@ def test_starts_that_are_drawn_together_find_the_kinds_that_single_draws_find(
     assert len(set(kind_of[numbers])) > 180  # of 40 starts none found fewer than 195
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_are_centres_are_not_drawn_again(seed: int) -> None:
+    close = 0.1 * np.random.default_rng(seed).normal(size=(12, 20)).astype(np.float32)
+    starts = _spread_start(close, 12, 0, seed, 1)
+    assert sorted(starts) == list(range(12)) and starts[0] == _start(close, 1, 0, seed)[0]
+
+
 @pytest.mark.parametrize("shares", [[0.0, 0.5, 0.5], [0.9, 0.0, 0.0, 0.1, 0.0], [0.0] * 40 + [0.01] * 100])
 def test_empty_buckets_take_half_of_those_that_single_draws_choose(shares: list[float]) -> None:
     n = 2000
     counts = (np.array(shares) * n).astype(np.float32)
     centres = np.random.default_rng(0).normal(size=(len(counts), 2)).astype(np.float32)
-    drawn, expected = np.random.RandomState(1234), counts.copy()
+    drawn, expected, moved = np.random.RandomState(1234), counts.copy(), centres.copy()
+    shift = np.float32([1 / 1024, -1 / 1024])  # faiss's
     for empty in np.flatnonzero(counts == 0):
         bucket = 0
         while np.float32(drawn.randint(0, 2**32, dtype=np.uint32)) / np.float32(2**32 - 1) >= (expected[bucket] - 1) / (
@@ -112,5 +120,7 @@ def test_empty_buckets_take_half_of_those_that_single_draws_choose(shares: list[
             bucket = (bucket + 1) % len(counts)
         expected[empty] = expected[bucket] / 2
         expected[bucket] -= expected[empty]
+        moved[empty], moved[bucket] = moved[bucket] * (1 + shift), moved[bucket] * (1 - shift)
     _split(centres, counts, n)
     assert counts.tolist() == expected.tolist()
+    np.testing.assert_array_equal(centres, moved)

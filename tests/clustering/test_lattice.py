@@ -282,3 +282,12 @@ def test_what_is_no_vector_is_named() -> None:
         nearest_points(np.array([[1, 2, 3, np.nan]]))
     with pytest.raises(ValueError, match="squared_radius must be at least 1, got 0"):
         points(0)
+
+
+def test_many_cells_take_the_radius_with_the_most_points() -> None:
+    every = range(1, module.MOST_SQUARED_RADIUS + 1)
+    most = max(map(num_points, every))
+    assert num_points(module.squared_radius_near(10**12)) == most
+    last = num_points(module.MOST_SQUARED_RADIUS)
+    nearest = min(every, key=lambda radius: max(num_points(radius), last) / min(num_points(radius), last))
+    assert module.squared_radius_near(last) == nearest

@@ -16,7 +16,7 @@ from mauve_metric.arrays import Labels, Rows
 from mauve_metric.clustering import histograms, partition
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
-from mauve_metric.clustering.quantizers import StackedSets
+from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
 from mauve_metric.features.row_blocks import CheckedRows, ConcatenatedRows, content_order
 from mauve_metric.measures.frontier import exact_area
@@ -56,6 +56,25 @@ def test_runs_have_seeds_of_their_own() -> None:
     of_sets = partition_sets([p, q], resolve_config(MauveConfig(**(DRMM | {"num_runs": 3})), 90, 90))
     first, second = (np.concatenate(one.labels[1]) for one in (sorted_rows, of_sets))
     assert np.array_equal(first, np.concatenate([second[len(p) :], second[: len(p)]])[order])
+
+
+def test_clusterings_by_content_are_kmeans_plus_plus_and_the_first_is_the_literatures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kmeans, calls = QUANTIZERS["kmeans"], []
+
+    def label(*values: Any) -> Any:
+        calls.append("published")
+        return kmeans.label(*values)
+
+    def by_content(*values: Any) -> Any:
+        calls.append("by content")
+        assert kmeans.by_content is not None
+        return kmeans.by_content(*values)
+
+    monkeypatch.setitem(QUANTIZERS, "kmeans", kmeans._replace(label=label, by_content=by_content))
+    partition_sets([*sets()], resolve_config(MauveConfig(num_buckets=4, num_runs=3), 90, 90))
+    assert calls[:3] == ["published", "by content", "by content"] and "published" not in calls[1:]
 
 
 @pytest.mark.parametrize(("runs", "count"), [(1, 2), (2, 3), (3, 3), (5, 5)])

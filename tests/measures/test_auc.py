@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.optimize import brentq
+from scipy.stats import binom, norm, t
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from mauve_metric.apps.describing.distances import discriminators
@@ -32,6 +33,78 @@ def test_auc_and_accuracy_are_scikit_learns_within_folds() -> None:
     assert found.auc.value == pytest.approx(right / pairs, abs=1e-12)
     accuracy = balanced_accuracy_score(held_out.is_model, held_out.scores > 0)
     assert found.accuracy.value == pytest.approx(accuracy, abs=1e-12)
+
+
+def interval_of_pairs(held_out: HeldOut, level: float) -> tuple[float, tuple[float, float], float]:
+    """Value, interval and p-value text by text, from the formulas of the docstring."""
+    folds, sides = np.unique(held_out.fold_of), (False, True)
+    masks = {(k, side): (held_out.fold_of == k) & (held_out.is_model == side) for k in folds for side in sides}
+    sizes = {key: int(mask.sum()) for key, mask in masks.items()}
+    of_pairs = {}
+    for k in folds:
+        human, model = held_out.scores[masks[k, False]], held_out.scores[masks[k, True]]
+        of_pairs[k] = np.array([[(b > a) + 0.5 * (b == a) for b in model] for a in human])
+    total = sum(table.size for table in of_pairs.values())
+    value = sum(table.sum() for table in of_pairs.values()) / total
+
+    def variance(theta: float) -> float:
+        parts = []
+        for table in of_pairs.values():
+            shape = (1 - theta) / (2 - theta) + theta / (1 + theta)
+            of_fold = theta * (1 - theta) * (1 + (sum(table.shape) / 2 - 1) * shape) / table.size
+            parts.append((table.size / total) ** 2 * of_fold)
+        return sum(parts)
+
+    spread, freedoms, is_grouped = 0.0, [], False
+    shifts: dict[int, float] = {}
+    for side in sides:
+        own_groups = held_out.groups[held_out.is_model == side]
+        for group in np.unique(own_groups):
+            shift = 0.0
+            for k in folds:
+                chosen = held_out.groups[masks[k, side]] == group
+                share = of_pairs[k].mean(axis=0 if side else 1)[chosen]
+                m = sizes[k, side]
+                shift += of_pairs[k].size / total * float((share - value).sum()) / np.sqrt(m * max(m - 1, 1))
+            shifts[group] = shifts.get(group, 0.0) + shift / max(1 - (own_groups == group).mean(), 1 / len(own_groups))
+        counts = np.unique(own_groups, return_counts=True)[1]
+        freedoms.append(counts.sum() ** 2 / (counts**2).sum() - 1)
+        is_grouped |= bool(counts.max() > 1)
+    spread = sum(shift**2 for shift in shifts.values())
+    factor = 2 * max(1.0, spread / variance(value))
+    freedom = max(min(freedoms), 1.0) if is_grouped else np.inf
+    z = t.isf((1 - level) / 2, freedom)
+    ends = [
+        brentq(lambda theta: (value - theta) ** 2 - z**2 * factor * variance(theta), value, end) for end in (0.0, 1.0)
+    ]
+    return value, (ends[0], ends[1]), float(t.sf((value - 0.5) / np.sqrt(factor * variance(0.5)), freedom))
+
+
+@pytest.mark.parametrize("groups_of", [1, 2, 7, 39])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_interval_is_that_of_the_formula(groups_of: int, level: float) -> None:
+    rng = np.random.default_rng(groups_of)
+    is_model = np.arange(70) >= 40
+    groups = np.arange(70) // groups_of  # one of seven has texts of both sides
+    fold_of = np.arange(70) // min(groups_of, 7) % 3
+    scores = np.round(rng.normal(size=groups.max() + 1)[groups] + rng.normal(size=70) + 0.9 * is_model, 1)
+    held_out = HeldOut(scores, is_model, fold_of, groups)
+    value, ci, p_value = interval_of_pairs(held_out, level)
+    measured = auc_of_scores(held_out, level)
+    assert measured.value == pytest.approx(value, abs=1e-12)
+    assert measured.ci == pytest.approx(ci, abs=1e-9)
+    assert measured.p_value == pytest.approx(p_value, rel=1e-9)
+
+
+def test_without_any_error_the_largest_groups_widen_the_interval() -> None:
+    """All pairs in the right order: the factor is the mean size of a text's group."""
+    is_model = np.arange(24) >= 12
+    held_out = HeldOut(is_model * 1.0, is_model, np.zeros(24, dtype=np.int64), np.arange(24) // 3)
+    measured = auc_of_scores(held_out)
+    assert measured.value == 1.0 and measured.ci is not None and measured.ci[1] == 1.0
+    z2, theta = t.isf(0.025, 12 / 3 - 1) ** 2, measured.ci[0]
+    variance = theta * (1 - theta) * (1 + 11 * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / 144
+    assert (1 - theta) ** 2 == pytest.approx(z2 * 2 * 3 * variance, rel=1e-9)
 
 
 def by_mean_difference(rows: np.ndarray, is_model: np.ndarray, fold_of: np.ndarray) -> np.ndarray:

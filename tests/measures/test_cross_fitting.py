@@ -104,12 +104,18 @@ def test_the_unit_of_a_single_column_does_not_matter() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 
 
-def test_the_shrinkage_is_that_of_scikit_learn() -> None:
-    rows = np.random.default_rng(1).normal(size=(60, 30)) * np.geomspace(1, 3, 30)
+@pytest.mark.parametrize("scale", [0.01, 1.0])
+def test_the_shrinkage_is_that_of_scikit_learn(scale: float) -> None:
+    rows = np.random.default_rng(1).normal(size=(60, 30)) * np.geomspace(1, 3, 30) * scale
     rows -= rows.mean(axis=0)
     fourth = float(np.square(np.square(rows).sum(axis=1)).mean())
     found = ledoit_wolf(np.cov(rows.T, ddof=0), fourth, 60.0, 30)
     assert found == pytest.approx(sklearn_ledoit_wolf(rows)[1], rel=1e-9)
+
+
+def test_the_shrinkage_is_whole_where_rows_vary_as_much_as_noise_in_all_directions() -> None:
+    assert ledoit_wolf(np.array([[2.0]]), 4.0, 10.0, 1) == 1.0
+    assert ledoit_wolf(np.diag([1.0, 1.1]), 1e3, 10.0, 2) == 1.0
 
 
 def test_auc_is_the_mean_of_the_folds_and_near_that_of_scikit_learns_classifier() -> None:
@@ -184,6 +190,12 @@ def test_permuted_sides_keep_the_design() -> None:
         assert (singles[inside].sum(axis=0) == is_model[inside].sum()).all()
 
 
+def test_a_single_permutation_is_no_test() -> None:
+    rows, is_model = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) >= 10
+    assert cross_fit(rows, is_model, permutations=1).p_value == cross_fit(rows, is_model).p_value == 1.0
+    assert cross_fit(rows, is_model, permutations=2).p_value < 1
+
+
 def test_p_value_is_uniform_for_equal_sets() -> None:
     rng, found = np.random.default_rng(5), []
     for seed in range(200):
@@ -219,6 +231,15 @@ def test_folds_of_uneven_groups_hold_both_sides() -> None:
     fold_of = assign_folds(groups, is_model)
     assert len(set(fold_of)) == 4
     assert all(set(is_model[fold_of == fold]) == {False, True} for fold in range(4))
+
+
+def test_each_kind_of_group_is_spread_evenly_whatever_the_sizes() -> None:
+    """Five groups of either side, and those of the model alone are of a size between them."""
+    human, model = np.array([1] * 5 + [2] * 2 + [1] * 3 + [0] * 3), np.array([0] * 5 + [2] * 2 + [1] * 3 + [3] * 3)
+    groups = np.concatenate([np.repeat(np.arange(13), human), np.repeat(np.arange(13), model)])
+    fold_of = assign_folds(groups, np.arange(len(groups)) >= human.sum())
+    mixed = [fold_of[groups == group][0] for group in range(5, 10)]
+    assert sorted(mixed) == list(range(5))
 
 
 def test_rows_that_are_not_trained_on_are_scored_only() -> None:

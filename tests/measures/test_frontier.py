@@ -368,6 +368,12 @@ def test_few_nodes_give_the_promised_digits() -> None:
         assert few == pytest.approx(exact_area(p, q), rel=0, abs=1e-5)  # 1e-5 with 4 panels already
 
 
+def test_probabilities_of_less_precision_are_used_as_they_are() -> None:
+    p, q = np.random.default_rng(5).dirichlet(np.ones(50), size=2).astype(np.float32)
+    expected = frontier(p.astype(np.float64), q.astype(np.float64), [0.3])
+    np.testing.assert_array_equal(frontier(p, q, [0.3]), expected)
+
+
 def test_arguments_are_not_mutated() -> None:
     p, q = np.array([0.5, 0.5]), np.array([1.0, 0.0])
     p.setflags(write=False)

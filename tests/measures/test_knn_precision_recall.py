@@ -385,6 +385,28 @@ def test_radii_are_cut_to_the_median_of_an_even_number() -> None:
     assert (around.tolist(), inside.tolist()) == ([1, 1], [0, 0, 1, 1])
 
 
+@pytest.mark.parametrize("n", [9, 10])
+def test_radii_are_cut_to_the_median_of_all_distances(n: int) -> None:
+    p, q = np.random.default_rng(0).normal(size=(n, 3)), np.random.default_rng(1).normal(size=(500, 3))
+    radii = np.sort(np.linalg.norm(p[:, None] - p, axis=2), axis=1)[:, 2]
+    within = np.linalg.norm(q[:, None] - p, axis=2) <= np.minimum(radii, np.median(radii))
+    around, inside = ball_counts(p, q, 2, at_most_median=True)
+    assert (around.tolist(), inside.tolist()) == (within.sum(axis=1).tolist(), within.sum(axis=0).tolist())
+
+
+def test_counts_need_more_rows_than_neighbours() -> None:
+    p = np.random.default_rng(0).normal(size=(4, 2))
+    with pytest.raises(ValueError, match="more than k=4 rows for nearest neighbours, got 4"):
+        ball_counts(p, p, 4)
+    assert ball_counts(p, p, 3)[0].min() >= 1
+
+
+def test_an_edge_moves_by_the_tolerance_at_any_radius() -> None:
+    squared = np.array([0.25, 4.0])
+    assert knn_precision_recall._moved_edge(squared, 0.5) == pytest.approx([1.0, 6.25])
+    assert knn_precision_recall._moved_edge(squared, -0.75) == pytest.approx([0.0, 1.5625])
+
+
 def test_the_tolerance_of_counts_is_bounded_by_the_spread() -> None:
     p, q = random_pair(60, 50, 6)
     expected = ball_counts(p, q, 3)

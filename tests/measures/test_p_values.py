@@ -46,3 +46,7 @@ def test_no_difference_has_the_p_value_zero(error: float) -> None:
 def test_no_bucket_has_the_p_value_zero() -> None:
     found = noise_p_values(np.array([3000, 0, 5]), np.array([0, 3000, 5]))
     assert (found > 0).all() and found[:2].max() < 1e-300
+
+
+def test_a_corrected_p_value_is_at_most_1() -> None:
+    assert p_values.holm([0.9, 0.6]).tolist() == [1.0, 1.0]

@@ -58,6 +58,22 @@ def test_mutual_neighbours_must_be_three_standard_errors_more_than_chance(
     np.testing.assert_array_equal(find_pairs(p, q), np.stack([numbers[:found]] * 2, axis=1))
 
 
+def test_the_share_of_pairs_by_chance_is_that_of_the_rows_without_a_partner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """80 of 100 rows have a mutual neighbour, half of the rest by chance: 20 % of 1 - .3/.5, so .2 of the .8."""
+    rows, numbers, shares = np.eye(200, dtype=np.float32), np.arange(100), []
+    cosines = np.r_[np.full(80, 0.9), np.zeros(20)].astype(np.float32)[:, None]
+    monkeypatch.setattr(shared_prompts, "_split", lambda *_: (numbers, numbers % 2 == 0, np.full(100, 2.0)))
+    monkeypatch.setattr(shared_prompts, "_least_gap", lambda *numbers: shares.append(numbers[2]) or 0.0)
+    find_pairs(rows[:100], cosines * rows[:100] + np.sqrt(1 - cosines**2) * rows[100:])
+    assert shares == pytest.approx([(1 - 0.3 / 0.5) * 0.5 / 0.8])
+
+
+def test_a_row_without_a_next_neighbour_has_the_farthest() -> None:
+    rows = np.eye(3, dtype=np.float32)
+    nearest, best, second = shared_prompts._two_nearest(rows[:2], -rows[:1])
+    assert (nearest.tolist(), best.tolist(), second.tolist()) == ([0, 0], [-1, 0], [-1, -1])
+
+
 def test_a_tenth_of_near_copies_is_found_without_pairs_by_chance() -> None:
     rng = np.random.default_rng(2)
     p, q = rng.normal(size=(2, 300, 100))
@@ -87,5 +103,5 @@ def test_offsets_scales_and_constant_columns_have_no_part_in_it() -> None:
     p, q = correlated(rng, 100, 50, 0.7)
     expected = find_pairs(*standardised(p, q))
     scale, offset = rng.uniform(0.1, 100, size=50), rng.normal(size=50) * 1000
-    more = [np.hstack([rows * scale + offset, np.ones((100, 1))]) for rows in (p, q)]
+    more = [np.hstack([rows * scale + offset, np.ones((100, 1)), np.zeros((100, 1))]) for rows in (p, q)]
     np.testing.assert_array_equal(find_pairs(*standardised(*more)), expected)

@@ -13,7 +13,15 @@ from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.measures.linear_classifier import Standardised, fit_and_score
-from mauve_metric.measures.stacked_classifier import _RIDGE, _least_squares, _nearest, _votes, combined_scores, views
+from mauve_metric.measures.stacked_classifier import (
+    _RIDGE,
+    _axes_of_folds,
+    _least_squares,
+    _nearest,
+    _votes,
+    combined_scores,
+    views,
+)
 
 Sets = tuple[Array, Array]
 
@@ -35,6 +43,31 @@ def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int) -> No
     exact = np.linalg.solve(root.T @ root, difference / 2 * scale) * scale
     np.testing.assert_allclose(free, exact, atol=1e-2 * np.abs(exact).max())
     assert (free < 0).any()
+
+
+@pytest.mark.parametrize("d", [6, 50])
+def test_the_axes_of_a_fold_are_those_of_the_others(d: int) -> None:
+    rows = np.random.default_rng(3).normal(size=(40, d)) * np.geomspace(3, 1, d)
+    fold_of = np.arange(40) % 4
+    for fold, axes in enumerate(_axes_of_folds(rows, fold_of, 3)):
+        expected = np.linalg.svd(rows[fold_of != fold])[2][:3]
+        np.testing.assert_allclose(np.abs(expected @ axes), np.eye(3), atol=1e-5)  # float32, and either sign
+
+
+def test_views_are_combined_by_the_moments_of_the_other_folds_for_each_division() -> None:
+    rng = np.random.default_rng(2)
+    sides, fold_of = rng.integers(2, size=(90, 2)).astype(np.float32), np.arange(90) % 3
+    rising, free = [sides + rng.normal(size=(90, 2)) for _ in range(2)], [rng.normal(size=(90, 1))]
+    seen = rng.random(90) < 0.8
+    found = combined_scores(rising, free, sides, fold_of, seen)
+    for column, fold in np.ndindex(2, 3):
+        rows = np.column_stack([rising[0][:, column], rising[1][:, column], free[0]])
+        of_sides = [rows[seen & (fold_of != fold) & (sides[:, column] == side)] for side in (0, 1)]
+        means = np.array([part.mean(axis=0) for part in of_sides])
+        covariance = np.mean([np.cov(part.T, ddof=0) for part in of_sides], axis=0)
+        weights = _least_squares(covariance[None], (means[1] - means[0])[None], 2)[0]
+        expected = (rows[fold_of == fold] - means.mean(axis=0)) @ weights
+        np.testing.assert_allclose(found[fold_of == fold, column], expected, atol=1e-6)  # float32
 
 
 def test_a_view_that_leans_to_the_wrong_side_is_left_out_and_not_turned_round() -> None:
@@ -150,13 +183,15 @@ def test_the_side_of_a_row_that_is_not_trained_on_plays_no_part() -> None:
     assert np.ptp(found[0][100:]) > 0
 
 
-def test_few_rows_have_few_neighbours() -> None:
+@pytest.mark.parametrize(("texts", "voters"), [(20, 1), (58, 1), (60, 2), (180, 2)])
+def test_few_rows_have_few_neighbours(texts: int, voters: int) -> None:
+    """Of the rows of the other fold at least half are no voters."""
     rng = np.random.default_rng(6)
-    rows, fold_of = Standardised(rng.normal(size=(20, 3))), np.arange(20) % 2
-    sides = np.repeat([0, 1], 10).astype(np.float32)[:, None]
-    rising, free = views(rows, fold_of, sides, np.ones(20, dtype=bool), np.arange(20), 25)
-    assert all(np.isfinite(view).all() and view.shape == (20, 1) for view in (*rising, *free))
-    assert len(rising) == 4  # both linear ones, squares, and the votes of five neighbours
+    rows, fold_of = Standardised(rng.normal(size=(texts, 3))), np.arange(texts) % 2
+    sides = np.repeat([0, 1], texts // 2).astype(np.float32)[:, None]
+    rising, free = views(rows, fold_of, sides, np.ones(texts, dtype=bool), np.arange(texts), 25)
+    assert all(np.isfinite(view).all() and view.shape == (texts, 1) for view in (*rising, *free))
+    assert len(rising) == 3 + voters  # both linear ones, squares, and the votes
 
 
 def test_rows_far_outside_of_those_that_are_fitted_to_overflow_nothing() -> None:

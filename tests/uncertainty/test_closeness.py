@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from mauve_metric.clustering.histograms import Histograms
+from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import resampling
 from mauve_metric.uncertainty.closeness import Bound, _mean, closeness_of, debiased_estimates
-from mauve_metric.uncertainty.intervals import Estimate
+from mauve_metric.uncertainty.intervals import Estimate, debiased_scores
+from mauve_metric.uncertainty.jackknife import frontier_of
 from mauve_metric.uncertainty.learned_score import learned_score
 
 CONFIG = MauveConfig()
@@ -25,6 +26,20 @@ def bound(rng: np.random.Generator, p: np.ndarray, q: np.ndarray, n: int = 400, 
     """Texts drawn from two histograms; with a p-value those of a classifier."""
     labels = rng.choice(10, n, p=p), rng.choice(10, n, p=q)
     return Bound("groups" if p_value is None else "classifier", [labels], None, p_value)
+
+
+def test_the_values_without_errors_are_those_of_mauve_and_of_the_integral() -> None:
+    """Nine prompts have no error, and the means over the clusterings."""
+    groups = np.repeat(np.arange(9), 5)
+    runs = []
+    for seed in range(2):
+        labels = np.random.default_rng(seed).integers(4, size=(2, 45))
+        runs.append(count_labels(*labels, 4, groups, groups))
+    found = debiased_estimates(runs, CONFIG)
+    scores = [debiased_scores(frontier_of(run), CONFIG.mauve_scaling_factor) for run in runs]
+    assert found.problem == "there are only 9 prompts, and an error needs at least 10" and found.mauve is None
+    means = [np.mean([score.mauve for score in scores]), np.mean([score.frontier_integral for score in scores])]
+    assert found.values == pytest.approx(means, rel=1e-12)
 
 
 def test_the_lowest_counts_and_each_interval_has_its_share_of_the_errors() -> None:

@@ -45,6 +45,8 @@ def test_the_auc_of_one_number_is_that_of_the_number_itself() -> None:
     raw = roc_auc_score(np.repeat([0, 1], 100), np.r_[p[:, column], q[:, column]])
     assert each is not None and abs(each["capitals"] - raw) < 0.05  # of folds in place of all texts
     assert telling[0] == "capitals"
+    others = check_format(p, q, None, 7)[1]
+    assert others is not None and others["length"] != each["length"]  # other folds
 
 
 def test_layout_that_the_featurizer_does_not_see_and_style_do_not_count() -> None:
@@ -64,6 +66,12 @@ def test_a_number_that_all_texts_share_has_the_auc_that_a_classifier_of_it_would
     _, each, _ = check_format(p, q, None, 0)
     assert np.ptp(rows) == 0 and each is not None
     assert each["line_breaks"] == cross_fit(rows, is_model, seed=0).auc == 0.5
+
+
+def test_the_layout_of_ten_texts_is_checked() -> None:
+    numbers = np.array([format_numbers(text) for text in _texts(20, "", 2)])
+    assert check_format(numbers[:10], numbers[10:], None, 0) != UNCHECKED
+    assert check_format(numbers[:9], numbers[10:], None, 0) == UNCHECKED
 
 
 def test_the_check_does_not_depend_on_the_order_of_the_texts() -> None:
@@ -146,6 +154,13 @@ def test_loops_of_one_set_are_called_so(share: float, side_with_more: int) -> No
     assert not [*wrapping_warnings(sides[1], sides[1])]  # both have them
     few = side([*looping[:15], *PLAIN[15:]])
     assert not [*wrapping_warnings(side(PLAIN), few)]  # 3 %
+
+
+def test_the_difference_of_the_shares_counts_and_not_their_sum() -> None:
+    """One and 18 of 600 differ by less than 3 %, one and 20 by more."""
+    marks = [Marks({"loops": times}, None, 600) for times in (1, 18, 20)]
+    assert format_check._more_in_one(marks[0], marks[1], "loops", 0.03) == {}
+    assert format_check._more_in_one(marks[2], marks[0], "loops", 0.03)["share"] == 20 / 600
 
 
 def test_wrongly_decoded_texts_of_one_set_are_named() -> None:

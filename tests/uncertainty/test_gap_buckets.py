@@ -28,6 +28,11 @@ def test_noise_is_the_exact_binomial_test_with_holm() -> None:
     assert found[4] == 1 and found[7] < 1e-3
 
 
+def test_the_best_overlap_is_the_jaccard_index_also_of_empty_buckets() -> None:
+    best, jaccard = buckets.best_overlaps(np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0]), 3)
+    assert best.tolist() == [1, 0, 0] and jaccard.tolist() == [2 / 3, 1 / 2, 0]
+
+
 def test_equal_populations_hardly_ever_have_a_bucket_that_is_not_noise() -> None:
     rng, alarms = np.random.default_rng(1), 0
     for _ in range(40):

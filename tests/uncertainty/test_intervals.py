@@ -86,6 +86,17 @@ def test_local_form(a: float, value: float) -> None:
     assert intervals.local_form(a) == pytest.approx(area, rel=0, abs=1e-8)
 
 
+@pytest.mark.parametrize("raw", [0.002, 0.02])
+def test_the_error_draws_the_factor_between_the_scales_towards_1(raw: float) -> None:
+    """Where the integral is less than its error, too."""
+    frontier = debiased_frontier(np.array([30, 20]), np.array([20, 30]))
+    scores = debiased_scores(frontier, 5.0)._replace(area=0.8, raw_integral=raw, clipped_integral=raw)
+    factor = (intervals.local_form_inverse(0.8) + 15 * 0.01) / (15 * raw + 15 * 0.01)
+    expected = [intervals.local_form(max(factor * 15 * bound, 0.0)) for bound in (raw + 0.003, raw - 0.003)]
+    assert intervals._carry_over(scores, 0.003, 0.01) == pytest.approx(expected, rel=1e-12)
+    assert intervals._carry_over(scores._replace(clipped_integral=0.0), 0.0, 0.0)[0] == intervals.local_form(15 * raw)
+
+
 def test_local_form_and_its_inverse() -> None:
     assert intervals.local_form(0.0) == 1
     assert intervals.local_form_inverse(1.0) == 0
@@ -245,10 +256,12 @@ def test_a_difference_has_the_smaller_freedom() -> None:
 
 
 def test_an_end_that_was_cut_off_at_1_is_two_errors_away() -> None:
-    cut, other = Estimate(1.0, 0.02, (0.93, 1.0)), Estimate(0.9, 0.03, (0.86, 0.94))
+    cut, other = Estimate(1.0, 0.02, (0.93, 1.0)), Estimate(0.9, 0.03, (0.86, 0.96))
     found = intervals.estimate_difference(cut, other, 0.0)
     assert found.ci[1] == pytest.approx(0.1 + math.hypot(norm.ppf(0.975) * 0.02, 0.04))
-    assert found.ci[0] == pytest.approx(0.1 - math.hypot(0.07, 0.04))
+    assert found.ci[0] == pytest.approx(0.1 - math.hypot(0.07, 0.06))
+    wide = intervals.estimate_difference(Estimate(0.85, 0.02, (0.8, 1.0)), other, 0.0)
+    assert wide.ci[1] == pytest.approx(-0.05 + math.hypot(0.15, 0.04))
 
 
 def test_the_headline_has_an_interval_of_95_percent() -> None:

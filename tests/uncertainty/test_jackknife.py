@@ -231,6 +231,23 @@ def test_bias_and_error_are_those_of_leaving_groups_out(design: str) -> None:
     assert float(of_groups @ of_groups) == pytest.approx(variance, rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.5])
+def test_a_smoothed_sum_is_that_of_leaving_groups_out(smoothing: float) -> None:
+    rng = np.random.default_rng(3)
+    p, q, p_groups, q_groups = (rng.integers(most, size=size) for most, size in ((3, 20), (3, 30), (6, 20), (6, 30)))
+
+    def total(p_some: Integers, q_some: Integers) -> float:
+        shares = [np.bincount(some, minlength=3) + smoothing for some in (p_some, q_some)]
+        return float(frontier_integral_terms(*(counts / counts.sum() for counts in shares)).sum())
+
+    counts = count_groups(p, q, p_groups, q_groups, 3)
+    assert counts is not None
+    sides = [np.bincount(some, minlength=3) for some in (p, q)]
+    found, _ = group_jackknife(frontier_integral_terms, *sides, counts, smoothing)
+    without = [total(p[p_groups != group], q[q_groups != group]) for group in range(6)]
+    assert found == pytest.approx(6 * total(p, q) - 5 * np.mean(without), rel=1e-9)
+
+
 def test_texts_of_one_side_give_the_binomial_jackknife() -> None:
     """Groups of one text each on one side: the independent numbers, but for 1 - 1/n in the variance."""
     found = drawn("several")

@@ -10,7 +10,7 @@ from mauve_metric import compare, compute_mauve, explain
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.options import MauveConfig
-from mauve_metric.uncertainty.learned_score import Learned, debiased, learned_estimates, learned_score
+from mauve_metric.uncertainty.learned_score import Learned, debiased, learned_estimates, learned_score, permuted_aucs
 
 
 def _gaussian_mauve(shift: float) -> float:
@@ -76,12 +76,39 @@ def test_copies_are_one_text_and_few_texts_have_no_learned_score() -> None:
     rng = np.random.default_rng(3)
     human, nine = rng.normal(size=(60, 4)), rng.normal(size=(9, 4))
     assert learned_score(human, nine, None, MauveConfig()) is None
+    assert learned_score(nine, human, None, MauveConfig()) is None
     collapsed = learned_score(human, np.tile(nine, (5, 1)), None, MauveConfig())
     assert collapsed is not None and collapsed.auc > 0.7  # each text is a real share of the set, and a draw
     copies = np.tile(rng.normal(size=(12, 4)), (5, 1))
     found = learned_score(human, copies, None, MauveConfig())
     # without groups the copies would be separated from new texts by what was learned of them
     assert found is not None and found.auc_ci[0] < 0.6
+
+
+def test_groups_go_with_their_rows() -> None:
+    rng = np.random.default_rng(7)
+    p, q, groups = (
+        rng.normal(size=(60, 3)),
+        rng.normal(0.3, size=(60, 3)),
+        (np.arange(60) // 2, 100 + np.arange(60) // 3),
+    )
+    orders = rng.permutation(60), rng.permutation(60)
+    found = learned_score(p, q, groups, MauveConfig())
+    moved = learned_score(p[orders[0]], q[orders[1]], (groups[0][orders[0]], groups[1][orders[1]]), MauveConfig())
+    assert found is not None and moved is not None
+    assert (found.ci, found.auc, found.auc_ci) == (moved.ci, moved.auc, moved.auc_ci)
+
+
+def test_one_side_may_be_read_in_blocks() -> None:
+    p, q = np.random.default_rng(5).normal(size=(2, 40, 3))
+    found = [learned_score(*sides, None, MauveConfig()) for sides in ((p, ArrayRows(q)), (ArrayRows(p), ArrayRows(q)))]
+    assert found[0] is not None and found[1] is not None and found[0].auc == found[1].auc
+
+
+def test_the_seed_draws_other_permutations() -> None:
+    p, q = np.random.default_rng(6).normal(size=(2, 40, 3))
+    aucs = [permuted_aucs(p, q, None, MauveConfig(seed=seed, permutations=5)) for seed in (1, 1, 2)]
+    assert np.array_equal(aucs[0], aucs[1]) and (aucs[0] != aucs[2]).any()
 
 
 @pytest.mark.parametrize("verb", [compute_mauve, explain])

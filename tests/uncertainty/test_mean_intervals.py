@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from mauve_metric.arrays import Floats
-from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
+from mauve_metric.uncertainty.mean_intervals import _third, difference_interval, mean_interval
 
 
 def test_against_scipy() -> None:
@@ -35,6 +35,12 @@ def test_skewed_values_have_an_interval_that_holds() -> None:
         held, before = held + (interval[0] < 0 < interval[1]), before + (welch.low < 0 < welch.high)
     assert held / times > 0.944 - 4 * (0.944 * 0.056 / times) ** 0.5
     assert held - before > 0.01 * times
+
+
+def test_the_third_cumulant_of_a_mean_is_scipys_without_bias() -> None:
+    values = np.random.default_rng(0).lognormal(size=60)
+    expected = stats.kstat(values, 3) / 60**2
+    assert _third((values - values.mean()) / 60) == pytest.approx(expected, rel=1e-9)
 
 
 def test_groups_of_one_size_count_by_their_means() -> None:

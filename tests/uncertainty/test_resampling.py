@@ -126,6 +126,31 @@ def test_p_value_of_different_sets_is_small() -> None:
     assert resampling.permutation_test(np.zeros(30, int), np.ones(20, int), 2, 99) == 1 / 100
 
 
+def test_signs_are_those_of_the_groups_deviations_from_their_side() -> None:
+    rng = np.random.default_rng(4)
+    drawn = [rng.integers(most, size=size) for most, size in ((4, 60), (4, 80), (10, 60), (10, 80))]
+    drawn[0][drawn[2] == 0] = 4  # a bucket of one group alone: the other sign leaves less than nothing
+    groups = count_groups(drawn[0], drawn[1], drawn[2], drawn[3], 5)
+    assert groups is not None
+    pooled = np.bincount(np.r_[drawn[0], drawn[1]], minlength=5) / 140
+    found, signs = resampling._flip_signs(groups, 5, 30, np.random.default_rng(5)), np.random.default_rng(5)
+    least = 0.0
+    for side in range(2):
+        labels_of, codes = drawn[side], drawn[2 + side]
+        number, share = len(np.unique(codes)), np.bincount(labels_of, minlength=5) / len(codes)
+        for shares in found[side]:
+            sign = signs.integers(0, 2, 10) * 2.0 - 1
+            expected = pooled.copy()
+            for number_of_group, group in enumerate(groups.codes):
+                of_group = labels_of[codes == group]
+                deviation = np.bincount(of_group, minlength=5) - len(of_group) * share
+                expected += np.sqrt(number / (number - 1)) * sign[number_of_group] * deviation / len(codes)
+            least = min(least, expected.min())
+            expected = np.maximum(expected, 0)
+            np.testing.assert_allclose(shares, expected / expected.sum(), atol=1e-12)
+    assert least < 0
+
+
 def test_p_value_of_equal_counts_is_one() -> None:
     one = np.repeat(np.arange(5), 8)
     assert resampling.permutation_test(one, one, 5, 99) == 1

@@ -487,3 +487,17 @@ def test_lengths_and_truncation_of_real_tokens(tiny_gpt2: str) -> None:
     )
     found = codes(compute_mauve(p=p, q=q, num_runs=1).warnings)
     assert "length_mismatch" in found and "truncated_texts" in found
+
+
+@pytest.mark.parametrize("alike", [50, 51])
+def test_models_whose_rows_open_alike_look_aligned(alike: int) -> None:
+    """More than half of the rows, and neither where groups are declared nor where openings are not known."""
+    openings = np.arange(100)
+    others = np.where(openings < alike, openings, openings + 1000)
+    a = FeatureSet(np.zeros((100, 2)), opening_hashes=openings)
+    b = FeatureSet(np.ones((100, 2)), opening_hashes=others)
+    assert [warning.code for warning in comparison_warnings({"a": a, "b": b})] == ["rows_look_aligned"] * (alike > 50)
+    for models in ([a, replace(b, opening_hashes=None)], [replace(a, opening_hashes=None), b]):
+        assert not [*comparison_warnings(dict(zip("ab", models, strict=True)))]
+    (warning,) = [*comparison_warnings({"a": a, "c": FeatureSet(np.ones((50, 2)), opening_hashes=openings[:50])})]
+    assert warning.code == "unequal_models"

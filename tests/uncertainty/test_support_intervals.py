@@ -7,7 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.measures.knn_precision_recall import ROUNDING, support_scores
-from mauve_metric.uncertainty.support_intervals import SupportIntervals, _Balls, support_errors, support_intervals
+from mauve_metric.measures.p_values import t_quantile
+from mauve_metric.uncertainty.mean_intervals import wilson_interval
+from mauve_metric.uncertainty.support_intervals import SPLITS, SupportIntervals, _Balls, support_errors, support_intervals
 
 Floats = NDArray[np.float32]
 REDRAWS, N = 40, 60
@@ -47,6 +49,28 @@ def test_two_halves_reach_what_two_human_sets_reach() -> None:
     sets = [support_scores(*(rng.normal(size=(N // 2, 3)).astype("f4") for _ in "pq"))[0] for _ in range(40)]
     error = np.hypot(np.std(halves, ddof=1) / np.sqrt(10), np.std(sets, ddof=1) / np.sqrt(40))
     assert abs(np.mean(halves) - np.mean(sets)) < 4 * error
+
+
+@pytest.mark.parametrize(("n_p", "n_q", "shrink"), [(80, 40, 1.0), (40, 80, 1.0), (80, 120, 0.75)])
+def test_the_variance_of_a_sample_is_that_of_as_many_texts_as_there_are(
+    n_p: int, n_q: int, shrink: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of samples of 60 whose halves score .4 and .6: a standard deviation of .1, and 25 texts with this variance."""
+
+    class Halves:
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def scores_of_halves(self, *_: object) -> np.ndarray:
+            return np.array([[0.4, 0.6]] * 2)
+
+    monkeypatch.setattr("mauve_metric.uncertainty.support_intervals.MOST_ROWS", 60)
+    monkeypatch.setattr("mauve_metric.uncertainty.support_intervals._Balls", Halves)
+    rows = np.random.default_rng(0).normal(size=(n_p + n_q, 2)).astype("f4")
+    scores = support_scores(rows[:n_p], rows[n_p:])._replace(precision=0.5, recall=0.5)
+    found = support_intervals(scores, support_errors(rows[:n_p], rows[n_p:], None, 4, 0), 0.95)
+    expected = wilson_interval(0.5, 25 / shrink, t_quantile(0.95, SPLITS))
+    assert found.precision_ci == pytest.approx(expected) and found.recall_ci == pytest.approx(expected)
 
 
 def test_texts_of_a_group_are_one_draw() -> None:
