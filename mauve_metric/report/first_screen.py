@@ -9,7 +9,6 @@ from mauve_metric.report.document import Column, Table, TableRow, plain_table
 from mauve_metric.report.score_rows import (
     has_layout_scores,
     parts_of,
-    picks,
     rows_by_featurizer,
     rows_of_model,
     support_words,
@@ -31,7 +30,7 @@ from mauve_metric.report.wording.words import as_in_papers
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_value
+from mauve_metric.results.signature import format_value, parse_signature
 from mauve_metric.runtime.plain_text import counted, digits, excerpt, printable, shown_names
 
 _SHORT = 90  # characters of a text
@@ -66,7 +65,7 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
         [f"! {note}" for note in facts.notes],
         [more] if more else [],
     ]
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return "\n\n".join(map("\n".join, filter(None, blocks)))
 
 
 def _closeness_line(result: MauveResult) -> tuple[str, str, str]:
@@ -81,17 +80,18 @@ def _closeness_line(result: MauveResult) -> tuple[str, str, str]:
 def _single_lines(result: MauveResult) -> list[str]:
     """The numbers of one featurizer, a line each."""
     gloss = {"by groups": "groups of similar texts", "by finer groups": "groups of two or three texts a side"}
-    gloss["by classifier"] = picks(result.auc)
+    if result.auc is not None:
+        gloss["by classifier"] = f"picks the model's text {round(100 * result.auc)} times in 100 (50 = chance)"
     name = printable(result.reference_name)
-    reach = f"{as_in_papers(result.signature)}; two {name} sets reach {digits(result.mauve_ceiling, '.3f')}"
+    reach = f"{as_in_papers(result.signature_entries)}; two {name} sets reach {digits(result.mauve_ceiling, '.3f')}"
     rows = [_closeness_line(result)]
     for name, value, ends, decides in parts_of(result):
-        said = "; ".join(filter(None, ("decides, as the lowest" if decides else "", gloss[name])))
+        said = "; ".join(filter(None, ("decides, as the lowest" if decides else "", gloss.get(name))))
         rows.append((f"  {name}", with_interval(value, ends), said))
     rows.append(("MAUVE", digits(result.mauve, ".3f"), reach))
     lines = [f"  {name:<17} {number:<23} {said}".rstrip() for name, number, said in rows]
     if result.precision is not None and result.recall is not None:
-        shown = [f"{name} {_support_cell(result, name)}" for name in ("precision", "recall")]
+        shown = f"precision {_support_cell(result, 'precision')}", f"recall {_support_cell(result, 'recall')}"
         lines.append("  ".join(["", *shown, support_words(result)]).rstrip())
     return lines
 
@@ -161,7 +161,7 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     notes = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})[:MOST_NOTES]
     table = [*models_lines(comparison), f"  {scale_sentence(comparison)}"]
     blocks = [[head], table, said, [f"! {note}" for note in notes], [more] if more else []]
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return "\n\n".join(map("\n".join, filter(None, blocks)))
 
 
 def comparison_sentences(comparison: Comparison) -> list[str]:
@@ -256,7 +256,7 @@ def explanation_screen(explanation: Explanation, title: str = "", more: str = ""
         blocks.append([heading.format(people=people), *said] if said else [])
     if not any(blocks[2:]):
         blocks.append(["Nothing here is more than chance would show."])
-    return "\n\n".join("\n".join(block) for block in [*blocks, [more] if more else []] if block)
+    return "\n\n".join(map("\n".join, filter(None, [*blocks, [more] if more else []])))
 
 
 def _giveaways(explanation: Explanation) -> list[str]:
@@ -333,12 +333,13 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
     scaling = format_value(first.signature_entries["mauve_scaling_factor"])
     features = f", features of {featurizers_of(first)}" if featurizers_of(first) else ""
     ceiling, name = digits(first.mauve_ceiling, ".3f"), printable(first.reference_name)
+    kind = as_in_papers(parse_signature(signature))
     halves = f" Precision and recall: {support_words(first)}." if support_words(first) else ""
     return (
         f"{counted(first.n_p, f'{name} text')} and {of_models} of each model{features}, "
         f"{counted(first.num_buckets, 'bucket')}, "
         f"c = {scaling}. Closeness: MAUVE without sampling bias, by groups of similar texts or by a classifier, with "
-        f"{100 * first.confidence_level:g} % intervals; 1 = like other {name} texts. MAUVE {as_in_papers(signature)} "
+        f"{100 * first.confidence_level:g} % intervals; 1 = like other {name} texts. MAUVE {kind} "
         f"(Pillutla et al., 2021): two {name} sets of this size reach {ceiling}.{halves}"
     )
 

@@ -50,11 +50,6 @@ def verdict_words(result: MauveResult) -> str:
     return verdict + (f" ({result.verdict_reason})" if result.verdict_reason else "")
 
 
-def picks(auc: float | None) -> str:
-    """The AUC of a classifier as times in 100, with the number of chance; empty for none."""
-    return "" if auc is None else f"picks the model's text {round(100 * auc)} times in 100 (50 = chance)"
-
-
 def rows_by_featurizer(result: MauveResult, each: Mapping[str, MauveResult]) -> list[TableRow]:
     """A row for each featurizer, with its own numbers, and one for the classifier of all; the one that decides marked.
 
@@ -95,15 +90,14 @@ def parts_of(result: MauveResult) -> list[tuple[str, float, tuple[float, float] 
         ("by finer groups", result.mauve_finer, result.mauve_finer_ci),
         ("by classifier", result.mauve_classifier, result.mauve_classifier_ci),
     ]
-    shown_scores = [(name, value, ends) for name, value, ends in scores if value is not None]
-    deciding = next((name for name, value, _ in shown_scores if is_same(value, result.closeness)), "")
-    others = [ends[0] for name, _, ends in shown_scores if ends is not None and "finer" not in name]
-    low = result.mauve_finer_ci and result.mauve_finer_ci[0] < min(others, default=1.0)
-    return [
-        (name, value, ends, name == deciding)
-        for name, value, ends in shown_scores
-        if "finer" not in name or low or name == deciding
-    ]
+    low, _ = min(filter(None, (result.mauve_debiased_ci, result.mauve_classifier_ci)), default=(1.0, 1.0))
+    parts, is_open = list[tuple[str, float, tuple[float, float] | None, bool]](), True
+    for name, value, ends in scores:
+        decides = is_open and is_same(value, result.closeness)
+        is_open = is_open and not decides
+        if value is not None and (decides or "finer" not in name or (ends is not None and ends[0] < low)):
+            parts.append((name, value, ends, decides))
+    return parts
 
 
 def support_words(result: MauveResult, featurizer: str = "") -> str:

@@ -72,10 +72,10 @@ class Facts(NamedTuple):
 def facts_of(result: MauveResult) -> Facts:
     """Collect the facts of a result."""
     shown = [name.partition(" by ") for name in result.shown_by] if result.verdict == "different" else []
-    seen_by = tuple(dict.fromkeys(featurizer for _, _, featurizer in shown if featurizer))
-    differs = tuple(kind for kind in DIFFERS if kind in {kind for kind, _, _ in shown})
-    each = [scored.auc for scored in (result, *result.by_featurizer.values())]
-    aucs = [auc for auc in (*each, result.together and result.together.auc) if auc is not None]
+    kinds, _, featurizers = [*zip(*shown, strict=True)] or [(), (), ()]
+    seen_by, differs = tuple(dict.fromkeys(filter(None, featurizers))), tuple(filter(kinds.__contains__, DIFFERS))
+    scored = [result, *result.by_featurizer.values(), *filter(None, [result.together])]
+    aucs = [scores.auc for scores in scored if scores.auc is not None]
     reaches_1 = result.closeness_ci is None or result.closeness_ci[1] >= 1
     p_value = result.shown_p_value if differs and reaches_1 else None
     caught = round(100 * max(aucs)) if aucs else None
@@ -85,7 +85,8 @@ def facts_of(result: MauveResult) -> Facts:
         ends = in_brackets(result.closeness_without_layout_ci)
         plain = f"{digits(result.closeness_without_layout, '.3f')}{ends}"
     facts = (differs, seen_by, caught, p_value, result.texts_needed, notes_of(result))
-    return Facts(*facts, _test_of(result), layout, result.by_layout_alone, plain)
+    test = "a test" if p_value is None else _test_of(result)
+    return Facts(*facts, test, layout, result.by_layout_alone, plain)
 
 
 def _test_of(result: MauveResult) -> str:

@@ -13,7 +13,7 @@ from mauve_metric.report.wording.reference import with_reference
 from mauve_metric.results.comparison import Comparison, Subgroup
 from mauve_metric.results.explanation import GapBucket
 from mauve_metric.results.result import LearnedScore, MauveResult
-from mauve_metric.results.signature import is_published_setting, parse_signature, signature_number
+from mauve_metric.results.signature import is_published_setting, signature_number
 from mauve_metric.runtime.plain_text import counted, digits, in_brackets, printable, rounded_up, shown_names
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -134,13 +134,14 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
     return lines
 
 
-def as_in_papers(signature: str) -> str:
-    """The kind of number that `mauve` is by the options in a signature.
+def as_in_papers(entries: Mapping[str, object]) -> str:
+    """The kind of number that `mauve` is by the entries of a signature.
 
-    >>> as_in_papers("n_p:500|n_q:500|num_buckets:50"), as_in_papers("n_p:500|n_q:500|num_buckets:2")
+    >>> sizes = {"n_p": 500, "n_q": 500}
+    >>> as_in_papers({**sizes, "num_buckets": 50}), as_in_papers({**sizes, "num_buckets": 2})
     ('as in papers', 'not as in papers')
     """
-    return "as in papers" if is_published_setting(parse_signature(signature)) else "not as in papers"
+    return "as in papers" if is_published_setting(entries) else "not as in papers"
 
 
 def many_warnings(number: int, more: bool = False) -> str:
