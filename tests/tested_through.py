@@ -22,8 +22,7 @@ TESTED_THROUGH = {
         "apps/describing/description",
     ),
     "scoring/test_compute_directions.py": ("results/scores",),
-    "report/test_one_object.py": ("report/score_rows",),
-    "report/test_first_screen.py": ("report/wording/notes", "report/wording/verdict_sentence"),
+    "report/test_first_screen.py": ("report/wording/verdict_sentence",),
     "scoring/test_explain.py": ("results/explanation", "scoring/gap"),
     "apps/judging/test_preferences.py": (
         "apps/judging/statistics/judgement_options",

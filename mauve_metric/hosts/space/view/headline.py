@@ -8,11 +8,16 @@ from typing import Any
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view.markup import render
 from mauve_metric.hosts.space.view.settings import SharedResult
-from mauve_metric.report.first_screen import comparison_sentences
-from mauve_metric.report.score_rows import has_layout_scores, parts_of, support_words, with_interval
+from mauve_metric.report.first_screen import (
+    comparison_sentences,
+    has_layout_scores,
+    parts_of,
+    support_words,
+    with_interval,
+)
 from mauve_metric.report.wording import verdict_sentence, words
-from mauve_metric.report.wording.notes import notes_of
-from mauve_metric.report.wording.reference import with_reference
+from mauve_metric.report.wording.verdict_sentence import notes_of
+from mauve_metric.report.wording.words import with_reference
 from mauve_metric.results.comparison import Comparison, OwnScore, ranking_score
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import parse_signature
