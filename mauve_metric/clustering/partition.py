@@ -210,11 +210,12 @@ def partition_sets(
                 closeness.append([result.labels for result in coarse])
     if projected is None:
         projected = _at(sorted_rows, places)
+    labels = [stacking.split(result.labels) for result in quantized]
     return Partition(
         stacking.split(projected),
-        [stacking.split(result.labels) for result in quantized],
+        labels,
         [result.problem for result in quantized if result.problem],
-        [[stacking.split(labels) for labels in runs_of_size] for runs_of_size in closeness],
+        [labels[1:] if of_size is labels_by_content else [*map(stacking.split, of_size)] for of_size in closeness],
     )
 
 

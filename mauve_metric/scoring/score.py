@@ -186,9 +186,13 @@ def score_buckets(
         *wrapping_warnings(p, q),
         *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )
-    codes = codes_of(p, q)
-    of_pair = [[(run[0], run[number]) for run in runs] for runs in partition.closeness or [by_content]]
-    bounds = [Bound("groups", pairs, codes, _tested(p_value, config)) for pairs in of_pair]
+    codes, bounds = codes_of(p, q), list[Bound]()
+    counts = others or [histograms]
+    is_full = all(run.p_counts[-1] + run.q_counts[-1] for run in counts)  # else bounds have no empty buckets at the end
+    for runs in partition.closeness or [by_content]:
+        pairs, is_counted = [(run[0], run[number]) for run in runs], is_full and runs[0] is by_content[0]
+        tested = _tested(p_value, config)
+        bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
     finer = bounds[1].estimates(config) if len(bounds) > 1 else Estimates()
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
     return MauveResult(
@@ -290,10 +294,17 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
     """The fields of a result that the score on learned buckets fills."""
     if learned is None:
         return {}
-    fields = {"mauve_classifier": learned.mauve, "mauve_classifier_stderr": learned.stderr, "learned": learned}
-    fields |= {name: getattr(learned, name) for name in ("auc", "auc_ci", "auc_p_value")}
-    fields |= {f"learned_{name}": tuple(getattr(learned, name).tolist()) for name in ("p_counts", "q_counts")}
-    return fields | {"mauve_classifier_ci": learned.ci}
+    return {
+        "mauve_classifier": learned.mauve,
+        "mauve_classifier_stderr": learned.stderr,
+        "mauve_classifier_ci": learned.ci,
+        "auc": learned.auc,
+        "auc_ci": learned.auc_ci,
+        "auc_p_value": learned.auc_p_value,
+        "learned_p_counts": tuple(learned.histograms.p_counts.tolist()),
+        "learned_q_counts": tuple(learned.histograms.q_counts.tolist()),
+        "learned": learned,
+    }
 
 
 @fitting_threads()
