@@ -5,7 +5,6 @@ from __future__ import annotations
 TESTED_THROUGH = {
     "inputs/test_records.py": ("inputs/encodings", "inputs/packed_files"),
     "features/test_cache.py": ("runtime/cache_folder",),
-    "uncertainty/test_resampling.py": ("uncertainty/ceiling",),
     "hosts/cli/test_gate.py": ("hosts/cli/exit_status",),
     "measures/test_cross_fitting.py": ("measures/linear_classifier",),
     "apps/studies/test_baseline.py": ("apps/studies/baseline_result",),
@@ -36,7 +35,6 @@ TESTED_THROUGH = {
         "apps/decoder_settings",
     ),
     "clustering/test_blocks.py": ("clustering/checkpoint",),
-    "clustering/test_quantizers.py": ("clustering/num_buckets",),
     "features/test_featurize.py": ("features/batches",),
     "features/test_use.py": ("features/packaged",),
     "apps/generation/test_remote.py": ("runtime/openai_client",),

@@ -264,8 +264,9 @@ class Evaluation:
     @property
     def _side_by_side(self) -> AbstractContextManager[Callable[..., Future[Any]]]:
         """Threads for the parts of a score, where the rows are in memory, and few enough to be there several times."""
-        rows = [side.features for side in self.sides]
-        few = all(isinstance(side, np.ndarray) and side.size <= _MOST_SIDE_BY_SIDE for side in rows)
+        few = all(
+            isinstance(side.features, np.ndarray) and side.features.size <= _MOST_SIDE_BY_SIDE for side in self.sides
+        )
         return side_by_side(few and self.run.score_device is None)
 
     def result(self, *, other_reading: bool = True) -> MauveResult:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.arrays import Floats
-from mauve_metric.clustering.histograms import Histograms, count_labels
-from mauve_metric.clustering.num_buckets import is_auto
+from mauve_metric.clustering.histograms import Histograms, count_labels, is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
 from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
@@ -31,7 +30,6 @@ from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
-from mauve_metric.uncertainty.ceiling import scores_of_equal_sets
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
 from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
@@ -126,11 +124,11 @@ def count_buckets(
     p: FeatureSet, q: FeatureSet, partition: Partition, number: int, config: ResolvedConfig
 ) -> list[Histograms]:
     """The histograms of two sides by each clustering; number: of Q among the models, from 1."""
-    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in partition.labels]
-    return [
-        count_labels(run[0], run[number], size, p.groups, q.groups)
-        for run, size in zip(partition.labels, sizes, strict=True)
-    ]
+    counted = []
+    for run in partition.labels:
+        num_buckets = max(config.num_buckets, int(max(map(np.max, run))) + 1)
+        counted.append(count_labels(run[0], run[number], num_buckets, p.groups, q.groups))
+    return counted
 
 
 def score_buckets(
@@ -160,10 +158,14 @@ def score_buckets(
     histograms, *others = count_buckets(p, q, partition, number, config)
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
-    areas = [scores["mauve"], *_areas(others, config)]
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    areas = [scores["mauve"], *(curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)]
     by_content = without_first(partition.labels)
-    null = scores_of_equal_sets(histograms, config)
-    ceiling = scores_of_equal_sets(others[0], config) if others else null
+    splits = [
+        resampling.null_scores(run.p_counts, run.q_counts, c, points, groups=run.groups)
+        for run in (histograms, *others[:1])
+    ]
+    null, ceiling = splits[0], splits[-1]  # of equal sets, for the published clustering and for one by content
     labels = np.concatenate(by_content[0])
     k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
     texts_a_bucket = np.bincount(labels, minlength=k_by_content)
@@ -229,12 +231,6 @@ def _tested(p_value: float | None, config: MauveConfig) -> float | None:
     return None if 1 / (config.permutations + 1) > 1 - config.confidence_level else p_value
 
 
-def _areas(runs: Sequence[Histograms], config: MauveConfig) -> list[float]:
-    """MAUVE of each clustering."""
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    return [curve_area(divergence_curve(*run.probabilities(), c, points)) for run in runs]
-
-
 def _fields_of_clusterings(areas: Sequence[float], null: Floats, config: ResolvedConfig) -> dict[str, Any]:
     """The fields of a result on scores of equal sets, and on the spread of MAUVE, `areas`, over clusterings."""
     plug_in = np.array(areas[: config.num_runs])
@@ -273,7 +269,7 @@ def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict
         else int((getattr(groups, f"{name}_sizes") > 0).sum()),
         f"{name}_dropped": side.dropped,
         f"{name}_truncated": side.truncated,
-        f"{name}_stripped": tuple(Stripped(*changed) for changed in side.stripped.items()),
+        f"{name}_stripped": tuple(map(Stripped._make, side.stripped.items())),
         f"{name}_median_length": None if side.lengths is None else float(np.median(side.lengths)),
     }
 
