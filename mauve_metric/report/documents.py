@@ -25,7 +25,6 @@ from mauve_metric.report.first_screen import (
     comparison_screen,
     featurizers_table,
     first_screen,
-    has_layout_scores,
     paper_note,
     paper_table,
     rows_of_model,
@@ -33,7 +32,7 @@ from mauve_metric.report.first_screen import (
     verdict_words,
 )
 from mauve_metric.report.wording import words
-from mauve_metric.report.wording.verdict_sentence import ranking_sentence
+from mauve_metric.report.wording.verdict_sentence import has_layout_scores, ranking_sentence
 from mauve_metric.report.wording.words import columns_with_reference, reference_text, with_reference
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.explanation import Explanation, NearText, ScoredText

@@ -11,6 +11,7 @@ from mauve_metric.report.wording.verdict_sentence import (
     MOST_NOTES,
     facts_of,
     featurizers_of,
+    has_layout_scores,
     headline,
     notes_of,
     ranking_sentence,
@@ -121,11 +122,6 @@ def support_words(result: MauveResult, featurizer: str = "") -> str:
     by = f" by {featurizer}" if featurizer else ""
     name, share = printable(result.reference_name), digits(result.human_halves, ".2f")
     return f"two halves of the {name} texts reach {share} in both{by}"
-
-
-def has_layout_scores(comparison: Comparison) -> bool:
-    """Return whether the models are ranked by their closeness without layout."""
-    return any(result.closeness_without_layout is not None for result in comparison.models.values())
 
 
 def without_layout_cell(result: MauveResult) -> str:

@@ -348,14 +348,14 @@ class Evaluation:
             },
             resolved,
         )
-        on_common, alone = ({name: scores[name].mauve for name in models} for scores in (results, own_scores))
+        on_both = {name: (results[name].mauve, own_scores[name].mauve) for name in models}
         return Comparison(
             models=results,
             own=own_scores,
             **ranked_by_closeness(results, resolved),
             confidence_level=resolved.confidence_level,
             design=p.design,
-            warnings=(*comparison_warnings(models), *partition_warnings(on_common, alone)),
+            warnings=(*comparison_warnings(models), *partition_warnings(on_both)),
             signature_entries=_signature_entries(p, models, resolved),
             explanations={},
             learned_ranking=learned_ranking,

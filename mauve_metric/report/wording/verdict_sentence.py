@@ -11,7 +11,7 @@ from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.options import HUMAN
 from mauve_metric.report.wording.words import reference_text, with_reference
 from mauve_metric.results.comparison import Comparison, Difference
-from mauve_metric.results.result import MauveResult, VerdictWord
+from mauve_metric.results.result import LearnedScore, MauveResult, VerdictWord
 from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.plain_text import counted, digits, in_brackets, p_words, printable, rounded_up, shown_names
 from mauve_metric.scoring.verdict import EQUIVALENT
@@ -186,7 +186,11 @@ def facts_of(result: MauveResult) -> Facts:
     shown = [name.partition(" by ") for name in result.shown_by] if result.verdict == "different" else []
     kinds, _, featurizers = [*zip(*shown, strict=True)] or [(), (), ()]
     seen_by, differs = tuple(dict.fromkeys(filter(None, featurizers))), tuple(filter(kinds.__contains__, DIFFERS))
-    scored = [result, *result.by_featurizer.values(), *filter(None, [result.together])]
+    scored: list[MauveResult | LearnedScore] = [
+        result,
+        *result.by_featurizer.values(),
+        *filter(None, [result.together]),
+    ]
     aucs = [scores.auc for scores in scored if scores.auc is not None]
     reaches_1 = result.closeness_ci is None or result.closeness_ci[1] >= 1
     p_value = result.shown_p_value if differs and reaches_1 else None
@@ -282,6 +286,11 @@ def featurizers_of(result: MauveResult) -> str:
     return printable(str(result.signature_entries.get("featurize_model_name", "")))
 
 
+def has_layout_scores(comparison: Comparison) -> bool:
+    """Return whether the models are ranked by their closeness without layout."""
+    return any(result.closeness_without_layout is not None for result in comparison.models.values())
+
+
 def ranking_sentence(comparison: Comparison) -> str:
     """Name the models that differ; call none closest while there is a doubt about any of them."""
     if len(comparison.ranking) == 1:
@@ -299,7 +308,7 @@ def ranking_sentence(comparison: Comparison) -> str:
         return f"{said} By precision (quality), {by_precision}. By recall (diversity), {by_recall}."
     if comparison.ranked_by == "groups":
         lead = "The closeness of all is near 0, where it does not order them; by groups of similar texts: "
-    elif any(result.closeness_without_layout is not None for result in comparison.models.values()):
+    elif has_layout_scores(comparison):
         lead = "Without the layout that differs: "
     best, *others = comparison.ranking
     alike = [called[pair.b] for pair in comparison.differences if pair.a == best and not pair.real]

@@ -10,13 +10,12 @@ from mauve_metric.hosts.space.view.markup import render
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.report.first_screen import (
     comparison_sentences,
-    has_layout_scores,
     parts_of,
     support_words,
     with_interval,
 )
 from mauve_metric.report.wording import verdict_sentence, words
-from mauve_metric.report.wording.verdict_sentence import notes_of
+from mauve_metric.report.wording.verdict_sentence import has_layout_scores, notes_of
 from mauve_metric.report.wording.words import with_reference
 from mauve_metric.results.comparison import Comparison, OwnScore, ranking_score
 from mauve_metric.results.result import MauveResult
