@@ -14,9 +14,14 @@ from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Difference, ranking_score, tested_differences
 from mauve_metric.results.result import MauveResult
-from mauve_metric.uncertainty import forecast, intervals
+from mauve_metric.uncertainty import intervals
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
-from mauve_metric.uncertainty.differences import difference_of
+from mauve_metric.uncertainty.differences import (
+    LEAST_FORECAST,
+    MOST_FORECAST,
+    detectable_difference,
+    difference_of,
+)
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
 
 NEAR_0 = 0.05  # closeness of sets that next to every text tells apart: there it does not order models
@@ -97,7 +102,7 @@ def _forecasts(
     if best is None or best.stderr is None:
         return None, None
     pair = results[best.a], results[best.b]
-    smallest = forecast.detectable_difference(best.stderr, config.confidence_level)
+    smallest = detectable_difference(best.stderr, config.confidence_level)
     ends = [
         result.closeness_ci if result.closeness_without_layout is None else result.closeness_without_layout_ci
         for result in pair
@@ -105,7 +110,7 @@ def _forecasts(
     smallest = max(smallest, 1 - min((ci[0] for ci in ends if ci and ci[1] >= 1), default=1.0))
     n = min(pair[0].n_p, pair[0].n_q, pair[1].n_p, pair[1].n_q)
     needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
-    texts = max(round(needed), forecast.LEAST_FORECAST) if needed < forecast.MOST_FORECAST else None
+    texts = max(round(needed), LEAST_FORECAST) if needed < MOST_FORECAST else None
     return min(smallest, 1.0), texts
 
 
