@@ -6,8 +6,9 @@ import inspect
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 
 from mauve_metric.inputs.sources import text_source
@@ -45,10 +46,12 @@ Featurizer = str | tuple[object, object] | Callable[[list[str]], object] | Encod
 
 def _strip(name: str, value: object) -> object:
     """A check for "no" or some of `STRIP`, joined by commas or in a list; they come out in its order."""
+    if isinstance(value, str) and value == "no":
+        return value
     expected = f"'no' or a comma-joined list of {', '.join(STRIP)}"
-    if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
-        raise wrong(name, expected, value)
     words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, (list, tuple)) or not all(isinstance(part, str) for part in words):
+        raise wrong(name, expected, value)
     wanted = [word.strip().lower().replace("-", "_").replace(" ", "_") for word in words]
     if wanted in (["no"], []):
         return "no"
@@ -196,11 +199,12 @@ SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its
 
 
 class CheckedFields:
-    """A dataclass whose fields have a check in their metadata, which returns the value to keep."""
+    """A dataclass whose fields may have a check in their metadata, which returns the value to keep."""
 
     def __post_init__(self) -> None:
         for option in fields(self):  # type: ignore[arg-type]
-            object.__setattr__(self, option.name, option.metadata["check"](option.name, getattr(self, option.name)))
+            if check := option.metadata.get("check"):
+                object.__setattr__(self, option.name, check(option.name, getattr(self, option.name)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -434,13 +438,6 @@ class MauveConfig(CheckedFields):
     )
 
 
-def _names(name: str, value: object) -> object:
-    """A check for a set of names of options."""
-    if not isinstance(value, frozenset) or not value <= {*config_fields()}:
-        raise wrong(name, "a frozenset of names of options", value)
-    return value
-
-
 @dataclass(frozen=True, kw_only=True)
 class ResolvedConfig(MauveConfig):
     """A `MauveConfig` without "auto" and presets, for sets of known sizes; `evaluation.resolve_config` makes it.
@@ -451,7 +448,7 @@ class ResolvedConfig(MauveConfig):
         ValueError: an option of clustering or scoring is "auto".
     """
 
-    auto: frozenset[str] = field(default=frozenset(), metadata={"check": _names}, compare=False)
+    auto: frozenset[str] = field(default=frozenset(), compare=False)
 
     if TYPE_CHECKING:
         num_buckets: int
@@ -472,7 +469,7 @@ class ResolvedConfig(MauveConfig):
                 raise WrongOption.of(name, "must be resolved, got 'auto'")
 
 
-def config_fields(verb: str = "") -> dict[str, Any]:
+def config_fields(verb: str = "") -> MappingProxyType[str, Any]:
     """The fields of `MauveConfig` by name: default, and `metadata` as in `option`.
 
     verb: the name of a public function: those that it makes no use of are left out.
@@ -480,7 +477,7 @@ def config_fields(verb: str = "") -> dict[str, Any]:
     >>> "knn" in config_fields("robustness"), "seed" in config_fields("featurize"), "knn" in config_fields()
     (False, False, True)
     """
-    return {option.name: option for option in fields(MauveConfig) if _is_used(option.metadata, verb)}
+    return _fields_used(MauveConfig, verb)
 
 
 def options_of_stage(config: MauveConfig, stage: str) -> dict[str, object]:
@@ -514,10 +511,16 @@ def options_of_quantizer(config: MauveConfig, quantizer: str) -> dict[str, Any]:
     }
 
 
-def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:
-    """Return whether a public function uses an option; `featurize` ends before the later stages."""
-    return verb not in metadata["ignored_by"] and (
-        verb != "featurize" or metadata["stage"] not in ("quantize", "score")
+@cache
+def _fields_used(options: type[CheckedFields], verb: str) -> MappingProxyType[str, Any]:
+    """The fields that a public function uses, by name; `featurize` ends before the later stages."""
+    later = ("quantize", "score") if verb == "featurize" else ()
+    return MappingProxyType(
+        {
+            option.name: option
+            for option in fields(options)  # type: ignore[arg-type]
+            if verb not in option.metadata["ignored_by"] and option.metadata["stage"] not in later
+        }
     )
 
 
@@ -662,9 +665,9 @@ class Options(OptionsOfOneProcess, total=False):
     prompts: Iterable[str] | str | Path | None
 
 
-def run_fields(verb: str = "") -> dict[str, Any]:
+def run_fields(verb: str = "") -> MappingProxyType[str, Any]:
     """The fields of `RunOptions` by name, likewise."""
-    return {option.name: option for option in fields(RunOptions) if _is_used(option.metadata, verb)}
+    return _fields_used(RunOptions, verb)
 
 
 def page_fields() -> dict[str, Any]:
@@ -689,11 +692,12 @@ def split_options(keywords: Mapping[str, object], verb: str = "") -> tuple[Mauve
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise WrongOption(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
     check_known_options(options, option_names())
-    useless = [name for name in options if name not in (*config_fields(verb), *run_fields(verb), "use_float64")]
-    if useless:
-        raise TypeError(f"{useless[0]} is of no use to {verb}: leave it out")
-    config = MauveConfig(**{key: value for key, value in options.items() if key in config_fields()})
-    return config, RunOptions(**{key: value for key, value in options.items() if key in run_fields()})
+    of_config, of_run = dict[str, Any](), dict[str, Any]()
+    for name, value in options.items():
+        if name not in config_fields(verb) and name not in run_fields(verb):
+            raise TypeError(f"{name} is of no use to {verb}: leave it out")
+        (of_config if name in config_fields() else of_run)[name] = value
+    return MauveConfig(**of_config), RunOptions(**of_run)
 
 
 def option_names() -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 TESTED_THROUGH = {
     "inputs/test_records.py": ("inputs/file_contents",),
     "features/test_cache.py": ("runtime/cache_folder",),
-    "uncertainty/test_resampling.py": ("uncertainty/ceiling",),
     "hosts/cli/test_gate.py": ("hosts/cli/exit_status",),
     "measures/test_cross_fitting.py": ("measures/linear_classifier",),
     "apps/studies/test_baseline.py": ("apps/studies/baseline_result",),
@@ -22,8 +21,7 @@ TESTED_THROUGH = {
         "apps/describing/description",
     ),
     "scoring/test_compute_directions.py": ("results/scores",),
-    "report/test_one_object.py": ("report/score_rows",),
-    "report/test_first_screen.py": ("report/wording/notes", "report/wording/verdict_sentence"),
+    "report/test_first_screen.py": ("report/wording/verdict_sentence",),
     "scoring/test_explain.py": ("results/explanation", "scoring/gap"),
     "apps/judging/test_preferences.py": (
         "apps/judging/statistics/judgement_options",
@@ -37,7 +35,6 @@ TESTED_THROUGH = {
         "apps/decoder_settings",
     ),
     "clustering/test_blocks.py": ("clustering/checkpoint",),
-    "clustering/test_quantizers.py": ("clustering/num_buckets",),
     "features/test_featurize.py": ("features/batches",),
     "features/test_use.py": ("features/packaged",),
     "apps/generation/test_remote.py": ("runtime/openai_client",),

@@ -12,9 +12,8 @@ import numpy as np
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Labels
 from mauve_metric.clustering import blocks, kmeans, projection
-from mauve_metric.clustering.histograms import Quantized, too_many_singles
+from mauve_metric.clustering.histograms import Quantized, auto_num_buckets, is_auto, too_many_singles
 from mauve_metric.clustering.nearest_centres import assign
-from mauve_metric.clustering.num_buckets import auto_num_buckets, is_auto
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import is_sequential
 from mauve_metric.features.row_blocks import (
@@ -212,11 +211,12 @@ def partition_sets(
                 closeness.append([result.labels for result in coarse])
     if projected is None:
         projected = _at(sorted_rows, places)
+    labels = [stacking.split(result.labels) for result in quantized]
     return Partition(
         stacking.split(projected),
-        [stacking.split(result.labels) for result in quantized],
+        labels,
         [result.problem for result in quantized if result.problem],
-        [[stacking.split(labels) for labels in runs_of_size] for runs_of_size in closeness],
+        [labels[1:] if of_size is labels_by_content else [*map(stacking.split, of_size)] for of_size in closeness],
     )
 
 
@@ -275,12 +275,10 @@ def closeness_configs(
     stacked_sizes = np.bincount(sets.set_of)
     fewest = int(stacked_sizes.min())
     usual = {name: config_fields()[name].metadata["usual"] for name in USUAL_FOR_CLOSENESS}
-    auto = frozenset({*USUAL_FOR_CLOSENESS, "num_buckets"})
-    plain = replace(config, **usual, num_buckets=auto_num_buckets(fewest, fewest), auto=auto)
-    coarse = config_by_content(plain, sets)
-    is_large = len(sets.set_of) > MANY_ROWS and coarse.num_buckets > MOST_FINER
-    if is_large:
-        coarse = replace(coarse, num_buckets=min(coarse.num_buckets, MOST_OF_MANY))
+    usual |= {"kmeans_num_redo": 1, "auto": frozenset({*USUAL_FOR_CLOSENESS, "num_buckets"})}
+    num_buckets = _at_most_groups(auto_num_buckets(fewest, fewest), sets)
+    is_large = len(sets.set_of) > MANY_ROWS and num_buckets > MOST_FINER
+    coarse = replace(config, **usual, num_buckets=min(num_buckets, MOST_OF_MANY) if is_large else num_buckets)
     yield coarse, runs, is_large
     effective = fewest if sets.groups is None else min(_effective(sets, number) for number in range(len(stacked_sizes)))
     finer = replace(coarse, num_buckets=min(max(round(effective / FINER_TEXTS), 2), MOST_FINER))
@@ -400,12 +398,17 @@ def config_by_content(config: ResolvedConfig, sets: StackedSets) -> ResolvedConf
     if config.quantizer != "kmeans":
         return config
     num_redo = 1 if "kmeans_num_redo" in config.auto else config.kmeans_num_redo
-    num_buckets = config.num_buckets
-    sizes = np.bincount(sets.set_of)
-    if sets.groups is not None and is_auto(config, int(sizes.min())):
-        fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(len(sizes)))
-        num_buckets = min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
+    is_usual = is_auto(config, int(np.bincount(sets.set_of).min()))
+    num_buckets = _at_most_groups(config.num_buckets, sets) if is_usual else config.num_buckets
     return replace(config, kmeans_num_redo=num_redo, num_buckets=num_buckets)
+
+
+def _at_most_groups(num_buckets: int, sets: StackedSets) -> int:
+    """A number of buckets, or the largest that has two groups of each set in a bucket, if that is lower."""
+    if sets.groups is None:
+        return num_buckets
+    fewest = min(len(np.unique(sets.groups[sets.set_of == number])) for number in range(int(sets.set_of.max()) + 1))
+    return min(num_buckets, max(fewest // GROUPS_A_BUCKET, 2))
 
 
 def _in_blocks(

@@ -17,20 +17,23 @@ from mauve_metric.report.document import (
     Table,
     TableRow,
 )
-from mauve_metric.report.first_screen import caveats, comparison_screen, first_screen, paper_note, paper_table
-from mauve_metric.report.score_rows import (
+from mauve_metric.report.first_screen import (
     ALL,
     FEATURIZER_COLUMN,
     TOGETHER,
+    caveats,
+    comparison_screen,
     featurizers_table,
-    has_layout_scores,
+    first_screen,
+    paper_note,
+    paper_table,
     rows_of_model,
     support_words,
     verdict_words,
 )
-from mauve_metric.report.wording import evidence, words
-from mauve_metric.report.wording.reference import columns_with_reference, reference_text, with_reference
-from mauve_metric.report.wording.verdict_sentence import ranking_sentence
+from mauve_metric.report.wording import words
+from mauve_metric.report.wording.verdict_sentence import has_layout_scores, ranking_sentence
+from mauve_metric.report.wording.words import columns_with_reference, reference_text, with_reference
 from mauve_metric.results.comparison import Comparison, Difference
 from mauve_metric.results.explanation import Explanation, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
@@ -324,12 +327,12 @@ def _evidence(explanation: Explanation) -> list[Prose]:
         for side, texts in (("human", explanation.most_human), ("model", explanation.most_model))
         for text in texts
     ]
-    uses = [Line(evidence.ngram_sentence(use, name), *_ITEM) for use in explanation.ngrams]
+    uses = [Line(words.ngram_sentence(use, name), *_ITEM) for use in explanation.ngrams]
     return [
         *prose,
-        Prose([evidence.STABILITY_NOTE] if explanation.buckets else []),
-        Prose([with_reference(evidence.EXTREMES_NOTE, name), *extremes] if extremes else []),
-        Prose([evidence.NGRAMS_NOTE, *uses] if uses else []),
+        Prose([words.STABILITY_NOTE] if explanation.buckets else []),
+        Prose([with_reference(words.EXTREMES_NOTE, name), *extremes] if extremes else []),
+        Prose([words.NGRAMS_NOTE, *uses] if uses else []),
         Prose([words.learned_sentence(explanation.result)] if explanation.result.normalised else []),
     ]
 

@@ -1,4 +1,4 @@
-"""The first screen of a result: the verdict, the main number with what it rests on, and what to do."""
+"""The first screen of a result: the verdict, the main number with what it rests on, and the rows of its numbers."""
 
 from __future__ import annotations
 
@@ -6,33 +6,131 @@ from collections.abc import Mapping
 
 from mauve_metric.options import HUMAN
 from mauve_metric.report.document import Column, Table, TableRow, plain_table
-from mauve_metric.report.score_rows import (
-    has_layout_scores,
-    parts_of,
-    picks,
-    rows_by_featurizer,
-    rows_of_model,
-    support_words,
-    verdict_words,
-    with_interval,
-    without_layout_cell,
-)
 from mauve_metric.report.wording import words
-from mauve_metric.report.wording.evidence import ngram_sentence
-from mauve_metric.report.wording.notes import MOST_NOTES, notes_of, said_of_models
 from mauve_metric.report.wording.verdict_sentence import (
+    MOST_NOTES,
     facts_of,
     featurizers_of,
+    has_layout_scores,
     headline,
+    notes_of,
     ranking_sentence,
     runs_ranking_sentence,
+    said_of_models,
 )
-from mauve_metric.report.wording.words import as_in_papers
-from mauve_metric.results.comparison import Comparison
+from mauve_metric.report.wording.words import as_in_papers, ngram_sentence
+from mauve_metric.results.comparison import Comparison, ranking_score
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_value
+from mauve_metric.results.signature import format_value, parse_signature
 from mauve_metric.runtime.plain_text import counted, digits, excerpt, printable, shown_names
+from mauve_metric.scoring.verdict import is_same
+
+_SMALL = 0.1  # of a score: two decimals of an interval are too few
+ALL, TOGETHER = "all", "together"  # closeness over all featurizers; one classifier of the features of all
+FEATURIZER_COLUMN = Column("featurizer", "featurizer")
+FEATURIZER_COLUMNS = (
+    FEATURIZER_COLUMN,
+    *Column.each(".4f", "closeness", "low", "high"),
+    Column("decides", "decides"),
+    *Column.each(".4f", mauve_debiased="by groups", mauve_finer="by finer groups", mauve_classifier="by classifier"),
+    *Column.each(".3f", auc="AUC"),
+    Column("mauve", "MAUVE", ".4f"),
+    *Column.each(".3f", "precision", "recall"),
+    Column("p_value", "p", ".2g"),
+)
+
+
+def with_interval(value: float | None, ends: tuple[float, float] | None, form: str = ".3f", of: str = "") -> str:
+    """A score with its interval.
+
+    Args:
+        form: of the ends, those of a small score with three decimals. of: form of the score; empty: three decimals.
+
+    >>> with_interval(0.25, (0.2, 0.3), ".2f"), with_interval(None, None)
+    ('0.250 [0.20, 0.30]', '–')
+    >>> with_interval(0.007, (0.006, 0.009), ".2f")
+    '0.007 [0.006, 0.009]'
+    """
+    if value is None:
+        return "–"
+    form = ".3f" if form == ".2f" and value < _SMALL else form
+    interval = "" if ends is None else f" [{digits(ends[0], form)}, {digits(ends[1], form)}]"
+    return digits(value, of or ".3f") + interval
+
+
+def verdict_words(result: MauveResult) -> str:
+    """The verdict, and the code of its reason in brackets."""
+    verdict = result.verdict.replace(HUMAN, printable(result.reference_name))
+    return verdict + (f" ({result.verdict_reason})" if result.verdict_reason else "")
+
+
+def rows_by_featurizer(result: MauveResult, each: Mapping[str, MauveResult]) -> list[TableRow]:
+    """A row for each featurizer, with its own numbers, and one for the classifier of all; the one that decides marked.
+
+    Args:
+        result: by all featurizers. each: the result of the same sets by each.
+    """
+    labels, rows, is_open = shown_names(list(each)), list[TableRow](), True
+    for name, single in each.items():
+        decides = is_open and is_same(single.closeness, result.closeness)
+        is_open = is_open and not decides
+        more = {"featurizer": labels[name], "decides": "yes" if decides else None}
+        rows.append(Table.row(FEATURIZER_COLUMNS, single, "closeness_ci", **more))
+    if (joint := result.together) is not None:
+        score, decides = joint.mauve_classifier, is_open and is_same(joint.mauve_classifier, result.closeness)
+        more = {"featurizer": TOGETHER, "decides": "yes" if decides else None}
+        rows.append(Table.row(FEATURIZER_COLUMNS, joint, "mauve_classifier_ci", closeness=score, **more))
+    return rows
+
+
+def featurizers_table(result: MauveResult) -> Table:
+    """One row a featurizer, with the columns that hold anything."""
+    return Table(FEATURIZER_COLUMNS, rows_by_featurizer(result, result.by_featurizer)).filled()
+
+
+def rows_of_model(comparison: Comparison, name: str) -> list[TableRow]:
+    """The same of one model of several; none for a single featurizer."""
+    each = {label: single.models[name] for label, single in comparison.by_featurizer.items()}
+    return rows_by_featurizer(comparison.models[name], each) if len(each) > 1 else []
+
+
+def parts_of(result: MauveResult) -> list[tuple[str, float, tuple[float, float] | None, bool]]:
+    """The scores of one featurizer that closeness is the lowest of: name, score, interval, and if it decides.
+
+    Finer groups are left out where they neither decide nor reach lower than the others.
+    """
+    scores = [
+        ("by groups", result.mauve_debiased, result.mauve_debiased_ci),
+        ("by finer groups", result.mauve_finer, result.mauve_finer_ci),
+        ("by classifier", result.mauve_classifier, result.mauve_classifier_ci),
+    ]
+    low, _ = min(filter(None, (result.mauve_debiased_ci, result.mauve_classifier_ci)), default=(1.0, 1.0))
+    parts, is_open = list[tuple[str, float, tuple[float, float] | None, bool]](), True
+    for name, value, ends in scores:
+        decides = is_open and is_same(value, result.closeness)
+        is_open = is_open and not decides
+        if value is not None and (decides or "finer" not in name or (ends is not None and ends[0] < low)):
+            parts.append((name, value, ends, decides))
+    return parts
+
+
+def support_words(result: MauveResult, featurizer: str = "") -> str:
+    """The scores that two halves of the human texts reach, beside precision and recall; empty where it is not known."""
+    if result.human_halves is None:
+        return ""
+    by = f" by {featurizer}" if featurizer else ""
+    name, share = printable(result.reference_name), digits(result.human_halves, ".2f")
+    return f"two halves of the {name} texts reach {share} in both{by}"
+
+
+def without_layout_cell(result: MauveResult) -> str:
+    """The closeness by which a model is ranked, with its interval."""
+    plain = result.closeness_without_layout is not None
+    return with_interval(
+        ranking_score(result), result.closeness_without_layout_ci if plain else result.closeness_ci, ".2f"
+    )
+
 
 _SHORT = 90  # characters of a text
 _MOST_SHOWN = 3  # things of a kind in an explanation
@@ -66,7 +164,7 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
         [f"! {note}" for note in facts.notes],
         [more] if more else [],
     ]
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return "\n\n".join(map("\n".join, filter(None, blocks)))
 
 
 def _closeness_line(result: MauveResult) -> tuple[str, str, str]:
@@ -81,17 +179,18 @@ def _closeness_line(result: MauveResult) -> tuple[str, str, str]:
 def _single_lines(result: MauveResult) -> list[str]:
     """The numbers of one featurizer, a line each."""
     gloss = {"by groups": "groups of similar texts", "by finer groups": "groups of two or three texts a side"}
-    gloss["by classifier"] = picks(result.auc)
+    if result.auc is not None:
+        gloss["by classifier"] = f"picks the model's text {round(100 * result.auc)} times in 100 (50 = chance)"
     name = printable(result.reference_name)
-    reach = f"{as_in_papers(result.signature)}; two {name} sets reach {digits(result.mauve_ceiling, '.3f')}"
+    reach = f"{as_in_papers(result.signature_entries)}; two {name} sets reach {digits(result.mauve_ceiling, '.3f')}"
     rows = [_closeness_line(result)]
     for name, value, ends, decides in parts_of(result):
-        said = "; ".join(filter(None, ("decides, as the lowest" if decides else "", gloss[name])))
+        said = "; ".join(filter(None, ("decides, as the lowest" if decides else "", gloss.get(name))))
         rows.append((f"  {name}", with_interval(value, ends), said))
     rows.append(("MAUVE", digits(result.mauve, ".3f"), reach))
     lines = [f"  {name:<17} {number:<23} {said}".rstrip() for name, number, said in rows]
     if result.precision is not None and result.recall is not None:
-        shown = [f"{name} {_support_cell(result, name)}" for name in ("precision", "recall")]
+        shown = f"precision {_support_cell(result, 'precision')}", f"recall {_support_cell(result, 'recall')}"
         lines.append("  ".join(["", *shown, support_words(result)]).rstrip())
     return lines
 
@@ -161,7 +260,7 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     notes = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})[:MOST_NOTES]
     table = [*models_lines(comparison), f"  {scale_sentence(comparison)}"]
     blocks = [[head], table, said, [f"! {note}" for note in notes], [more] if more else []]
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return "\n\n".join(map("\n".join, filter(None, blocks)))
 
 
 def comparison_sentences(comparison: Comparison) -> list[str]:
@@ -256,7 +355,7 @@ def explanation_screen(explanation: Explanation, title: str = "", more: str = ""
         blocks.append([heading.format(people=people), *said] if said else [])
     if not any(blocks[2:]):
         blocks.append(["Nothing here is more than chance would show."])
-    return "\n\n".join("\n".join(block) for block in [*blocks, [more] if more else []] if block)
+    return "\n\n".join(map("\n".join, filter(None, [*blocks, [more] if more else []])))
 
 
 def _giveaways(explanation: Explanation) -> list[str]:
@@ -333,12 +432,13 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
     scaling = format_value(first.signature_entries["mauve_scaling_factor"])
     features = f", features of {featurizers_of(first)}" if featurizers_of(first) else ""
     ceiling, name = digits(first.mauve_ceiling, ".3f"), printable(first.reference_name)
+    kind = as_in_papers(parse_signature(signature))
     halves = f" Precision and recall: {support_words(first)}." if support_words(first) else ""
     return (
         f"{counted(first.n_p, f'{name} text')} and {of_models} of each model{features}, "
         f"{counted(first.num_buckets, 'bucket')}, "
         f"c = {scaling}. Closeness: MAUVE without sampling bias, by groups of similar texts or by a classifier, with "
-        f"{100 * first.confidence_level:g} % intervals; 1 = like other {name} texts. MAUVE {as_in_papers(signature)} "
+        f"{100 * first.confidence_level:g} % intervals; 1 = like other {name} texts. MAUVE {kind} "
         f"(Pillutla et al., 2021): two {name} sets of this size reach {ceiling}.{halves}"
     )
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mauve_metric.report.document import Document
-from mauve_metric.report.wording import evidence, words
-from mauve_metric.report.wording.reference import with_reference
+from mauve_metric.report.wording import words
+from mauve_metric.report.wording.words import with_reference
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import NearText, ScoredText
 from mauve_metric.runtime.checks import check_path
@@ -132,7 +132,6 @@ def _template(name: str = "report.html") -> jinja2.Template:
     )
     helpers = {
         "words": words,
-        "evidence": evidence,
         "with_reference": with_reference,
         "cell": cell,
         "digits": digits,
@@ -154,6 +153,6 @@ def chart_source(chart: alt.TopLevelMixin) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(chart_svg(chart).encode()).decode()}"
 
 
-def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[evidence.Piece]:
+def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[words.Piece]:
     """The displayed part of a text, in pieces."""
-    return evidence.marked(near.text or "(the text was not given)", phrases if near.text else (), LONGEST_TEXT)
+    return words.marked(near.text or "(the text was not given)", phrases if near.text else (), LONGEST_TEXT)

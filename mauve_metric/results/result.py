@@ -301,6 +301,8 @@ class MauveResult(SignedResult):
 
     def with_reference_name(self, name: str) -> Self:
         """The same result, whose sentences and tables call the reference texts by this name."""
+        if name == self.reference_name:
+            return self
         each = {label: result.with_reference_name(name) for label, result in self.by_featurizer.items()}
         return replace(self, reference_name=name, by_featurizer=each)
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from mauve_metric.clustering.num_buckets import auto_num_buckets
+from mauve_metric.clustering.histograms import auto_num_buckets
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.groups import GROUPS_A_BUCKET
 from mauve_metric.options import (
@@ -28,6 +28,7 @@ from mauve_metric.uncertainty.learned_score import MOST_FITTED
 from mauve_metric.version import __version__
 
 EXPLICIT = "explicit"  # the entry that names options which were given the value of "auto"
+_MAY_BE_EXPLICIT = ("kmeans_num_redo", "num_buckets")
 _USUAL_REDO = config_fields()["kmeans_num_redo"].metadata["usual"]
 VERSIONS = ("faiss-cpu", "numpy", "torch", "transformers", "mauve_metric")
 
@@ -72,7 +73,7 @@ def signature_entries(
 
 def _explicit_entry(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> dict[str, object]:
     """The options of k-means that were given, where "auto" gives the same number but other debiased clusterings."""
-    if config.quantizer != "kmeans" or not isinstance(config, ResolvedConfig):
+    if config.quantizer != "kmeans" or not isinstance(config, ResolvedConfig) or {*_MAY_BE_EXPLICIT} <= config.auto:
         return {}
     groups = [len(np.unique(side.groups)) for side in (p, q) if side.groups is not None]
     matters = {
@@ -110,8 +111,7 @@ def format_signature(entries: Mapping[str, object]) -> str:
     >>> format_signature({"num_buckets": 50, "featurize_model_name": "org/name"})
     'num_buckets:50|featurize_model_name:org/name'
     """
-    keys = (re.sub("[|:]", "/", printable(key)) for key in entries)
-    return "|".join(f"{key}:{format_value(value)}" for key, value in zip(keys, entries.values(), strict=True))
+    return "|".join(f"{re.sub('[|:]', '/', printable(key))}:{format_value(value)}" for key, value in entries.items())
 
 
 def format_value(value: object) -> str:
@@ -191,15 +191,13 @@ def is_published_setting(entries: Mapping[str, object]) -> bool:
     >>> is_published_setting(usual), is_published_setting(usual | {"mauve_scaling_factor": 1.0})
     (True, False)
     """
-    if (buckets := _auto_buckets(entries)) is None:
-        return False
-    published = {
-        name: field.metadata["usual"]
-        for name, field in config_fields().items()
-        if field.metadata["published"] and field.metadata["stage"] in ("quantize", "score")
-    }
-    published["num_buckets"] = buckets
-    return all(entries.get(name, value) == value for name, value in published.items())
+    buckets = _auto_buckets(entries)
+    for name, field in config_fields().items():
+        usual = buckets if name == "num_buckets" else field.metadata["usual"]
+        is_of_buckets = field.metadata["published"] and field.metadata["stage"] in ("quantize", "score")
+        if is_of_buckets and entries.get(name, usual) != usual:
+            return False
+    return buckets is not None
 
 
 def signature_number(entries: Mapping[str, object], key: str) -> float:

@@ -160,9 +160,10 @@ def check_unpacked(path: Path, unpacked: int) -> None:
 def integer_check(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] = ()) -> Check:
     """A check for an integer (numpy's count, booleans do not) in [low, high] or one of the values `also`."""
     alternatives = "".join(f" or {value!r}" for value in also)
+    others = [(type(other), other) for other in also]
 
     def check(name: str, value: object) -> object:
-        if any(type(value) is type(other) and value == other for other in also):
+        if (type(value), value) in others:
             return value
         expected = f"an integer from {low} to {high}{alternatives}"
         number = check_integer(name, value, expected)

@@ -261,8 +261,9 @@ class Evaluation:
     @property
     def _side_by_side(self) -> AbstractContextManager[Start]:
         """Threads for the parts of a score, where the rows are in memory, and few enough to be there several times."""
-        rows = [side.features for side in self.sides]
-        few = all(isinstance(side, np.ndarray) and side.size <= _MOST_SIDE_BY_SIDE for side in rows)
+        few = all(
+            isinstance(side.features, np.ndarray) and side.features.size <= _MOST_SIDE_BY_SIDE for side in self.sides
+        )
         return side_by_side(few and self.run.score_device is None)
 
     def result(self, *, other_reading: bool = True) -> MauveResult:
@@ -344,14 +345,14 @@ class Evaluation:
             },
             resolved,
         )
-        on_common, alone = ({name: scores[name].mauve for name in models} for scores in (results, own_scores))
+        on_both = {name: (results[name].mauve, own_scores[name].mauve) for name in models}
         return Comparison(
             models=results,
             own=own_scores,
             **ranked_by_closeness(results, resolved),
             confidence_level=resolved.confidence_level,
             design=p.design,
-            warnings=(*comparison_warnings(models), *partition_warnings(on_common, alone)),
+            warnings=(*comparison_warnings(models), *partition_warnings(on_both)),
             signature_entries=_signature_entries(p, models, resolved),
             explanations={},
             learned_ranking=learned_ranking,

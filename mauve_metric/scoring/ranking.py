@@ -14,9 +14,14 @@ from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Difference, ranking_score, tested_differences
 from mauve_metric.results.result import MauveResult
-from mauve_metric.uncertainty import forecast, intervals
+from mauve_metric.uncertainty import intervals
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
-from mauve_metric.uncertainty.differences import difference_of
+from mauve_metric.uncertainty.differences import (
+    LEAST_FORECAST,
+    MOST_FORECAST,
+    detectable_difference,
+    difference_of,
+)
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
 
 NEAR_0 = 0.05  # closeness of sets that next to every text tells apart: there it does not order models
@@ -97,16 +102,15 @@ def _forecasts(
     if best is None or best.stderr is None:
         return None, None
     pair = results[best.a], results[best.b]
-    smallest = forecast.detectable_difference(best.stderr, config.confidence_level)
+    smallest = detectable_difference(best.stderr, config.confidence_level)
     ends = [
         result.closeness_ci if result.closeness_without_layout is None else result.closeness_without_layout_ci
         for result in pair
     ]
-    reaching_1 = [ci[0] for ci in ends if ci and ci[1] >= 1]
-    smallest = max(smallest, 1 - min(reaching_1, default=1.0))
-    n = min(min(result.n_p, result.n_q) for result in pair)
+    smallest = max(smallest, 1 - min((ci[0] for ci in ends if ci and ci[1] >= 1), default=1.0))
+    n = min(pair[0].n_p, pair[0].n_q, pair[1].n_p, pair[1].n_q)
     needed = n * (smallest / best.difference) ** 2 if best.difference else np.inf
-    texts = max(round(needed), forecast.LEAST_FORECAST) if needed < forecast.MOST_FORECAST else None
+    texts = max(round(needed), LEAST_FORECAST) if needed < MOST_FORECAST else None
     return min(smallest, 1.0), texts
 
 
@@ -131,8 +135,8 @@ def ranked_by_learned_score(
     if not scored:
         return (), ()
     scores = {name: learned.mauve for name, (learned, _) in scored.items()}
-    ranking = tuple(sorted(scores, key=lambda name: scores[name], reverse=True))
-    learned, groups = [learned_score for learned_score, _ in scored.values()], [codes for _, codes in scored.values()]
+    ranking = tuple(sorted(scores, key=scores.__getitem__, reverse=True))
+    learned, groups = zip(*scored.values(), strict=True)
     estimates, covariance = learned_estimates(learned, groups, config)
     by_name = dict(zip(scored, estimates, strict=True))
     return ranking, ranked_differences(by_name, scores, ranking, covariance, config.confidence_level)
@@ -150,10 +154,11 @@ def ranked_differences(
     Args:
         estimates: by name; those of scores without an interval are None. covariance: in the order of the estimates.
     """
-    names, pairs, tested = list(estimates), list(itertools.combinations(ranking, 2)), {}
-    for a, b in pairs:
+    names, differences, tested = list(estimates), {}, {}
+    for a, b in itertools.combinations(ranking, 2):
         i, j = names.index(a), names.index(b)
+        differences[a, b] = values[a] - values[b]
         estimate_a, estimate_b = estimates[a], estimates[b]
         if estimate_a is not None and estimate_b is not None:
             tested[a, b] = difference_of({i: estimate_a, j: estimate_b}, covariance, i, j, level)
-    return tested_differences({(a, b): values[a] - values[b] for a, b in pairs}, tested, level)
+    return tested_differences(differences, tested, level)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.arrays import Floats
-from mauve_metric.clustering.histograms import Histograms, count_labels
-from mauve_metric.clustering.num_buckets import is_auto
+from mauve_metric.clustering.histograms import Histograms, count_labels, is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
 from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
@@ -32,7 +31,6 @@ from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import Start, run_when_asked
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
-from mauve_metric.uncertainty.ceiling import scores_of_equal_sets
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
 from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
@@ -127,11 +125,11 @@ def count_buckets(
     p: FeatureSet, q: FeatureSet, partition: Partition, number: int, config: ResolvedConfig
 ) -> list[Histograms]:
     """The histograms of two sides by each clustering; number: of Q among the models, from 1."""
-    sizes = [max(config.num_buckets, *(int(labels.max()) + 1 for labels in run)) for run in partition.labels]
-    return [
-        count_labels(run[0], run[number], size, p.groups, q.groups)
-        for run, size in zip(partition.labels, sizes, strict=True)
-    ]
+    counted = []
+    for run in partition.labels:
+        num_buckets = max(config.num_buckets, int(max(map(np.max, run))) + 1)
+        counted.append(count_labels(run[0], run[number], num_buckets, p.groups, q.groups))
+    return counted
 
 
 def score_buckets(
@@ -161,10 +159,14 @@ def score_buckets(
     histograms, *others = count_buckets(p, q, partition, number, config)
     scores = score_histograms(histograms, config)
     estimates = debiased_estimates(others or [histograms], config)
-    areas = [scores["mauve"], *_areas(others, config)]
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    areas = [scores["mauve"], *(curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)]
     by_content = without_first(partition.labels)
-    null = scores_of_equal_sets(histograms, config)
-    ceiling = scores_of_equal_sets(others[0], config) if others else null
+    splits = [
+        resampling.null_scores(run.p_counts, run.q_counts, c, points, groups=run.groups)
+        for run in (histograms, *others[:1])
+    ]
+    null, ceiling = splits[0], splits[-1]  # of equal sets, for the published clustering and for one by content
     labels = np.concatenate(by_content[0])
     k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
     texts_a_bucket = np.bincount(labels, minlength=k_by_content)
@@ -187,9 +189,13 @@ def score_buckets(
         *wrapping_warnings(p, q),
         *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )
-    codes = codes_of(p, q)
-    of_pair = [[(run[0], run[number]) for run in runs] for runs in partition.closeness or [by_content]]
-    bounds = [Bound("groups", pairs, codes, _tested(p_value, config)) for pairs in of_pair]
+    codes, bounds = codes_of(p, q), list[Bound]()
+    counts = others or [histograms]
+    is_full = all(run.p_counts[-1] + run.q_counts[-1] for run in counts)  # else bounds have no empty buckets at the end
+    for runs in partition.closeness or [by_content]:
+        pairs, is_counted = [(run[0], run[number]) for run in runs], is_full and runs[0] is by_content[0]
+        tested = _tested(p_value, config)
+        bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
     finer = bounds[1].estimates(config) if len(bounds) > 1 else Estimates()
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
     return MauveResult(
@@ -224,12 +230,6 @@ def score_buckets(
 def _tested(p_value: float | None, config: MauveConfig) -> float | None:
     """The p-value of a permutation test; None where it has too few permutations to find a difference."""
     return None if 1 / (config.permutations + 1) > 1 - config.confidence_level else p_value
-
-
-def _areas(runs: Sequence[Histograms], config: MauveConfig) -> list[float]:
-    """MAUVE of each clustering."""
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    return [curve_area(divergence_curve(*run.probabilities(), c, points)) for run in runs]
 
 
 def _fields_of_clusterings(areas: Sequence[float], null: Floats, config: ResolvedConfig) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict
         else int((getattr(groups, f"{name}_sizes") > 0).sum()),
         f"{name}_dropped": side.dropped,
         f"{name}_truncated": side.truncated,
-        f"{name}_stripped": tuple(Stripped(*changed) for changed in side.stripped.items()),
+        f"{name}_stripped": tuple(map(Stripped._make, side.stripped.items())),
         f"{name}_median_length": None if side.lengths is None else float(np.median(side.lengths)),
     }
 
@@ -291,10 +291,17 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
     """The fields of a result that the score on learned buckets fills."""
     if learned is None:
         return {}
-    fields = {"mauve_classifier": learned.mauve, "mauve_classifier_stderr": learned.stderr, "learned": learned}
-    fields |= {name: getattr(learned, name) for name in ("auc", "auc_ci", "auc_p_value")}
-    fields |= {f"learned_{name}": tuple(getattr(learned, name).tolist()) for name in ("p_counts", "q_counts")}
-    return fields | {"mauve_classifier_ci": learned.ci}
+    return {
+        "mauve_classifier": learned.mauve,
+        "mauve_classifier_stderr": learned.stderr,
+        "mauve_classifier_ci": learned.ci,
+        "auc": learned.auc,
+        "auc_ci": learned.auc_ci,
+        "auc_p_value": learned.auc_p_value,
+        "learned_p_counts": tuple(learned.histograms.p_counts.tolist()),
+        "learned_q_counts": tuple(learned.histograms.q_counts.tolist()),
+        "learned": learned,
+    }
 
 
 def neighbours_of(

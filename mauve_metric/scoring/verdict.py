@@ -8,7 +8,7 @@ from dataclasses import replace
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.result import MauveResult, VerdictWord
 from mauve_metric.uncertainty.closeness import Bound, closeness_of
-from mauve_metric.uncertainty.forecast import texts_to_decide
+from mauve_metric.uncertainty.differences import texts_to_decide
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 FEWEST_TEXTS = 20  # of a set: two buckets of ten texts; fewer support no statement about two sets
@@ -58,8 +58,10 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
         codes -= {"prompts_as_answers", "duplicates_between"}
     value, ci = (None, None) if closeness is None else (closeness.value, closeness.ci)
     numbers = closeness.shown if closeness is not None else ()
-    names = [f"{result.bounds[number].kind} by {result.bounds[number].featurizer}" for number in numbers]
-    shown = (*dict.fromkeys(name.removesuffix(" by ") for name in names), *_repeats(result))
+    by_bounds = [result.bounds[number] for number in numbers]
+    names = [f"{bound.kind} by {bound.featurizer}".removesuffix(" by ") for bound in by_bounds]
+    repeats = () if result.repeats_p_value is None else ("repeats",)  # the model repeats itself more
+    shown = (*dict.fromkeys(names), *repeats)
     word: VerdictWord
     word, reason = _word(result, codes, bool(shown), ci)
     least = [p_value for p_value in (closeness and closeness.p_value, result.repeats_p_value) if p_value is not None]
@@ -72,7 +74,7 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
         result,
         closeness_without_layout=plain and plain.value,
         closeness_without_layout_ci=plain and plain.ci,
-        by_layout_alone=plain is not None and not plain.shown and not _repeats(result),
+        by_layout_alone=plain is not None and not plain.shown and not repeats,
         closeness=value,
         closeness_ci=ci,
         verdict=word,
@@ -81,11 +83,6 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
         shown_p_value=min(least, default=None) if shown else None,
         texts_needed=needed,
     )
-
-
-def _repeats(result: MauveResult) -> tuple[str, ...]:
-    """The word for evidence that the model repeats itself more than the human set does, if there is any."""
-    return ("repeats",) if result.repeats_p_value is not None else ()
 
 
 def _word(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -36,21 +36,23 @@ class Estimates(NamedTuple):
     few_texts_a_bucket: bool = False
 
 
-def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_variance: float = 0.0) -> Estimates:
+def debiased_estimates(
+    runs: Sequence[Histograms], config: MauveConfig, least_variance: float = 0.0, level: float | None = None
+) -> Estimates:
     """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
 
     Each clustering's interval allows for the spread over all of them. Where the sets are more alike than two samples of
     one distribution are on average, the interval is widened by as much (see `intervals.widened_if_too_alike`).
 
     Args:
-        least_variance: see `intervals.with_errors`.
+        least_variance: see `intervals.with_errors`. level: of the intervals; None: that of the config.
     """
     first, groups = runs[0], runs[0].groups
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
         return Estimates(problem="the texts of a side are all of one prompt")
     if min(first.p_counts.sum(), first.q_counts.sum()) < 2:
         return Estimates(problem="a side has a single text")
-    c, level = config.mauve_scaling_factor, config.confidence_level
+    c, level = config.mauve_scaling_factor, level or config.confidence_level
     frontiers = [jackknife.frontier_of(run) for run in runs]
     scores = [intervals.debiased_scores(run, c) for run in frontiers]
     values = np.array([[run.mauve, run.frontier_integral] for run in scores])
@@ -71,10 +73,10 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig, least_va
 
 def _mean(estimates: Sequence[intervals.Estimate]) -> intervals.Estimate:
     """Average estimates over clusterings: values, squared errors and ends."""
-    low, high = np.mean([estimate.ci for estimate in estimates], axis=0).tolist()
-    error = float(np.sqrt(np.mean(np.square([estimate.stderr for estimate in estimates]))))
-    value = float(np.mean([estimate.value for estimate in estimates]))
-    return intervals.Estimate(value, error, (low, high), min(estimate.freedom for estimate in estimates))
+    values, errors, ends, freedoms, _ = zip(*estimates, strict=True)
+    low, high = np.mean(ends, axis=0).tolist()
+    error = float(np.sqrt(np.mean(np.square(errors))))
+    return intervals.Estimate(float(np.mean(values)), error, (low, high), min(freedoms))
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class Bound:
         auc: of the classifier.
         spread: see `debiased_estimates`.
         featurizer: its name, where there are several; empty for one, and for a classifier of the features of all.
+        counts: the histogram of each clustering; None: they are counted.
     """
 
     kind: Literal["groups", "classifier"]
@@ -98,37 +101,40 @@ class Bound:
     auc: float | None = None
     spread: float = 0.0
     featurizer: str = ""
+    counts: Sequence[Histograms] | None = None
 
     @classmethod
-    def of_learned(cls, learned: Learned, codes: tuple[Integers, Integers] | None, featurizer: str = "") -> Bound:
+    def of_learned(cls, learned: Learned, codes: tuple[Integers, Integers] | None) -> Bound:
         """The bound by a classifier's scores; an AUC of at most ½ is no difference."""
         p_value = learned.auc_p_value if learned.auc > 0.5 else 1.0
-        labels = [(learned.p_labels, learned.q_labels)]
-        return cls("classifier", labels, codes, p_value, learned.auc, learned.spread, featurizer)
+        labels, counts = [(learned.p_labels, learned.q_labels)], [learned.histograms]
+        return cls("classifier", labels, codes, p_value, learned.auc, learned.spread, counts=counts)
 
     @cached_property
-    def histograms(self) -> list[Histograms]:
+    def histograms(self) -> Sequence[Histograms]:
         """The histograms of each clustering."""
+        if self.counts is not None:
+            return self.counts
         codes = self.codes or (None, None)
         return [count_labels(p, q, int(max(p.max(), q.max())) + 1, *codes) for p, q in self.labels]
 
-    def estimates(self, config: MauveConfig) -> Estimates:
-        """The debiased scores with intervals at the level of a config."""
-        options = config.mauve_scaling_factor, config.confidence_level
+    def estimates(self, config: MauveConfig, level: float | None = None) -> Estimates:
+        """The debiased scores with intervals at a level; None: that of the config."""
+        options = config.mauve_scaling_factor, level or config.confidence_level
         if options not in self._estimates:
-            self._estimates[options] = debiased_estimates(self.histograms, config, self.spread)
+            self._estimates[options] = debiased_estimates(self.histograms, config, self.spread, level)
         return self._estimates[options]
 
     @cached_property
     def _estimates(self) -> dict[tuple[float, float], Estimates]:
         return {}
 
-    def is_below_equal_sets(self, config: MauveConfig) -> bool:
+    def is_below_equal_sets(self, config: MauveConfig, level: float | None = None) -> bool:
         """Return whether MAUVE of the histograms is lower than chance makes that of equal sets in these buckets."""
         runs, c = self.histograms, config.mauve_scaling_factor
         areas = [curve_area(divergence_curve(*run.probabilities(), c)) for run in runs]
         null = resampling.null_scores(runs[0].p_counts, runs[0].q_counts, c, groups=runs[0].groups)
-        deviations = t_quantile(config.confidence_level)
+        deviations = t_quantile(level or config.confidence_level)
         return float(np.mean(areas)) < float(null.mean() - deviations * null.std(ddof=1))
 
 
@@ -157,32 +163,24 @@ def closeness_of(bounds: Sequence[Bound], config: MauveConfig) -> Closeness | No
     (1.0, 1.0, ())
     """
     level = max(1 - (1 - config.confidence_level) / max(len(bounds), 1), config.confidence_level)
-    corrected = replace(config, confidence_level=level)
-    estimates = [bound.estimates(corrected) for bound in bounds]
-    # a score that has no interval may be far too low
-    without_errors = all(estimate.mauve is None for estimate in estimates)
-    values = [
-        estimate.values[0] if estimate.values and (estimate.mauve is not None or without_errors) else np.inf
-        for estimate in estimates
-    ]
-    if not np.isfinite(values).any():
-        return None
-    lowest = int(np.argmin(values))
-    ends = [estimate.mauve.ci for estimate in estimates if estimate.mauve is not None]
-    ci = None
-    if estimates[lowest].mauve is not None:
-        ci = min(low for low, _ in ends), min(high for _, high in ends)
     alpha = 1 - config.confidence_level + _ROUNDING
-    apart = [estimate.mauve is not None and estimate.mauve.ci[1] < 1 for estimate in estimates]
-    shown = []
-    for number, (bound, is_apart) in enumerate(zip(bounds, apart, strict=True)):
-        by_test = bound.p_value is not None and bound.p_value <= 1 - level + _ROUNDING
-        no_chance = bound.is_below_equal_sets(corrected) if bound.p_value is None else bound.p_value <= alpha
-        if by_test or (is_apart and no_chance):
+    values, ends, shown, tests = list[float](), list[tuple[float, float]](), list[int](), list[float]()
+    for number, bound in enumerate(bounds):
+        estimate, p_value = bound.estimates(config, level), bound.p_value
+        if estimate.values and estimate.mauve is not None:
+            values.append(estimate.values[0])
+            ends.append(estimate.mauve.ci)
+        is_shown = p_value is not None and p_value <= 1 - level + _ROUNDING
+        if not is_shown and estimate.mauve is not None and estimate.mauve.ci[1] < 1:
+            is_shown = bound.is_below_equal_sets(config, level) if p_value is None else p_value <= alpha
+        if is_shown:
             shown.append(number)
-    tests = [p_value * len(bounds) for number in shown if (p_value := bounds[number].p_value) is not None]
-    least = min((p_value for p_value in tests if p_value <= alpha), default=None)
-    return Closeness(float(values[lowest]), ci, tuple(shown), least)
+            if p_value is not None and p_value * len(bounds) <= alpha:
+                tests.append(p_value * len(bounds))
+    # a score that has no interval may be far too low
+    values = values or [both[0] for bound in bounds if (both := bound.estimates(config, level).values)]
+    ci = (min(ends)[0], min(high for _, high in ends)) if ends else None
+    return Closeness(min(values), ci, tuple(shown), min(tests, default=None)) if values else None
 
 
 def joint_covariance(

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
-from mauve_metric.clustering.histograms import Histograms, count_labels
-from mauve_metric.clustering.num_buckets import auto_learned_buckets
+from mauve_metric.arrays import Features, Floats, Integers, Labels
+from mauve_metric.clustering.histograms import Histograms, auto_learned_buckets, count_labels
 from mauve_metric.features.row_blocks import (
     ConcatenatedRows,
     as_rows,
@@ -49,8 +48,8 @@ class Learned(NamedTuple):
     """The score on learned buckets, where two human sets reach 1, and the AUC of the classifier behind them.
 
     mauve: debiased. stderr, ci: of it, for this partition. auc: in [0, 1], ½ for sets that cannot be told apart.
-    auc_ci: its interval. auc_p_value: of "both sets are draws from one distribution", one-sided. num_buckets: k.
-    p_counts, q_counts: human and model texts in each bucket, (k,).
+    auc_ci: its interval. auc_p_value: of "both sets are draws from one distribution", one-sided.
+    histograms: human and model texts in each bucket.
     p_labels, q_labels: the bucket of each text, from the most human to the most model-like, (n_p,) and (n_q,).
     p_ranks, q_ranks: rank of the score of each text, in (0, 1), the most model-like last, (n_p,) and (n_q,).
     spread: variance of the frontier integral of equal buckets, before neighbours were joined.
@@ -62,9 +61,7 @@ class Learned(NamedTuple):
     auc: float
     auc_ci: tuple[float, float]
     auc_p_value: float
-    num_buckets: int
-    p_counts: Counts
-    q_counts: Counts
+    histograms: Histograms
     p_labels: Labels
     q_labels: Labels
     p_ranks: Floats
@@ -137,9 +134,7 @@ def learned_score(
         auc=fitted.auc,
         auc_ci=auc_of_scores(fitted.held_out, config.confidence_level).ci or (0.0, 1.0),
         auc_p_value=fitted.p_value,
-        num_buckets=len(counted.p_counts),
-        p_counts=counted.p_counts,
-        q_counts=counted.q_counts,
+        histograms=counted,
         p_labels=labels[:n_p][np.argsort(p_order)],
         q_labels=labels[n_p:][np.argsort(q_order)],
         p_ranks=fitted.ranks[:n_p][np.argsort(p_order)],
@@ -187,15 +182,9 @@ def learned_estimates(
         groups: for each model codes of the texts of P and of its own; None: each text is alone.
     """
     pairs = [(model.p_labels, model.q_labels) for model in learned]
-    counted = [
-        count_labels(*pair, model.num_buckets, *(codes or ()))
-        for model, pair, codes in zip(learned, pairs, groups, strict=True)
-    ]
-    covariance = effect_covariance(
-        [jackknife.frontier_of(histograms) for histograms in counted], pairs, config.mauve_scaling_factor, groups
-    )
-    estimates = [debiased(histograms, model.spread, config) for histograms, model in zip(counted, learned, strict=True)]
-    return estimates, covariance
+    frontiers = [jackknife.frontier_of(model.histograms) for model in learned]
+    covariance = effect_covariance(frontiers, pairs, config.mauve_scaling_factor, groups)
+    return [debiased(model.histograms, model.spread, config) for model in learned], covariance
 
 
 class _Stacked(NamedTuple):

@@ -395,15 +395,15 @@ def _equality(a: str, b: str, models: Mapping[str, FeatureSet]) -> str:
     return f"{who} gives {a} and {b} the same features, though their texts differ: take another featurizer"
 
 
-def partition_warnings(common: Mapping[str, float], alone: Mapping[str, float]) -> Iterator[ScoreWarning]:
+def partition_warnings(scores: Mapping[str, tuple[float, float]]) -> Iterator[ScoreWarning]:
     """Warnings about models that separate from human text better on own buckets than on common ones.
 
     Args:
-        common, alone: MAUVE of each model on either.
+        scores: MAUVE of each model on common buckets, and on its own.
     """
-    for name, mauve in common.items():
-        if mauve - alone[name] > BLURRED:
-            yield warn("coarse_common_buckets", {"model": name, "mauve": mauve, "mauve_own": alone[name]})
+    for name, (mauve, alone) in scores.items():
+        if mauve - alone > BLURRED:
+            yield warn("coarse_common_buckets", {"model": name, "mauve": mauve, "mauve_own": alone})
 
 
 def share_in_percent(share: float) -> str:

@@ -10,7 +10,7 @@ import pytest
 from scripts import TEXTS
 
 from mauve_metric import FeatureSet, compute_mauve
-from mauve_metric.report.wording.notes import notes_of
+from mauve_metric.report.wording.verdict_sentence import notes_of
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, text_warnings
 
 READER = {

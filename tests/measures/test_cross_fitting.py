@@ -26,8 +26,7 @@ from mauve_metric.measures.cross_fitting import (
     permuted_sides,
     ranks_in_folds,
 )
-from mauve_metric.measures.linear_classifier import Standardised, held_out_scores, ledoit_wolf
-from mauve_metric.measures.mean_differences import without_noise
+from mauve_metric.measures.linear_classifier import Standardised, held_out_scores, ledoit_wolf, without_noise
 
 
 def _two_sets(n: int, d: int, shift: float, seed: int = 0) -> tuple[Array, Array]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from mauve_metric.measures.mean_differences import without_noise
+from mauve_metric.measures.linear_classifier import without_noise
 
 
 def test_shares_are_posterior_means_over_the_priors() -> None:

@@ -12,7 +12,7 @@ from samples import ROOT, script
 
 from mauve_metric import Comparison
 from mauve_metric.report.documents import DIFFERENCE_COLUMNS
-from mauve_metric.report.score_rows import featurizers_table
+from mauve_metric.report.first_screen import featurizers_table
 from mauve_metric.runtime.plain_text import rounded_up
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.hosts.cli.warning_guide import ADVICE
-from mauve_metric.report.wording.notes import NOTES, notes_of
-from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, headline
+from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, NOTES, headline, notes_of
 from mauve_metric.scoring.verdict import REASONS
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 

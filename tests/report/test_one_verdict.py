@@ -15,8 +15,8 @@ from mauve_metric.options import MauveConfig
 from mauve_metric.report import rendering
 from mauve_metric.report.charts import of_comparison
 from mauve_metric.report.document import Prose
+from mauve_metric.report.first_screen import featurizers_table
 from mauve_metric.report.rendering import document_page, report_page
-from mauve_metric.report.score_rows import featurizers_table
 from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, ranking_sentence
 from mauve_metric.scoring.verdict import judged
 

@@ -185,7 +185,7 @@ def test_the_covariance_of_learned_scores_is_that_of_leaving_out_each_text(align
 
     def score(one: Learned, p_kept: np.ndarray, q_kept: np.ndarray) -> float:
         groups = (None, None) if codes is None else (codes[p_kept], codes[q_kept])
-        counted = count_labels(one.p_labels[p_kept], one.q_labels[q_kept], one.num_buckets, *groups)
+        counted = count_labels(one.p_labels[p_kept], one.q_labels[q_kept], len(one.histograms.p_counts), *groups)
         return debiased(counted, one.spread, config).value
 
     everyone = np.arange(150)

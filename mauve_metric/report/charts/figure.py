@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import altair as alt
 
-from mauve_metric.report.wording.reference import reference_text
+from mauve_metric.report.wording.words import reference_text
 from mauve_metric.runtime.plain_text import figure_text, shown_names
 
 T = TypeVar("T")

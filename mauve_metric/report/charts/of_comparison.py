@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from mauve_metric.report.charts import figure
-from mauve_metric.report.wording.reference import with_reference
-from mauve_metric.report.wording.words import each_featurizer, with_labels
+from mauve_metric.report.wording.words import each_featurizer, with_labels, with_reference
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.runtime.plain_text import figure_text

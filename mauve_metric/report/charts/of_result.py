@@ -17,7 +17,7 @@ from mauve_metric.arrays import Floats
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.measures.groups import SHARED
 from mauve_metric.report.charts import figure
-from mauve_metric.report.wording.reference import reference_text, with_reference
+from mauve_metric.report.wording.words import reference_text, with_reference
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_value, signature_number
 from mauve_metric.runtime.plain_text import digits, figure_text, in_brackets, interval_words, printable

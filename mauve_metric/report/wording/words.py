@@ -1,21 +1,53 @@
-"""Numbers as words, the same in tables, reports, figures and the page; the verdict is in `report.first_screen`."""
+"""Numbers, the name of the reference texts and evidence of a gap as words, the same in every view."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.measures.groups import SHARED
-from mauve_metric.report.document import Line, Prose
-from mauve_metric.report.wording.reference import with_reference
+from mauve_metric.options import HUMAN
+from mauve_metric.report.document import Column, Line, Prose
 from mauve_metric.results.comparison import Comparison, Subgroup
 from mauve_metric.results.explanation import GapBucket
 from mauve_metric.results.result import LearnedScore, MauveResult
-from mauve_metric.results.signature import is_published_setting, parse_signature, signature_number
+from mauve_metric.results.signature import is_published_setting, signature_number
 from mauve_metric.runtime.plain_text import counted, digits, in_brackets, printable, rounded_up, shown_names
+from mauve_metric.scoring.phrases import phrase_spans
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+_QUOTED_OR_HUMAN = re.compile(r"“[^”]*”|(?<![\w./-])[Hh]uman(?![\w/=-]|\.\w)")
+
+
+def reference_text(name: str) -> str:
+    """The reference in a sentence.
+
+    >>> reference_text("human"), reference_text("release 1.2")
+    ('human text', 'release 1.2')
+    """
+    return f"{HUMAN} text" if name == HUMAN else printable(name)
+
+
+def with_reference(text: str, name: str) -> str:
+    """A sentence or label that calls the reference texts by their name; quotations, flags and files stay.
+
+    >>> with_reference("two human sets, “human” in human.jsonl", "release 1.2")
+    'two release 1.2 sets, “human” in human.jsonl'
+    """
+    if name == HUMAN:
+        return text
+    shown = printable(name)
+    return _QUOTED_OR_HUMAN.sub(lambda match: match[0] if match[0].startswith("“") else shown, text)
+
+
+def columns_with_reference(columns: Iterable[Column], name: str) -> tuple[Column, ...]:
+    """Columns whose titles call the reference texts by their name."""
+    return tuple(column._replace(title=with_reference(column.title, name)) for column in columns)
+
 
 ResultT = TypeVar("ResultT", "MauveResult", "Comparison")
 
@@ -134,13 +166,14 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
     return lines
 
 
-def as_in_papers(signature: str) -> str:
-    """The kind of number that `mauve` is by the options in a signature.
+def as_in_papers(entries: Mapping[str, object]) -> str:
+    """The kind of number that `mauve` is by the entries of a signature.
 
-    >>> as_in_papers("n_p:500|n_q:500|num_buckets:50"), as_in_papers("n_p:500|n_q:500|num_buckets:2")
+    >>> sizes = {"n_p": 500, "n_q": 500}
+    >>> as_in_papers({**sizes, "num_buckets": 50}), as_in_papers({**sizes, "num_buckets": 2})
     ('as in papers', 'not as in papers')
     """
-    return "as in papers" if is_published_setting(parse_signature(signature)) else "not as in papers"
+    return "as in papers" if is_published_setting(entries) else "not as in papers"
 
 
 def many_warnings(number: int, more: bool = False) -> str:
@@ -258,3 +291,73 @@ def warnings_prose(warnings: Sequence[tuple[str, ScoreWarning]]) -> Prose:
     """Warnings, each with the models it is about."""
     texts = [f"! {f'{who}: ' if who else ''}{warning.message}  [{warning.code}]" for who, warning in warnings]
     return Prose([Line(text, "  ", "    ") for text in texts], paragraphs=True, advice=True)
+
+
+READ = 20_000  # characters of a text that are searched for phrases
+BEFORE = 100  # characters shown before the first phrase if that is far from the beginning
+LEGEND = (
+    "Underlined: words that tell the human texts here from the model's, and dashed, those that tell the model's from "
+    "the human ones or that it repeats."
+)
+STABILITY_NOTE = (
+    "Under another seed: how much of a bucket's texts another clustering keeps together (Jaccard index), and the rank "
+    "of that bucket there."
+)
+EXTREMES_NOTE = (
+    "Texts at the two ends of the classifier behind the learned buckets, which was not fitted to them: the human texts "
+    "that it finds most human, and the model's that it finds most like the model's."
+)
+NGRAMS_NOTE = (
+    "What the two sets use differently (⏎ is a line break, ␣ a blank, [long word] any word of more than three letters):"
+)
+
+
+class Piece(NamedTuple):
+    """A part of a text; marked: it is a telling phrase."""
+
+    text: str
+    marked: bool
+
+
+def marked(text: str, phrases: Sequence[str], most: int) -> list[Piece]:
+    """Divide a text into pieces, from its beginning or around the first phrase; most: characters shown.
+
+    >>> [tuple(piece) for piece in marked("Not so: he said so.", ["he said"], 100)]
+    [('Not so: ', False), ('he said', True), (' so.', False)]
+    """
+    spans = phrase_spans(text[:READ], phrases)
+    start = 0
+    if spans and spans[0][1] > most:
+        start = text.rfind(" ", 0, max(spans[0][0] - BEFORE, 0)) + 1
+    end = min(start + most, len(text))
+    pieces, position = ([Piece("… ", False)] if start else []), start
+    for first, last in spans:
+        if last <= end:
+            pieces += [Piece(text[position:first], False), Piece(text[first:last], True)]
+            position = last
+    pieces.append(Piece(text[position:end] + ("…" if end < len(text) else ""), False))
+    return [piece for piece in pieces if piece.text]
+
+
+def ngram_sentence(use: NgramUse, reference_name: str = HUMAN) -> str:
+    """Sentence on the use of an n-gram by either side, with the part of the format that it is.
+
+    >>> from mauve_metric.features.text_functions import NgramUse
+    >>> ngram_sentence(NgramUse("⏎⏎", "letters", 0.5, 4.5, 30.0, "line breaks"))
+    'the model writes “⏎⏎” 9.0 times as often (4.5 against 0.5 of 1,000 pairs of characters); format: line breaks'
+    """
+    more, less = max(use.p_per_1000, use.q_per_1000), min(use.p_per_1000, use.q_per_1000)
+    people = ("people", "write") if reference_name == HUMAN else (printable(reference_name), "writes")
+    who, writes = ("the model", "writes") if use.q_per_1000 >= use.p_per_1000 else people
+    pairs = "characters" if use.kind == "letters" else "words and marks"
+    if less == 0:
+        said = f"only {who} {writes} “{use.ngram}” ({_rate(more)} of 1,000 pairs of {pairs})"
+    else:
+        times = f"{_rate(more / less)} times as often"
+        rates = f"({_rate(more)} against {_rate(less)} of 1,000 pairs of {pairs})"
+        said = f"{who} {writes} “{use.ngram}” {times} {rates}"
+    return f"{said}; format: {use.format}" if use.format else said
+
+
+def _rate(value: float) -> str:
+    return f"{value:.0f}" if value >= 20 else f"{value:.1f}" if value >= 0.1 else f"{value:.2g}"

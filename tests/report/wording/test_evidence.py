@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mauve_metric.report.wording.evidence import READ, marked
+from mauve_metric.report.wording.words import READ, marked
 from mauve_metric.scoring.phrases import phrase_spans
 
 

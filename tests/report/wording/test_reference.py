@@ -11,7 +11,7 @@ import pytest
 from samples import ngrams, texts_of
 
 from mauve_metric import compare, compute_mauve, explain
-from mauve_metric.report.wording.reference import with_reference
+from mauve_metric.report.wording.words import with_reference
 
 NAME = "release 1.2"
 # Keys of figures' data and names of style classes, and what the measures of a description are of.

@@ -8,13 +8,18 @@ from typing import Any
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view.markup import render
 from mauve_metric.hosts.space.view.settings import SharedResult
-from mauve_metric.report.first_screen import comparison_sentences
-from mauve_metric.report.score_rows import has_layout_scores, parts_of, support_words, with_interval
+from mauve_metric.report.first_screen import (
+    comparison_sentences,
+    parts_of,
+    support_words,
+    with_interval,
+)
 from mauve_metric.report.wording import verdict_sentence, words
-from mauve_metric.report.wording.notes import notes_of
-from mauve_metric.report.wording.reference import with_reference
+from mauve_metric.report.wording.verdict_sentence import has_layout_scores, notes_of
+from mauve_metric.report.wording.words import with_reference
 from mauve_metric.results.comparison import Comparison, OwnScore, ranking_score
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.signature import parse_signature
 from mauve_metric.runtime.plain_text import digits, printable, shown_names
 
 MODEL_LINK = "#model-"  # target of a click on the row of a model; the page listens for it
@@ -57,7 +62,8 @@ def _of_model(
     reach = f"two {printable(result.reference_name)} sets of this size reach {digits(result.mauve_ceiling)}"
     featurizer = str(result.signature_entries.get("featurize_model_name", ""))
     by = f" by {printable(featurizer)}" if len(each or result.by_featurizer) > 1 else ""
-    scales = [f"MAUVE{by}, {words.as_in_papers(published.signature)}: {digits(published.mauve)}; {reach}."]
+    kind = words.as_in_papers(parse_signature(published.signature))
+    scales = [f"MAUVE{by}, {kind}: {digits(published.mauve)}; {reach}."]
     if result.precision is not None and result.recall is not None:
         precision = with_interval(result.precision, result.precision_ci, ".2f", ".2f")
         recall = with_interval(result.recall, result.recall_ci, ".2f", ".2f")

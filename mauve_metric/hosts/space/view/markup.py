@@ -18,9 +18,9 @@ from mauve_metric.hosts.space.view.settings import PLAY, panel_names
 from mauve_metric.hosts.spelling import ALIGNED, PAGE, label_of
 from mauve_metric.options import HUMAN
 from mauve_metric.report.document import Prose, Table
-from mauve_metric.report.score_rows import featurizers_table
-from mauve_metric.report.wording import evidence, words
-from mauve_metric.report.wording.reference import with_reference
+from mauve_metric.report.first_screen import featurizers_table
+from mauve_metric.report.wording import words
+from mauve_metric.report.wording.words import with_reference
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
@@ -212,12 +212,12 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int], name: str = HUMAN) -
         texts = [text.text or "" for text in near if text.in_bucket][:_BUCKET_TEXTS]
         if not count:  # the nearest outside
             texts = [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
-        marked = [evidence.marked(text, phrases[side], _TEXT_CHARACTERS) for text in texts]
+        marked = [words.marked(text, phrases[side], _TEXT_CHARACTERS) for text in texts]
         title = side.capitalize() if side == "model" or name == HUMAN else name
         sides.append(
             {"side": side, "title": title, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": marked}
         )
-    legend = with_reference(evidence.LEGEND, name) if any(phrases.values()) else ""
+    legend = with_reference(words.LEGEND, name) if any(phrases.values()) else ""
     title, facts = with_reference(bucket.title, name), words.bucket_facts(bucket, name)
     return render("bucket", title=title, facts=facts, legend=legend, sides=sides)
 
@@ -235,7 +235,7 @@ def pair_panel(
     """
     sides = []
     for side, texts, telling in zip(("human", "model"), (human, model), phrases, strict=True):
-        shown = [evidence.marked(text.text or "", telling, _PAIR_CHARACTERS) for text in texts]
+        shown = [words.marked(text.text or "", telling, _PAIR_CHARACTERS) for text in texts]
         sides.append((side, max(shown, key=lambda pieces: sum(piece.marked for piece in pieces), default=[])))
     return render(
         "pair",
@@ -245,7 +245,7 @@ def pair_panel(
         learned=explanation,
         most=_TEXT_CHARACTERS,
         normalised=words.learned_sentence(explanation.result) if explanation.result.normalised else "",
-        wording=evidence,
+        wording=words,
         reference=explanation.result.reference_name,
         named=with_reference,
     )

@@ -13,8 +13,7 @@ from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.spelling import PAGE
-from mauve_metric.report.wording.notes import NOTES
-from mauve_metric.report.wording.verdict_sentence import NO_VERDICT
+from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, NOTES
 from mauve_metric.results.explanation import ScoredText
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
