@@ -16,7 +16,7 @@ from mauve_metric.apps.describing.describe import need_features
 from mauve_metric.apps.describing.description import Description
 from mauve_metric.features.feature_set import FeatureSet, InputSide
 from mauve_metric.features.sides import Inputs
-from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
+from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together, client_of
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.session.queue import Turns
 from mauve_metric.hosts.space.session.run import Run, show_errors
@@ -155,7 +155,7 @@ class Endpoints:
                 arguments = signature.bind(*values, **named).arguments
                 client, run = arguments.pop("request").client, Run.within(self.limits)
                 job = self.job(name, arguments)
-                with self.turns.turn(f"address {client.host if client else ''}", run):
+                with self.turns.turn(f"address {client_of(client.host) if client else ''}", run):
                     return self._answer(name, job, run)
 
         lines = [f"    {key}: {spec.meaning}" for key, spec in inputs.items() if spec.meaning]
