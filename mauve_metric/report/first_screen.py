@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from mauve_metric.options import HUMAN
 from mauve_metric.report.document import Column, Table, TableRow, plain_table
 from mauve_metric.report.score_rows import (
+    TOGETHER,
     has_layout_scores,
     parts_of,
     picks,
@@ -211,7 +212,9 @@ def scale_sentence(comparison: Comparison) -> str:
     first = comparison.models[comparison.ranking[0]]
     said = [f"brackets: {100 * comparison.confidence_level:g} % intervals"]
     if len(comparison.by_featurizer) > 1:
-        said.append("*: closeness is this one")
+        if first.together is not None:
+            said.append(f"{TOGETHER}: one classifier of the features of all featurizers")
+        said.append("*: the lowest, which closeness is")
     else:
         said.append("by groups: on buckets common to all models")
         said.append(

@@ -12,7 +12,7 @@ from mauve_metric.runtime.plain_text import digits, printable, shown_names
 from mauve_metric.scoring.verdict import is_same
 
 _SMALL = 0.1  # of a score: two decimals of an interval are too few
-ALL, TOGETHER = "all", "together"  # closeness over all featurizers; one classifier of the features of all
+ALL, TOGETHER = "all", "joined"  # closeness over all featurizers; one classifier of the features of all
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 FEATURIZER_COLUMNS = (
     FEATURIZER_COLUMN,

@@ -9,7 +9,7 @@ from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view.markup import render
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.report.first_screen import comparison_sentences
-from mauve_metric.report.score_rows import has_layout_scores, parts_of, support_words, with_interval
+from mauve_metric.report.score_rows import TOGETHER, has_layout_scores, parts_of, support_words, with_interval
 from mauve_metric.report.wording import verdict_sentence, words
 from mauve_metric.report.wording.notes import notes_of
 from mauve_metric.report.wording.reference import with_reference
@@ -19,7 +19,6 @@ from mauve_metric.runtime.plain_text import digits, printable, shown_names
 
 MODEL_LINK = "#model-"  # target of a click on the row of a model; the page listens for it
 SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout", "use": "what texts are about"}
-TOGETHER = "together"  # one classifier of the features of all featurizers
 Row = dict[str, object]
 
 
