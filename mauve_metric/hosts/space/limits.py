@@ -23,7 +23,8 @@ class Limits:
     drawn in the map of texts. waiting: runs in the queue. sessions: visitors whose texts and features are kept at a
     time. waiting_each: of `waiting`, runs of one client, the one at work included. seconds: that a run may take.
     tokens: that a model may read in one run. folder_megabytes: of all uploads and files to take away.
-    client_megabytes: of the uploads of one client. judged_megabytes: of the texts that people judge at a time.
+    judged_megabytes: of the texts that people judge at a time. client_megabytes: of the uploads of one client, and of
+    the texts that it judges.
     """
 
     texts: int = 5000

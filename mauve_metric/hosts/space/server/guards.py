@@ -18,7 +18,7 @@ from pathlib import Path
 
 from gradio.route_utils import API_PREFIX
 from gradio.utils import get_upload_folder
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mauve_metric.hosts.space.limits import Limits, client_of
@@ -208,7 +208,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, most: int, status:
         thrown += len(message.get("body", b""))
         if message["type"] == "http.disconnect" or not message.get("more_body", False):
             break
-    await JSONResponse({"detail": detail.format(most // 2**20)}, status)(scope, receive, send)
+    said = detail.format(most // 2**20)
+    is_upload = scope["path"] == _UPLOAD  # whose answer the page shows as it is, as gradio's own are
+    answer = PlainTextResponse(said, status) if is_upload else JSONResponse({"detail": said}, status)
+    await answer(scope, receive, send)
 
 
 _OF_SERVER = ("gradio", "uvicorn", "asyncio", "httpx", "httpcore", "starlette", "fastapi", "mcp", "python_multipart")
